@@ -1,0 +1,1 @@
+//! Other machines: later work (its place is here).

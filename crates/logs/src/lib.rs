@@ -1,0 +1,1 @@
+//! Access logs: later work (its place is here).
