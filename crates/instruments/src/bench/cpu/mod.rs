@@ -3,6 +3,7 @@
 use model::Instrument;
 
 pub mod crc32c;
+pub mod index;
 pub mod rabin;
 
-pub static ALL: &[&dyn Instrument] = &[&crc32c::INSTRUMENT, &rabin::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] = &[&crc32c::INSTRUMENT, &index::INSTRUMENT, &rabin::INSTRUMENT];
