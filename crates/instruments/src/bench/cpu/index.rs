@@ -8,8 +8,8 @@
 //! Not counted: main memory (all parts fit the caches), and waiting of early threads for late ones.
 
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, ParamKind, ParamSpec, Params, PerSec, Probe,
-    Record, RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
+    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, ParamKind, ParamSpec, Params, PerSec,
+    Probe, Record, RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
 };
 use sys::clock;
 

@@ -2,6 +2,7 @@
 
 pub mod aes;
 pub mod buffer;
+pub mod corpus;
 pub mod crc32c;
 pub mod gf2;
 pub mod index;

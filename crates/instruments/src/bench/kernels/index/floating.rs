@@ -304,7 +304,8 @@ mod tests {
     fn a_wave_transforms_to_one_line() {
         let roots = roots();
         // One turn over all points: the second half is the first, negated.
-        let mut wave: Vec<Complex> = roots.iter().copied().chain(roots.iter().map(|(a, b)| (-a, -b))).collect();
+        let mut wave: Vec<Complex> =
+            roots.iter().copied().chain(roots.iter().map(|(a, b)| (-a, -b))).collect();
         transform(&mut wave, &roots, -1.0);
         for (at, (re, im)) in wave.iter().enumerate() {
             let wanted = if at == 1 { 1024.0 } else { 0.0 };

@@ -61,10 +61,7 @@ pub fn quicksort_by<T: Copy>(mut items: &mut [T], less: &impl Fn(T, T) -> bool) 
 }
 
 /// Around the median of three: what is not above it, and what is not below it. Needs three items or more.
-fn partition<'a, T: Copy>(
-    items: &'a mut [T],
-    less: &impl Fn(T, T) -> bool,
-) -> (&'a mut [T], &'a mut [T]) {
+fn partition<'a, T: Copy>(items: &'a mut [T], less: &impl Fn(T, T) -> bool) -> (&'a mut [T], &'a mut [T]) {
     let (last, middle) = (items.len() - 1, items.len() / 2);
     for (a, b) in [(0, middle), (0, last), (middle, last)] {
         if less(items[b], items[a]) {
@@ -237,7 +234,8 @@ fn compress(plain: &[u8], latest: &mut [u16], tokens: &mut Vec<Token>) {
             let slot = (u32::from_le_bytes(*four).wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS)) as usize;
             let candidate = usize::from(latest[slot]);
             latest[slot] = u16::try_from(at).ok()?;
-            let length = plain[candidate..].iter().zip(&plain[at..]).take(LONGEST).take_while(|(a, b)| a == b);
+            let length =
+                plain[candidate..].iter().zip(&plain[at..]).take(LONGEST).take_while(|(a, b)| a == b);
             let length = u16::try_from(length.count()).ok()?;
             let back = u16::try_from(at - candidate).ok()?;
             (candidate < at && length >= 4).then_some(Token::Match { back, length })

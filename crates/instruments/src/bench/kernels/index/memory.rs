@@ -9,8 +9,8 @@
 
 use model::Fault;
 
-use super::{Part, digest};
 use super::integer::quicksort_by;
+use super::{Part, digest};
 use crate::bench::kernels::random::Random;
 use crate::bench::kernels::{copy, wipe};
 
@@ -41,7 +41,8 @@ fn string_sort(seed: u64) -> Result<Part, Fault> {
         start.push((from, pool.len()));
     }
     let mut sorted = start.clone();
-    let less = move |pool: &[u8], a: (usize, usize), b: (usize, usize)| before(&pool[a.0..a.1], &pool[b.0..b.1]);
+    let less =
+        move |pool: &[u8], a: (usize, usize), b: (usize, usize)| before(&pool[a.0..a.1], &pool[b.0..b.1]);
     quicksort_by(&mut sorted, &|a, b| less(&pool, a, b));
     let in_order = sorted.windows(2).all(|pair| !less(&pool, pair[1], pair[0]));
     let sum = |items: &[(usize, usize)]| items.iter().map(|(from, _)| from).sum::<usize>();

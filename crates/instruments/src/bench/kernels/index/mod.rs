@@ -111,6 +111,9 @@ mod tests {
     fn the_text_is_always_the_same() {
         assert_eq!(text(5000, 3), text(5000, 3));
         assert_ne!(text(5000, 3), text(5000, 4));
-        assert_eq!(digest(text(64, 1).into_iter().map(u64::from)), digest(text(64, 1).into_iter().map(u64::from)));
+        assert_eq!(
+            digest(text(64, 1).into_iter().map(u64::from)),
+            digest(text(64, 1).into_iter().map(u64::from))
+        );
     }
 }
