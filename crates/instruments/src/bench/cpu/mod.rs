@@ -6,6 +6,7 @@ pub mod cipher;
 pub mod compress;
 pub mod crc32c;
 pub mod index;
+pub mod mac;
 pub mod rabin;
 
 pub static ALL: &[&dyn Instrument] = &[
@@ -13,5 +14,6 @@ pub static ALL: &[&dyn Instrument] = &[
     &compress::INSTRUMENT,
     &crc32c::INSTRUMENT,
     &index::INSTRUMENT,
+    &mac::INSTRUMENT,
     &rabin::INSTRUMENT,
 ];

@@ -44,8 +44,17 @@ const fn high(wide: u128) -> u64 {
 impl Vmac {
     #[must_use]
     pub fn new(key: &[u8; 16]) -> Vmac {
+        Vmac::with(Aes128::new(key))
+    }
+
+    /// The same key without the processor's AES instruction.
+    #[must_use]
+    pub fn by_table(key: &[u8; 16]) -> Vmac {
+        Vmac::with(Aes128::by_table(key))
+    }
+
+    fn with(aes: Aes128) -> Vmac {
         const POLY_MASK: u64 = 0x1fff_ffff_1fff_ffff;
-        let aes = Aes128::new(key);
         let mut nh = [0; WORDS + 2];
         for (index, pair) in (0u8..).zip(nh.as_chunks_mut::<2>().0) {
             let (a, b) = derive(&aes, 0x80, index);
