@@ -1,1 +1,31 @@
-//! Instruments.
+//! Everything that yields readings or facts: one instrument a file, one topic a folder.
+//!
+//! Nothing here stores, compares or prints, and no instrument loops over repetitions or chooses an order.
+
+pub mod bench;
+pub mod inventory;
+pub mod telemetry;
+pub mod workload;
+
+use model::Instrument;
+
+/// Every instrument, in the order that `list` shows.
+#[must_use]
+pub fn all() -> Vec<&'static dyn Instrument> {
+    [
+        bench::cpu::ALL,
+        bench::memory::ALL,
+        bench::disk::ALL,
+        bench::machine::ALL,
+        workload::ALL,
+        telemetry::ALL,
+        inventory::ALL,
+    ]
+    .concat()
+}
+
+/// The instrument of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static dyn Instrument> {
+    all().into_iter().find(|instrument| instrument.card().name == name)
+}

@@ -1,1 +1,31 @@
-//! The words of boxscore.
+//! The words of boxscore: units, metrics, cards, instruments, plans, readings, frames and documents.
+//!
+//! Nothing here does I/O, reads a clock or prints; every other crate speaks these types.
+
+pub mod card;
+pub mod data;
+pub mod doc;
+pub mod fact;
+pub mod fake;
+pub mod finding;
+pub mod frame;
+pub mod histogram;
+pub mod instrument;
+pub mod metric;
+pub mod params;
+pub mod plan;
+pub mod reading;
+pub mod unit;
+
+pub use card::{Cadence, Card, Family, Need, Tier, Variant};
+pub use fact::{Fact, FactValue};
+pub use finding::{Finding, Validity};
+pub use histogram::Histogram;
+pub use instrument::{Fault, Instrument, Probe, Record, RecordExt, Setup, Size, Unfit};
+pub use metric::{Better, Metric, MetricInfo};
+pub use params::{ParamKind, ParamSpec, Params};
+pub use plan::{Arm, Cell, Plan};
+pub use reading::{Phase, Reading, SeriesKey, Value};
+pub use unit::{
+    Bytes, BytesPerSec, Celsius, Count, Hertz, Joules, PerSec, Quantity, Ratio, Seconds, Unit, Watts,
+};

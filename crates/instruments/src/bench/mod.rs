@@ -1,0 +1,6 @@
+//! Benchmarks: cadence `Repeat`, takes back to back.
+
+pub mod cpu;
+pub mod disk;
+pub mod machine;
+pub mod memory;

@@ -1,0 +1,230 @@
+//! A card: an instrument's data sheet. It is data, so that lists, documents and plans need no machine.
+
+use crate::metric::MetricInfo;
+use crate::params::{ParamError, ParamSpec, Params};
+
+/// Topic of an instrument, also a name that `run` accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Family {
+    Cpu,
+    Memory,
+    Disk,
+    Machine,
+    Telemetry,
+    Inventory,
+    User,
+}
+
+impl Family {
+    pub const ALL: [Family; 7] = [
+        Family::Cpu,
+        Family::Memory,
+        Family::Disk,
+        Family::Machine,
+        Family::Telemetry,
+        Family::Inventory,
+        Family::User,
+    ];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Family::Cpu => "cpu",
+            Family::Memory => "memory",
+            Family::Disk => "disk",
+            Family::Machine => "machine",
+            Family::Telemetry => "telemetry",
+            Family::Inventory => "inventory",
+            Family::User => "user",
+        }
+    }
+
+    /// The assumed floor of between-run noise (two-sided 95 %), until runs have measured it.
+    #[must_use]
+    pub const fn assumed_floor(self) -> f64 {
+        match self {
+            Family::Cpu | Family::Machine | Family::Inventory | Family::Telemetry => 0.05,
+            Family::Memory | Family::User => 0.10,
+            Family::Disk => 0.20,
+        }
+    }
+}
+
+/// When an instrument is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cadence {
+    /// Once a run: facts.
+    Once,
+    /// Before and after every take: the conditions that the take met.
+    Around,
+    /// Each second during the run.
+    Tick,
+    /// Back to back takes: benchmarks and loads.
+    Repeat,
+}
+
+/// What an instrument cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    Root,
+    Directory,
+    Peer,
+    Command,
+}
+
+impl Need {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Need::Root => "root",
+            Need::Directory => "directory",
+            Need::Peer => "peer",
+            Need::Command => "command",
+        }
+    }
+}
+
+/// Which runs include a variant: `Quick` ones are in every run, `Full` ones only with `--full` or by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    Quick,
+    Default,
+    Full,
+}
+
+/// One or more parameter sets that a run measures: `size=31|1KiB;impl=fast` stands for two.
+/// `threads=sweep` stands for 1, 2, 4 … all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variant {
+    pub tier: Tier,
+    pub set: &'static str,
+    /// Metrics of this variant that are headline rows.
+    pub headline: &'static [&'static str],
+}
+
+/// An instrument's data sheet.
+#[derive(Clone, Copy, Debug)]
+pub struct Card {
+    pub name: &'static str,
+    pub family: Family,
+    /// One line: what it measures.
+    pub says: &'static str,
+    /// Where the definition comes from, e.g. `bw_mem-style (lmbench)`, or `own`.
+    pub source: &'static str,
+    pub cadence: Cadence,
+    /// Raised when a change can move the number; part of the series key.
+    pub definition: u32,
+    pub params: &'static [ParamSpec],
+    pub metrics: &'static [MetricInfo],
+    pub needs: &'static [Need],
+    pub variants: &'static [Variant],
+}
+
+impl Card {
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<&'static MetricInfo> {
+        self.metrics.iter().find(|metric| metric.name == name)
+    }
+
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
+        self.params.iter().find(|param| param.name == name)
+    }
+
+    /// Every parameter of the card: `given` in canonical spelling, the others at their default.
+    pub fn resolve(&self, given: &Params) -> Result<Params, ParamError> {
+        let mut full = Params::default();
+        for spec in self.params {
+            full.set(spec.name, &spec.canonical(given.get(spec.name).unwrap_or(spec.default))?);
+        }
+        match given.0.keys().find(|key| self.param(key).is_none()) {
+            None => Ok(full),
+            Some(key) => Err(ParamError::Unknown {
+                instrument: self.name.to_owned(),
+                key: key.clone(),
+                known: self.params.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
+            }),
+        }
+    }
+
+    /// The parameter sets of a variant, expanded and resolved; `cpus` is the number that `sweep` goes up to.
+    pub fn expand(&self, variant: &Variant, cpus: u32) -> Result<Vec<Params>, ParamError> {
+        let mut sets = vec![Params::default()];
+        for pair in variant.set.split(';').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let Some((key, values)) = pair.split_once('=') else {
+                return Err(ParamError::NotAPair(pair.to_owned()));
+            };
+            let values: Vec<String> = values
+                .split('|')
+                .flat_map(|value| if value == "sweep" { thread_sweep(cpus) } else { vec![value.to_owned()] })
+                .collect();
+            let extend =
+                |set: &Params| values.iter().map(|value| set.with(&one(key, value))).collect::<Vec<Params>>();
+            sets = sets.iter().flat_map(extend).collect();
+        }
+        sets.iter().map(|set| self.resolve(set)).collect()
+    }
+}
+
+fn one(key: &str, value: &str) -> Params {
+    let mut params = Params::default();
+    params.set(key, value);
+    params
+}
+
+/// 1, 2, 4 … below `cpus`, then `all`.
+fn thread_sweep(cpus: u32) -> Vec<String> {
+    let doubling = std::iter::successors(Some(1u32), |n| n.checked_mul(2));
+    doubling.take_while(|&n| n < cpus).map(|n| n.to_string()).chain(["all".to_owned()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::ParamKind;
+
+    const CARD: Card = Card {
+        name: "x",
+        family: Family::Cpu,
+        says: "",
+        source: "own",
+        cadence: Cadence::Repeat,
+        definition: 1,
+        params: &[
+            ParamSpec {
+                name: "size",
+                kind: ParamKind::Bytes { min: 1, max: 1 << 20 },
+                default: "1KiB",
+                says: "",
+            },
+            ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "" },
+        ],
+        metrics: &[],
+        needs: &[],
+        variants: &[],
+    };
+
+    #[test]
+    fn variants_expand_to_products() {
+        let variant = Variant { tier: Tier::Full, set: "size=7|1KiB;threads=sweep", headline: &[] };
+        let sets: Vec<String> = CARD.expand(&variant, 4).unwrap().iter().map(Params::to_string).collect();
+        assert_eq!(
+            sets,
+            [
+                "size=7;threads=1",
+                "size=7;threads=2",
+                "size=7;threads=all",
+                "size=1KiB;threads=1",
+                "size=1KiB;threads=2",
+                "size=1KiB;threads=all"
+            ]
+        );
+    }
+
+    #[test]
+    fn unknown_parameters_are_named() {
+        let given = Params::parse("sizes=7").unwrap();
+        let message = CARD.resolve(&given).unwrap_err().to_string();
+        assert_eq!(message, "unknown parameter `sizes`; x has: size, threads");
+    }
+}

@@ -1,0 +1,406 @@
+//! The documents that `--json` prints, and that every other output is drawn from.
+//!
+//! Units are base units; a missing value is `null` with a `why`. Additions keep a schema's version; a renamed or
+//! removed field raises it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::fact::{Fact, FactValue};
+use crate::finding::{Finding, Validity};
+use crate::metric::Better;
+use crate::params::Params;
+use crate::unit::Unit;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Scalar {
+    Flag(bool),
+    Number(f64),
+    Text(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FactDoc {
+    pub key: String,
+    pub value: Option<Scalar>,
+    pub unit: Option<Unit>,
+    pub source: String,
+    pub why: Option<String>,
+}
+
+impl From<&Fact> for FactDoc {
+    fn from(fact: &Fact) -> FactDoc {
+        let scalar = |value: &FactValue| match value {
+            FactValue::Text(text) => Scalar::Text(text.clone()),
+            FactValue::Number(number) => Scalar::Number(*number),
+            FactValue::Flag(flag) => Scalar::Flag(*flag),
+        };
+        FactDoc {
+            key: fact.key.clone(),
+            value: fact.value.as_ref().map(scalar),
+            unit: fact.unit,
+            source: fact.source.clone(),
+            why: fact.why.clone(),
+        }
+    }
+}
+
+impl From<&FactDoc> for Fact {
+    fn from(doc: &FactDoc) -> Fact {
+        let value = |scalar: &Scalar| match scalar {
+            Scalar::Text(text) => FactValue::Text(text.clone()),
+            Scalar::Number(number) => FactValue::Number(*number),
+            Scalar::Flag(flag) => FactValue::Flag(*flag),
+        };
+        Fact {
+            key: doc.key.clone(),
+            value: doc.value.as_ref().map(value),
+            unit: doc.unit,
+            source: doc.source.clone(),
+            why: doc.why.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineDoc {
+    /// Stable identity; empty for a published machine.
+    pub id: String,
+    pub name: String,
+}
+
+/// `boxscore inspect` of one machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InspectDoc {
+    pub schema: String,
+    pub machine: MachineDoc,
+    pub facts: Vec<FactDoc>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineFacts {
+    pub machine: MachineDoc,
+    pub facts: Vec<FactDoc>,
+}
+
+/// `boxscore inspect` of several machines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InspectManyDoc {
+    pub schema: String,
+    pub machines: Vec<MachineFacts>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Noise {
+    Assumed,
+    Mixed,
+    Measured,
+}
+
+impl Noise {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Noise::Assumed => "assumed",
+            Noise::Mixed => "mixed",
+            Noise::Measured => "measured",
+        }
+    }
+}
+
+/// One series of a run, summarised from its takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeriesDoc {
+    pub instrument: String,
+    pub metric: String,
+    pub unit: Unit,
+    pub better: Better,
+    pub params: Params,
+    pub definition: u32,
+    pub arm: String,
+    /// `server`, `generator`, or `box` where there is only one.
+    pub role: String,
+    pub headline: bool,
+    /// Measured takes; faulted ones are not among them.
+    pub n: u64,
+    pub faults: u64,
+    pub blocks: u64,
+    pub median: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// The level that the interval reaches (0.95 asked).
+    pub level: Option<f64>,
+    pub method: String,
+    /// Why there is no interval, where there is none.
+    pub why: Option<String>,
+    pub mean: Option<f64>,
+    pub mean_low: Option<f64>,
+    pub mean_high: Option<f64>,
+    pub min: Option<f64>,
+    pub max: Option<f64>,
+    /// A/A floor: the relative difference that two runs of this series show by noise alone.
+    pub floor: Option<f64>,
+    pub noise: Noise,
+    pub validity: Validity,
+    pub reasons: Vec<String>,
+    /// Measured values in time order, where asked for (`show --takes`, export).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub takes: Vec<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PriceDoc {
+    pub amount: f64,
+    pub currency: String,
+    pub hourly: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NoteDoc {
+    pub kind: String,
+    pub text: String,
+}
+
+/// `boxscore run`, `show`, `resume`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunDoc {
+    pub schema: String,
+    pub run: String,
+    pub study: String,
+    pub status: String,
+    pub machine: MachineDoc,
+    pub label: Option<String>,
+    /// Seconds since 1970.
+    pub started: f64,
+    pub level: String,
+    /// The command that repeats the run.
+    pub command: String,
+    /// Facts of the config class that are known.
+    pub config: BTreeMap<String, String>,
+    pub seconds: Option<f64>,
+    /// Which rule ended it.
+    pub ended_by: String,
+    pub price: Option<PriceDoc>,
+    pub watts: Option<f64>,
+    pub series: Vec<SeriesDoc>,
+    pub findings: Vec<Finding>,
+    pub notes: Vec<NoteDoc>,
+    /// Faults by text.
+    pub errors: BTreeMap<String, u64>,
+    /// What boxscore itself used during the run, in seconds of CPU time.
+    pub own_cpu_seconds: Option<f64>,
+    /// Runs of the other machines of the same study.
+    pub siblings: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictWord {
+    Better,
+    Worse,
+    Tie,
+    CannotTell,
+    Invalid,
+}
+
+impl VerdictWord {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            VerdictWord::Better => "better",
+            VerdictWord::Worse => "worse",
+            VerdictWord::Tie => "tie",
+            VerdictWord::CannotTell => "cannot-tell",
+            VerdictWord::Invalid => "invalid",
+        }
+    }
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ArmDoc {
+    pub name: String,
+    pub machine: MachineDoc,
+    pub runs: Vec<String>,
+    /// True for a published machine: points without samples.
+    pub published: bool,
+    pub price: Option<PriceDoc>,
+    pub watts: Option<f64>,
+    /// Where the figures come from, for a published machine.
+    pub source: Option<String>,
+}
+
+/// One metric of one arm against the base (the first argument). `ratio` is arm / base.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RowDoc {
+    pub instrument: String,
+    pub metric: String,
+    pub unit: Unit,
+    pub better: Better,
+    pub params: Params,
+    pub headline: bool,
+    /// Name of the arm, and of the base.
+    pub arm: String,
+    pub base: String,
+    pub arm_value: Option<f64>,
+    pub base_value: Option<f64>,
+    pub ratio: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub p: Option<f64>,
+    /// After Holm's correction over the family of rows.
+    pub p_holm: Option<f64>,
+    pub floor: Option<f64>,
+    pub noise: Option<Noise>,
+    pub margin: f64,
+    pub verdict: VerdictWord,
+    /// What held a verdict back, or what a point is.
+    pub why: Option<String>,
+    /// Either side is a published point without samples.
+    pub point: bool,
+    /// Goodness of the arm per currency unit against the base's, where both prices are known and alike.
+    pub per_price: Option<f64>,
+    pub per_watt: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankDoc {
+    pub instrument: String,
+    pub metric: String,
+    pub params: Params,
+    pub arm: String,
+    pub rank: u32,
+    pub worst_rank: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IndexDoc {
+    pub arm: String,
+    /// The machine that is 1.
+    pub reference: String,
+    pub value: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// Which components are missing, when the index is.
+    pub why: Option<String>,
+    pub components: u64,
+}
+
+/// `boxscore compare`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CompareDoc {
+    pub schema: String,
+    /// Who wins what by how much, what ties, what is not known: ready to paste.
+    pub paragraph: String,
+    pub arms: Vec<ArmDoc>,
+    pub rows: Vec<RowDoc>,
+    pub ranks: Vec<RankDoc>,
+    pub index: Vec<IndexDoc>,
+    pub findings: Vec<Finding>,
+    /// Caveats, numbered as shown.
+    pub footnotes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryRow {
+    pub run: String,
+    pub study: String,
+    pub label: Option<String>,
+    pub machine: String,
+    pub status: String,
+    /// Seconds since 1970.
+    pub started: f64,
+    pub seconds: Option<f64>,
+    pub level: String,
+    pub takes: u64,
+    pub faults: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryDoc {
+    pub schema: String,
+    pub runs: Vec<HistoryRow>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ParamDoc {
+    pub name: String,
+    pub values: String,
+    pub default: String,
+    pub says: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MetricDoc {
+    pub name: String,
+    pub unit: Unit,
+    pub better: Better,
+    pub definition: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InstrumentDoc {
+    pub name: String,
+    pub family: String,
+    pub says: String,
+    pub source: String,
+    pub definition: u32,
+    pub params: Vec<ParamDoc>,
+    pub metrics: Vec<MetricDoc>,
+    pub needs: Vec<String>,
+    pub runnable: bool,
+    pub why: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListDoc {
+    pub schema: String,
+    pub instruments: Vec<InstrumentDoc>,
+}
+
+/// `note`, `import`, `export`, `report`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DoneDoc {
+    pub schema: String,
+    pub ok: bool,
+    pub paths: Vec<String>,
+    pub run: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckState {
+    Ok,
+    Unknown,
+    Warn,
+    Bad,
+}
+
+/// One thing about this host that could spoil measurements.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckDoc {
+    pub key: String,
+    pub state: CheckState,
+    pub found: String,
+    pub wanted: String,
+    /// How to change it.
+    pub how: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DoctorDoc {
+    pub schema: String,
+    pub checks: Vec<CheckDoc>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorDoc {
+    pub schema: String,
+    pub kind: String,
+    pub message: String,
+    pub hint: Option<String>,
+}

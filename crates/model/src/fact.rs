@@ -1,0 +1,101 @@
+//! A fact: one line of a spec sheet, with its source, or `unknown` with the reason.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::unit::Unit;
+
+/// A fact's value. Numbers are in base units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub enum FactValue {
+    Text(String),
+    Number(f64),
+    Flag(bool),
+}
+
+impl FactValue {
+    /// The value as plain text, as the store keeps it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            FactValue::Text(text) => text.clone(),
+            FactValue::Number(number) => number.to_string(),
+            FactValue::Flag(flag) => flag.to_string(),
+        }
+    }
+
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            FactValue::Number(number) => Some(*number),
+            FactValue::Text(_) | FactValue::Flag(_) => None,
+        }
+    }
+}
+
+/// One line of the spec sheet. `value` is `None` when unknown, and then `why` says why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Dotted and stable: `cpu.model`, `disk.sda.model`.
+    pub key: String,
+    pub value: Option<FactValue>,
+    pub unit: Option<Unit>,
+    /// sysfs path, cpuid leaf, DMI type or command.
+    pub source: String,
+    /// The reason of an unknown, or a caveat of a known value.
+    pub why: Option<String>,
+}
+
+impl Fact {
+    #[must_use]
+    pub fn text(key: impl Into<String>, value: impl Into<String>, source: impl Into<String>) -> Fact {
+        let value = Some(FactValue::Text(value.into()));
+        Fact { key: key.into(), value, unit: None, source: source.into(), why: None }
+    }
+
+    #[must_use]
+    pub fn number(key: impl Into<String>, value: f64, unit: Unit, source: impl Into<String>) -> Fact {
+        let value = Some(FactValue::Number(value));
+        Fact { key: key.into(), value, unit: Some(unit), source: source.into(), why: None }
+    }
+
+    #[must_use]
+    pub fn flag(key: impl Into<String>, value: bool, source: impl Into<String>) -> Fact {
+        let value = Some(FactValue::Flag(value));
+        Fact { key: key.into(), value, unit: None, source: source.into(), why: None }
+    }
+
+    #[must_use]
+    pub fn unknown(key: impl Into<String>, source: impl Into<String>, why: impl Into<String>) -> Fact {
+        Fact { key: key.into(), value: None, unit: None, source: source.into(), why: Some(why.into()) }
+    }
+
+    /// The same fact with a caveat.
+    #[must_use]
+    pub fn because(mut self, why: impl Into<String>) -> Fact {
+        self.why = Some(why.into());
+        self
+    }
+}
+
+/// The facts that must agree for two runs to be pooled; unknown matches anything.
+pub const CONFIG_CLASS: [&str; 18] = [
+    "cpu.model",
+    "cpu.microcode",
+    "cpu.threads",
+    "cpu.smt",
+    "memory.bytes",
+    "memory.mts",
+    "memory.channels",
+    "memory.layout",
+    "kernel.release",
+    "kernel.cmdline",
+    "mitigations",
+    "cpu.governor",
+    "cpu.turbo",
+    "memory.thp",
+    "cgroup.cpu.quota",
+    "cgroup.cpuset",
+    "cgroup.memory.limit",
+    "os.name",
+];

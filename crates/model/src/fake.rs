@@ -1,0 +1,86 @@
+//! A planted world: with `--fake FILE` everything runs but the measuring. Values, drift, between-run spread and
+//! faults come from here and a seed, so that a run gives the same bytes every time.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::params::Params;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    Constant,
+    #[default]
+    Normal,
+    LogNormal,
+    Exponential,
+}
+
+/// What a series yields. The first entry that matches an instrument, metric, machine, arm and params is used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FakeSeries {
+    /// Instrument name, or `*`.
+    pub instrument: String,
+    /// Metric name; absent: every metric of the instrument.
+    #[serde(default)]
+    pub metric: Option<String>,
+    #[serde(default)]
+    pub machine: Option<String>,
+    #[serde(default)]
+    pub arm: Option<String>,
+    #[serde(default)]
+    pub params: Params,
+    /// In the metric's base unit.
+    pub median: f64,
+    #[serde(default)]
+    pub shape: Shape,
+    /// Relative spread of takes within a run (standard deviation of the logarithm).
+    #[serde(default)]
+    pub spread: f64,
+    /// Relative spread between runs.
+    #[serde(default)]
+    pub between: f64,
+    /// Relative drift from one take to the next.
+    #[serde(default)]
+    pub drift: f64,
+    /// Blocks in which the take fails (block 0 is the warm-up).
+    #[serde(default)]
+    pub faults: Vec<u32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FakeMachine {
+    /// Facts as `key = text or number`, in base units, over those of the planted default machine.
+    #[serde(default)]
+    pub facts: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FakeWorld {
+    pub seed: u64,
+    /// Wall clock at the start of the first run, seconds since 1970.
+    #[serde(default = "start")]
+    pub start: i64,
+    /// How long a take pretends to last, in seconds.
+    #[serde(default = "take_seconds")]
+    pub take_seconds: f64,
+    /// Number of earlier runs in the store: filled in by the program, so that runs differ reproducibly.
+    #[serde(default)]
+    pub run_index: u64,
+    #[serde(default)]
+    pub machines: BTreeMap<String, FakeMachine>,
+    pub series: Vec<FakeSeries>,
+}
+
+fn start() -> i64 {
+    1_767_225_600
+}
+
+fn take_seconds() -> f64 {
+    0.1
+}

@@ -1,0 +1,178 @@
+//! What the program and its measuring child say to each other: length-prefixed postcard frames.
+//!
+//! The program owns the order: an [`Frame::Ack`] says that everything so far is committed and names the next
+//! take. The child owns the measuring. A frame is at most [`MOST_BYTES`]; anything else is an error, not a panic.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fact::Fact;
+use crate::plan::{Plan, TakeOrder};
+use crate::reading::{Reading, Take};
+
+/// Raised when frames change; a child of another version is refused.
+pub const WIRE_VERSION: u32 = 1;
+
+/// The largest frame: a take of a full sweep with histograms is far below it.
+pub const MOST_BYTES: usize = 64 << 20;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    pub wire: u32,
+    /// Version and source hash: two different builds are never mixed in a study.
+    pub build: String,
+    pub target: String,
+    pub hostname: String,
+    pub boot_id: Option<String>,
+    /// CPUs that the child may use.
+    pub cpus: Vec<u32>,
+    pub wall_ns: i64,
+    pub monotonic_ns: u64,
+}
+
+/// Work for the child.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    pub plan: Plan,
+    /// Index of this child's machine in the plan's machines.
+    pub machine: u32,
+    /// Directory for files where the plan names none.
+    pub dir: String,
+    /// Time since the run's start when this job starts: above 0 when a run is resumed.
+    pub elapsed_ns: u64,
+}
+
+/// What the child itself used, in seconds of CPU time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OwnCost {
+    pub agent_cpu_seconds: f64,
+    pub telemetry_cpu_seconds: f64,
+    pub seconds: f64,
+}
+
+/// A batch of telemetry: one source, its columns, and rows of values (missing is `None`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Segment {
+    pub source: String,
+    /// `metric` or `metric{device}`, with its unit symbol.
+    pub columns: Vec<(String, String)>,
+    pub at_ns: Vec<u64>,
+    /// One row a time stamp.
+    pub rows: Vec<Vec<Option<f64>>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Frame {
+    /// Child to program, first.
+    Hello(Hello),
+    Plan(Box<Job>),
+    /// Inventory done: the facts of the machine.
+    Ready(Vec<Fact>),
+    /// A reading as soon as it is there, for the display only; the take's frame is what is stored.
+    Reading(Reading),
+    Telemetry(Segment),
+    /// What the child does now (`preparing mem-latency`), for the display.
+    Progress(String),
+    Note {
+        kind: String,
+        text: String,
+    },
+    /// A cell that cannot run here, or a child in trouble.
+    Fault {
+        cell: Option<u32>,
+        arm: Option<u32>,
+        text: String,
+    },
+    TakeDone(Box<Take>),
+    /// Program to child: all committed; do this next. `None`: nothing left.
+    Ack(Option<TakeOrder>),
+    /// Finish the take, then say Bye.
+    Stop,
+    /// End now.
+    Abort,
+    Bye(OwnCost),
+    Ping,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    #[error("a frame of {0} bytes is over the limit of {MOST_BYTES}")]
+    TooLong(usize),
+    #[error("not a frame: {0}")]
+    Malformed(String),
+}
+
+/// A frame as bytes: 4-byte little-endian length, then the body.
+pub fn encode(frame: &Frame) -> Result<Vec<u8>, FrameError> {
+    let body = postcard::to_stdvec(frame).map_err(|error| FrameError::Malformed(error.to_string()))?;
+    if body.len() > MOST_BYTES {
+        return Err(FrameError::TooLong(body.len()));
+    }
+    let length = u32::try_from(body.len()).map_err(|_| FrameError::TooLong(body.len()))?;
+    let mut bytes = length.to_le_bytes().to_vec();
+    bytes.extend(body);
+    Ok(bytes)
+}
+
+/// The first frame of `bytes` and how many bytes it took; `None` when it is not complete yet.
+pub fn decode(bytes: &[u8]) -> Result<Option<(Frame, usize)>, FrameError> {
+    let Some((head, rest)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
+    let length = u32::from_le_bytes(*head) as usize;
+    if length > MOST_BYTES {
+        return Err(FrameError::TooLong(length));
+    }
+    let Some(body) = rest.get(..length) else { return Ok(None) };
+    match postcard::take_from_bytes(body) {
+        Ok((frame, [])) => Ok(Some((frame, 4 + length))),
+        Ok((_, left)) => Err(FrameError::Malformed(format!("{} bytes left over", left.len()))),
+        Err(error) => Err(FrameError::Malformed(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sample() -> Vec<Frame> {
+        vec![
+            Frame::Ping,
+            Frame::Ack(Some(TakeOrder { seq: 3, block: 1, cell: 2, arm: 0, warm_up: false })),
+            Frame::Progress("preparing".into()),
+            Frame::Ready(vec![Fact::text("cpu.model", "x", "y"), Fact::unknown("a", "b", "c")]),
+            Frame::Telemetry(Segment {
+                source: "cpu".into(),
+                columns: vec![("user".into(), "ratio".into())],
+                at_ns: vec![1],
+                rows: vec![vec![None]],
+            }),
+        ]
+    }
+
+    #[test]
+    fn frames_come_back() {
+        let bytes: Vec<u8> = sample().iter().flat_map(|frame| encode(frame).unwrap()).collect();
+        let mut rest = &bytes[..];
+        for frame in sample() {
+            let (back, used) = decode(rest).unwrap().unwrap();
+            assert_eq!(back, frame);
+            rest = &rest[used..];
+        }
+        assert_eq!(decode(rest), Ok(None));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode_or_fail_cleanly(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = decode(&bytes);
+        }
+
+        #[test]
+        fn damaged_frames_do_not_panic(which in 0usize..5, at in any::<prop::sample::Index>(), with in any::<u8>()) {
+            let mut bytes = encode(&sample()[which]).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] = with;
+            let _ = decode(&bytes);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A mergeable histogram of durations: nanoseconds, 1 ns to 1 h, three digits, saturations counted.
+//!
+//! Kept in HdrHistogram V2 form. Values above an hour are recorded at the top and counted as saturated;
+//! nothing is dropped.
+
+use hdrhistogram::Histogram as Hdr;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use serde::{Deserialize, Serialize};
+
+/// One hour in nanoseconds: the highest value kept apart.
+pub const HIGHEST_NS: u64 = 3_600_000_000_000;
+
+/// A histogram that several recorders' results can be merged into.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    inner: Hdr<u64>,
+    saturated: u64,
+}
+
+/// The histogram's bytes are not a histogram.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a V2 histogram: {0}")]
+pub struct HistogramError(String);
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        let inner = Hdr::new_with_bounds(1, HIGHEST_NS, 3).expect("constant bounds that the library accepts");
+        Histogram { inner, saturated: 0 }
+    }
+}
+
+impl Histogram {
+    pub fn record(&mut self, ns: u64) {
+        if ns > HIGHEST_NS {
+            self.saturated += 1;
+        }
+        self.inner.saturating_record(ns.clamp(1, HIGHEST_NS));
+    }
+
+    pub fn merge(&mut self, other: &Histogram) -> Result<(), HistogramError> {
+        self.saturated += other.saturated;
+        self.inner.add(&other.inner).map_err(|error| HistogramError(error.to_string()))
+    }
+
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.inner.len()
+    }
+
+    #[must_use]
+    pub fn saturated(&self) -> u64 {
+        self.saturated
+    }
+
+    /// The value at quantile `q` in nanoseconds; `None` when empty.
+    #[must_use]
+    pub fn quantile_ns(&self, q: f64) -> Option<u64> {
+        (!self.inner.is_empty()).then(|| self.inner.value_at_quantile(q))
+    }
+
+    #[must_use]
+    pub fn mean_ns(&self) -> Option<f64> {
+        (!self.inner.is_empty()).then(|| self.inner.mean())
+    }
+
+    #[must_use]
+    pub fn max_ns(&self) -> Option<u64> {
+        (!self.inner.is_empty()).then(|| self.inner.max())
+    }
+
+    /// Saturation count (8 bytes, little endian), then the V2 form.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.saturated.to_le_bytes().to_vec();
+        // Writing to a Vec cannot fail, and every histogram made here is within V2's bounds.
+        if V2Serializer::new().serialize(&self.inner, &mut bytes).is_err() {
+            bytes.truncate(8);
+        }
+        bytes
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> Result<Histogram, HistogramError> {
+        let wrong = |what: &str| HistogramError(what.to_owned());
+        let (head, mut body) = bytes.split_at_checked(8).ok_or_else(|| wrong("too short"))?;
+        let saturated = head.try_into().map(u64::from_le_bytes).map_err(|_| wrong("too short"))?;
+        let inner: Hdr<u64> =
+            Deserializer::new().deserialize(&mut body).map_err(|error| HistogramError(error.to_string()))?;
+        if inner.high() > HIGHEST_NS || inner.sigfig() > 3 {
+            return Err(wrong("bounds beyond 1 h or 3 digits"));
+        }
+        Ok(Histogram { inner, saturated })
+    }
+}
+
+impl Serialize for Histogram {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.to_bytes().serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Histogram {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Histogram, D::Error> {
+        let bytes = Vec::<u8>::deserialize(from)?;
+        Histogram::from_bytes(&bytes).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn bytes_come_back(values in proptest::collection::vec(any::<u64>(), 0..50)) {
+            let mut histogram = Histogram::default();
+            values.iter().for_each(|&value| histogram.record(value));
+            let back = Histogram::from_bytes(&histogram.to_bytes()).unwrap();
+            prop_assert_eq!(back.count(), values.len() as u64);
+            prop_assert_eq!(back.saturated(), values.iter().filter(|&&v| v > HIGHEST_NS).count() as u64);
+            prop_assert_eq!(back.quantile_ns(0.5), histogram.quantile_ns(0.5));
+        }
+
+        #[test]
+        fn junk_is_an_error_not_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Histogram::from_bytes(&bytes);
+        }
+
+        #[test]
+        fn merging_counts_all(a in proptest::collection::vec(1u64..1_000_000, 0..40),
+                              b in proptest::collection::vec(1u64..1_000_000, 0..40)) {
+            let fill = |values: &[u64]| {
+                let mut histogram = Histogram::default();
+                values.iter().for_each(|&value| histogram.record(value));
+                histogram
+            };
+            let mut merged = fill(&a);
+            merged.merge(&fill(&b)).unwrap();
+            prop_assert_eq!(merged, fill(&[a, b].concat()));
+        }
+    }
+}

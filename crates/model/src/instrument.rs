@@ -1,0 +1,135 @@
+//! The one trait: an instrument prepares a probe, a probe takes readings into a record.
+//!
+//! An instrument never loops over repetitions, chooses an order, prints or stores.
+
+use std::path::PathBuf;
+
+use crate::card::Card;
+use crate::fact::Fact;
+use crate::histogram::Histogram;
+use crate::metric::{Metric, MetricInfo};
+use crate::params::Params;
+use crate::unit::{Quantity, Seconds};
+
+/// `Smoke` is what the tests run: the smallest work that still shows every metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    Smoke,
+    Full,
+}
+
+/// What the host gives an instrument to prepare with.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Every parameter of the card, canonical, defaults filled in.
+    pub params: Params,
+    pub size: Size,
+    /// The CPUs that may be used, in order; never empty.
+    pub cpus: Vec<u32>,
+    /// Where an instrument may make files (and must remove them).
+    pub dir: PathBuf,
+    /// The largest last-level cache that the machine reports, in bytes.
+    pub llc: Option<u64>,
+    /// Memory that may be used at all (MemTotal, or the cgroup's limit where lower), in bytes.
+    pub memory: Option<u64>,
+    /// Seed for anything drawn at random.
+    pub seed: u64,
+}
+
+impl Setup {
+    /// How many threads the `threads` parameter means here, or why that many cannot run.
+    pub fn threads(&self) -> Result<usize, Unfit> {
+        let have = self.cpus.len();
+        match self.params.get("threads") {
+            None => Ok(1),
+            Some("all") => Ok(have),
+            Some(text) => match text.parse::<usize>() {
+                Ok(wanted) if (1..=have).contains(&wanted) => Ok(wanted),
+                Ok(wanted) => Err(Unfit::new(format!("{wanted} threads on {have} allowed CPUs"))),
+                Err(_) => Err(Unfit::new(format!("threads={text} is not a number"))),
+            },
+        }
+    }
+}
+
+/// Why an instrument cannot run here, and what would change that.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Unfit {
+    pub why: String,
+}
+
+impl Unfit {
+    #[must_use]
+    pub fn new(why: impl Into<String>) -> Unfit {
+        Unfit { why: why.into() }
+    }
+}
+
+/// Why one take failed. None of its readings is kept; the other takes stand.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Fault(pub String);
+
+impl Fault {
+    #[must_use]
+    pub fn new(what: impl Into<String>) -> Fault {
+        Fault(what.into())
+    }
+}
+
+/// Where a probe puts what it read.
+pub trait Record {
+    /// One number of a metric of the card.
+    fn value(&mut self, metric: &MetricInfo, value: f64);
+    /// One number with extra parameters beside the take's own (a metric per device or core).
+    fn value_of(&mut self, metric: &MetricInfo, extra: &Params, value: f64);
+    fn histogram(&mut self, metric: &MetricInfo, histogram: Histogram);
+    fn fact(&mut self, fact: Fact);
+    /// A remark that stays with the run; `kind` is one word (`doubt`, `repeats`, `pinning`).
+    fn note(&mut self, kind: &str, text: &str);
+    /// Marks this take's readings doubtful or invalid, with the reason.
+    fn refuse(&mut self, finding: crate::finding::Finding);
+}
+
+/// Typed pushes; the unit is checked by the compiler.
+pub trait RecordExt: Record {
+    fn push<Q: Quantity>(&mut self, metric: &Metric<Q>, value: Q) {
+        self.value(&metric.info(), value.get());
+    }
+    fn push_of<Q: Quantity>(&mut self, metric: &Metric<Q>, extra: &Params, value: Q) {
+        self.value_of(&metric.info(), extra, value.get());
+    }
+}
+
+impl<R: Record + ?Sized> RecordExt for R {}
+
+/// Anything that yields readings or facts.
+pub trait Instrument: Sync {
+    fn card(&self) -> &'static Card;
+    /// Can it run here at all, with these parameters? Cheap: `list` asks for every instrument.
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        setup.threads().map(|_| ())
+    }
+    /// Checks the host, allocates, warms. Dropping the probe tears everything down.
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit>;
+}
+
+/// A prepared instrument.
+pub trait Probe {
+    /// How many units of work a take must repeat to last `at_least`; also warms up.
+    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
+        let _ = at_least;
+        Ok(1)
+    }
+    /// One take. For [`Cadence::Around`](crate::Cadence::Around), `repeats` is 0 before a take and 1 after it.
+    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault>;
+    /// The CPUs that a take keeps busy (their clock is checked before and after it).
+    fn cpus(&self) -> Vec<u32> {
+        Vec::new()
+    }
+    /// Memory that the prepared probe holds, in bytes.
+    fn footprint(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,286 @@
+//! Parameters: canonical `k=v` pairs, their specification on a card, and sizes such as `8MiB`.
+//!
+//! A parameter's stored form is text in one canonical spelling, so that equal parameters are equal keys.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Sorted `k=v` pairs; part of every series key.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Params(pub BTreeMap<String, String>);
+
+impl Params {
+    /// Parses `k=v;k=v` (or commas); an empty text is no parameter.
+    pub fn parse(text: &str) -> Result<Params, ParamError> {
+        let mut params = Params::default();
+        for pair in text.split([';', ',']).map(str::trim).filter(|pair| !pair.is_empty()) {
+            let Some((key, value)) = pair.split_once('=') else {
+                return Err(ParamError::NotAPair(pair.to_owned()));
+            };
+            let (key, value) = (key.trim(), value.trim());
+            if key.is_empty() || value.is_empty() {
+                return Err(ParamError::NotAPair(pair.to_owned()));
+            }
+            if params.0.insert(key.to_owned(), value.to_owned()).is_some() {
+                return Err(ParamError::Twice(key.to_owned()));
+            }
+        }
+        Ok(params)
+    }
+
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    pub fn set(&mut self, key: &str, value: &str) {
+        self.0.insert(key.to_owned(), value.to_owned());
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// These pairs with `other`'s laid over them.
+    #[must_use]
+    pub fn with(&self, other: &Params) -> Params {
+        let mut merged = self.clone();
+        merged.0.extend(other.0.iter().map(|(key, value)| (key.clone(), value.clone())));
+        merged
+    }
+
+    /// These pairs without the keys of `other`.
+    #[must_use]
+    pub fn without(&self, other: &Params) -> Params {
+        Params(self.0.iter().filter(|(key, _)| !other.0.contains_key(*key)).map(clone_pair).collect())
+    }
+
+    /// True when every pair that both name agrees.
+    #[must_use]
+    pub fn agrees(&self, other: &Params) -> bool {
+        self.0.iter().all(|(key, value)| other.0.get(key).is_none_or(|theirs| theirs == value))
+    }
+
+    /// True when every pair of `part` stands here too.
+    #[must_use]
+    pub fn contains(&self, part: &Params) -> bool {
+        part.0.iter().all(|(key, value)| self.0.get(key) == Some(value))
+    }
+}
+
+fn clone_pair((key, value): (&String, &String)) -> (String, String) {
+    (key.clone(), value.clone())
+}
+
+impl fmt::Display for Params {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (key, value)) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ";" };
+            write!(out, "{separator}{key}={value}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParamError {
+    #[error("`{0}` is not of the form key=value")]
+    NotAPair(String),
+    #[error("`{0}` is given twice")]
+    Twice(String),
+    #[error("unknown parameter `{key}`; {instrument} has: {known}")]
+    Unknown { instrument: String, key: String, known: String },
+    #[error("`{key}={value}` is not possible: {wanted}")]
+    Impossible { key: String, value: String, wanted: String },
+}
+
+/// What values a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// A whole number within bounds.
+    Int { min: u64, max: u64 },
+    /// A size in bytes: `31`, `4KiB`, `8MiB`; the canonical spelling uses the largest exact prefix.
+    Bytes { min: u64, max: u64 },
+    /// One of a list.
+    Choice(&'static [&'static str]),
+    /// `1`, `2`, … or `all` (every allowed CPU).
+    Threads,
+    /// A CPU list such as `0-3,8`, or `auto`.
+    Cpus,
+    /// Any text.
+    Text,
+}
+
+/// One parameter on a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamSpec {
+    pub name: &'static str,
+    pub kind: ParamKind,
+    pub default: &'static str,
+    pub says: &'static str,
+}
+
+impl ParamSpec {
+    /// The canonical spelling of `value`, or what is wanted instead.
+    pub fn canonical(&self, value: &str) -> Result<String, ParamError> {
+        let wrong = |wanted: String| ParamError::Impossible {
+            key: self.name.to_owned(),
+            value: value.to_owned(),
+            wanted,
+        };
+        match self.kind {
+            ParamKind::Int { min, max } => match value.parse::<u64>() {
+                Ok(number) if (min..=max).contains(&number) => Ok(number.to_string()),
+                _ => Err(wrong(format!("a whole number from {min} to {max}"))),
+            },
+            ParamKind::Bytes { min, max } => match parse_bytes(value) {
+                Some(bytes) if (min..=max).contains(&bytes) => Ok(show_bytes(bytes)),
+                _ => Err(wrong(format!("a size from {} to {}", show_bytes(min), show_bytes(max)))),
+            },
+            ParamKind::Choice(choices) if choices.contains(&value) => Ok(value.to_owned()),
+            ParamKind::Choice(choices) => Err(wrong(format!("one of {}", choices.join(", ")))),
+            ParamKind::Threads if value == "all" => Ok(value.to_owned()),
+            ParamKind::Threads => match value.parse::<u32>() {
+                Ok(number) if (1..=65_536).contains(&number) => Ok(number.to_string()),
+                _ => Err(wrong("a number of threads, or all".to_owned())),
+            },
+            ParamKind::Cpus if value == "auto" => Ok(value.to_owned()),
+            ParamKind::Cpus => match parse_cpus(value) {
+                Some(cpus) => Ok(show_cpus(&cpus)),
+                None => Err(wrong("a CPU list such as 0-3,8, or auto".to_owned())),
+            },
+            ParamKind::Text => Ok(value.to_owned()),
+        }
+    }
+}
+
+/// Parses `31`, `4k`, `4KiB`, `8MiB`, `1G` (prefixes are powers of two, `kB`/`MB`/`GB` powers of ten).
+#[must_use]
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let number: u64 = text.get(..digits)?.parse().ok()?;
+    let factor: u64 = match text.get(digits..)?.trim() {
+        "" | "B" => 1,
+        "k" | "K" | "Ki" | "KiB" => 1 << 10,
+        "M" | "Mi" | "MiB" => 1 << 20,
+        "G" | "Gi" | "GiB" => 1 << 30,
+        "T" | "Ti" | "TiB" => 1 << 40,
+        "kB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        _ => return None,
+    };
+    number.checked_mul(factor)
+}
+
+/// The canonical spelling of a size: the largest binary prefix that divides it.
+#[must_use]
+pub fn show_bytes(bytes: u64) -> String {
+    const PREFIXES: [(u64, &str); 4] =
+        [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    for (factor, suffix) in PREFIXES {
+        if bytes >= factor && bytes.is_multiple_of(factor) {
+            return format!("{}{suffix}", bytes / factor);
+        }
+    }
+    bytes.to_string()
+}
+
+/// Parses a kernel-style CPU list (`0-3,8`); sorted, without repeats; `None` for anything else.
+#[must_use]
+pub fn parse_cpus(text: &str) -> Option<Vec<u32>> {
+    const MOST: u32 = 65_536;
+    let mut cpus = Vec::new();
+    for part in text.trim().split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let (first, last) = match part.split_once('-') {
+            Some((first, last)) => (first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?),
+            None => (part.parse().ok()?, part.parse().ok()?),
+        };
+        if first > last || last >= MOST {
+            return None;
+        }
+        cpus.extend(first..=last);
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    (!cpus.is_empty()).then_some(cpus)
+}
+
+/// The folded spelling of a CPU list, the inverse of [`parse_cpus`].
+#[must_use]
+pub fn show_cpus(cpus: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &cpu in cpus {
+        match ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(cpu) => *last = cpu,
+            _ => ranges.push((cpu, cpu)),
+        }
+    }
+    let show = |&(first, last): &(u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    ranges.iter().map(show).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn bytes_parse_back(bytes in any::<u64>()) {
+            prop_assert_eq!(parse_bytes(&show_bytes(bytes)), Some(bytes));
+        }
+
+        #[test]
+        fn cpus_parse_back(cpus in proptest::collection::btree_set(0u32..5000, 1..64)) {
+            let cpus: Vec<u32> = cpus.into_iter().collect();
+            prop_assert_eq!(parse_cpus(&show_cpus(&cpus)), Some(cpus));
+        }
+
+        #[test]
+        fn nothing_panics(text in ".*") {
+            let _ = (Params::parse(&text), parse_bytes(&text), parse_cpus(&text));
+        }
+
+        #[test]
+        fn params_parse_back(pairs in proptest::collection::btree_map("[a-z.]{1,8}", "[a-z0-9-]{1,8}", 0..6)) {
+            let params = Params(pairs);
+            prop_assert_eq!(Params::parse(&params.to_string()), Ok(params));
+        }
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        assert_eq!(Params::parse("a=1,a=2"), Err(ParamError::Twice("a".into())));
+        assert_eq!(Params::parse("a"), Err(ParamError::NotAPair("a".into())));
+        let spec =
+            ParamSpec { name: "op", kind: ParamKind::Choice(&["read", "copy"]), default: "read", says: "" };
+        assert_eq!(
+            spec.canonical("wirte").unwrap_err().to_string(),
+            "`op=wirte` is not possible: one of read, copy"
+        );
+    }
+
+    #[test]
+    fn sizes_have_one_spelling() {
+        let spec = ParamSpec {
+            name: "size",
+            kind: ParamKind::Bytes { min: 1, max: 1 << 30 },
+            default: "1KiB",
+            says: "",
+        };
+        assert_eq!(spec.canonical("1024").unwrap(), "1KiB");
+        assert_eq!(spec.canonical("1k").unwrap(), "1KiB");
+        assert_eq!(spec.canonical("127").unwrap(), "127");
+    }
+}

@@ -1,0 +1,137 @@
+//! A plan: what is measured, in what arms and order, and when it stops. Stored as JSON; same plan and seed,
+//! same order of takes.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::card::Tier;
+use crate::fake::FakeWorld;
+use crate::params::Params;
+
+/// One thing to measure: an instrument with every parameter fixed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    pub instrument: String,
+    pub params: Params,
+    /// Metrics of this cell that are headline rows.
+    pub headline: Vec<String>,
+}
+
+/// One variant of a study: parameters laid over every cell that has them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Arm {
+    pub name: String,
+    pub set: Params,
+}
+
+/// How many measured takes each cell gets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub enum Takes {
+    /// Exactly this many.
+    Fixed(u32),
+    /// As many as the intervals need, looked at only at a few counts (fewer in a quick run); `target` is the relative
+    /// half width.
+    Adaptive { quick: bool, target: f64 },
+}
+
+/// How thorough a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    Quick,
+    Default,
+    Full,
+    /// Instruments named by the user.
+    Named,
+}
+
+impl Level {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Level::Quick => "quick",
+            Level::Default => "default",
+            Level::Full => "full",
+            Level::Named => "named",
+        }
+    }
+
+    /// The variants that a run of this level includes.
+    #[must_use]
+    pub const fn tier(self) -> Tier {
+        match self {
+            Level::Quick => Tier::Quick,
+            Level::Default => Tier::Default,
+            Level::Full | Level::Named => Tier::Full,
+        }
+    }
+}
+
+/// One machine of a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Via {
+    /// Name in the study; empty for this machine.
+    pub name: String,
+    /// Command that starts the agent there; `None` is a child of this process.
+    pub command: Option<String>,
+}
+
+/// The user's own work (`run --cmd`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Command {
+    pub run: String,
+    /// Run before each take, untimed.
+    pub prepare: Option<String>,
+    /// Metrics read from the output: name, and a regular expression with one group.
+    pub metrics: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    pub version: u32,
+    pub seed: u64,
+    pub level: Level,
+    pub cells: Vec<Cell>,
+    /// Never empty: a run without arms has one with an empty name and no parameters.
+    pub arms: Vec<Arm>,
+    pub machines: Vec<Via>,
+    pub takes: Takes,
+    /// Warm-up takes of each cell and arm.
+    pub warm_up: u32,
+    /// Each take lasts at least this long (or one unit of work, if that is longer), in seconds.
+    pub take_seconds: f64,
+    /// The whole run ends after this many seconds, at the end of a take.
+    pub budget_seconds: Option<f64>,
+    /// CPUs that may be used; `None` is all that are allowed.
+    pub cpus: Option<Vec<u32>>,
+    /// Directory for files of disk instruments; `None` is the store's.
+    pub dir: Option<String>,
+    pub command: Option<Command>,
+    /// Telemetry only, loading nothing, for `budget_seconds`.
+    pub telemetry_only: bool,
+    pub label: Option<String>,
+    pub fake: Option<FakeWorld>,
+}
+
+/// Raised when an older program could not carry out a newer plan.
+pub const PLAN_VERSION: u32 = 1;
+
+impl Plan {
+    /// The keys on which arms differ: left out when rows of different arms are matched.
+    #[must_use]
+    pub fn arm_keys(&self) -> Params {
+        self.arms.iter().fold(Params::default(), |all, arm| all.with(&arm.set))
+    }
+}
+
+/// One take to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakeOrder {
+    pub seq: u64,
+    pub block: u32,
+    pub cell: u32,
+    pub arm: u32,
+    pub warm_up: bool,
+}
