@@ -6,12 +6,12 @@
 //!
 //! | question | where |
 //! | --- | --- |
-//! | what did one run measure | [`summary`], [`drift`], [`takes`] |
-//! | are two arms of one study different | [`paired`] |
-//! | are two machines different, run against run | [`between`] |
-//! | what may be said about it | [`holm`], [`verdict`], [`needed`], [`ranks`] |
+//! | what did one run measure | [`summary()`], [`drift()`], [`takes`] |
+//! | are two arms of one study different | [`paired()`] |
+//! | are two machines different, run against run | [`between()`] |
+//! | what may be said about it | [`holm()`], [`verdict()`], [`needed`], [`ranks()`] |
 //! | is it enough | [`stop`] |
-//! | combined figures | [`index`], [`ratio`] |
+//! | combined figures | [`index()`], [`ratio`] |
 //!
 //! ```
 //! use stats::{Basis, Better, Margin, Verdict, holm, log_ratios, paired, verdict};
