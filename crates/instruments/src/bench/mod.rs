@@ -2,5 +2,8 @@
 
 pub mod cpu;
 pub mod disk;
+pub mod kernel;
+pub mod kernels;
 pub mod machine;
 pub mod memory;
+pub mod team;
