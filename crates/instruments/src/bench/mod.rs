@@ -4,3 +4,4 @@ pub mod cpu;
 pub mod disk;
 pub mod machine;
 pub mod memory;
+pub mod ram;
