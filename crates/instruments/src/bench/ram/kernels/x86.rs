@@ -112,6 +112,9 @@ macro_rules! width {
                             $put(to.add(i), $value);
                         }
                     }
+                    // SAFETY: no instructions; it only keeps the compiler from recognising a copy loop
+                    // and putting the C library's memcpy here.
+                    unsafe { std::arch::asm!("", options(nostack, preserves_flags)) };
                     at += 4 * $lanes;
                 }
                 _mm_sfence();
