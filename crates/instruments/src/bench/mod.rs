@@ -6,4 +6,5 @@ pub mod kernel;
 pub mod kernels;
 pub mod machine;
 pub mod memory;
+pub mod ram;
 pub mod team;
