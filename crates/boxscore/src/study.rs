@@ -10,6 +10,7 @@ use model::plan::Plan;
 use model::reading::Take;
 use model::{Card, Instrument, Reading};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use sys::files::{Lock, LockFile};
 use store::{Filter, Mode, Options, Store};
 
 use crate::cli::Global;
@@ -69,7 +70,7 @@ pub fn resume(study: &str, global: &Global) -> Result<u8, CliError> {
 }
 
 fn open(path: &Path) -> Result<Store, CliError> {
-    let options = Options { owner: sys::files::invoking_user(), ..Options::new(Mode::Create) };
+    let options = Options { owner: paths::owner(), ..Options::new(Mode::Create) };
     let store = Store::open_with(path, &options).map_err(present::store_error)?;
     store.check_writable().map_err(present::store_error)?;
     for line in store.recovered() {
@@ -217,16 +218,17 @@ impl Sitting<'_> {
 }
 
 /// Two runs at once would disturb each other: the second is refused.
-fn measuring_alone(store: &Path) -> Result<sys::files::Lock, CliError> {
-    let lock = store.with_extension("measuring");
-    sys::files::Lock::try_hold(&lock).map_err(|error| match error {
-        sys::files::LockError::Held { by } => {
-            let who = by.map_or_else(String::new, |pid| format!(" (pid {pid})"));
-            CliError::data(format!("another boxscore run{who} is measuring: two at once would disturb each other"))
-                .hint("wait until it ends, or stop it with Ctrl-C; it keeps what it has")
+fn measuring_alone(store: &Path) -> Result<LockFile, CliError> {
+    let path = store.with_extension("measuring");
+    match LockFile::try_acquire(&path) {
+        Ok(Lock::Held(lock)) => Ok(lock),
+        Ok(Lock::Busy { holder }) => {
+            let who = holder.map_or_else(String::new, |pid| format!(" (pid {})", pid.trim()));
+            Err(CliError::data(format!("another boxscore run{who} is measuring: two at once would disturb each other"))
+                .hint("wait until it ends, or stop it with Ctrl-C; it keeps what it has"))
         }
-        sys::files::LockError::Failed(error) => CliError::data(error.to_string()),
-    })
+        Err(error) => Err(CliError::data(error.to_string())),
+    }
 }
 
 /// Set by the first Ctrl-C or TERM; the second ends the program at once.
