@@ -52,4 +52,3 @@ pub fn columns() -> usize {
     let seen = std::io::stdout().is_terminal().then(|| usize::from(console::Term::stdout().size().1));
     given.or(seen).filter(|columns| *columns >= 40).unwrap_or(USUAL).min(200)
 }
-

@@ -84,7 +84,12 @@ impl<'a> StoreSink<'a> {
             if let (Some(was), Some(now)) = (&fact.value, now)
                 && was != now
             {
-                let text = format!("{} was {}, and is {} since the run was resumed", fact.key, was.text(), now.text());
+                let text = format!(
+                    "{} was {}, and is {} since the run was resumed",
+                    fact.key,
+                    was.text(),
+                    now.text()
+                );
                 let appended = self.store.note(run, &note("changed", &text)).map_err(refused)?;
                 self.told(&appended);
             }
@@ -180,7 +185,12 @@ impl Sink for StoreSink<'_> {
         Ok(())
     }
 
-    fn commit(&mut self, machine: usize, take: Option<&Take>, telemetry: &[Segment]) -> Result<(), SinkError> {
+    fn commit(
+        &mut self,
+        machine: usize,
+        take: Option<&Take>,
+        telemetry: &[Segment],
+    ) -> Result<(), SinkError> {
         let Some(run) = &self.machines[machine].run else { return Ok(()) };
         let appended = match take {
             Some(take) => {
