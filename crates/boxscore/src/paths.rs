@@ -37,11 +37,18 @@ pub fn data_dir() -> Result<PathBuf, CliError> {
 
 /// The home of the user who called sudo, when that is not root.
 fn sudo_home() -> Option<PathBuf> {
-    let user = std::env::var("SUDO_USER").ok().filter(|user| user != "root" && !user.is_empty())?;
+    let user = sys::files::invoking_user();
+    let name = user.name.filter(|_| user.by_sudo && user.uid != 0)?;
     let passwd = std::fs::read_to_string("/etc/passwd").ok()?;
-    let fields = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    let entry = fields.into_iter().find(|fields| fields.first() == Some(&user.as_str()))?;
+    let entry = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
     entry.get(5).map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// Whom new files belong to: under sudo, the user who called it.
+#[must_use]
+pub fn owner() -> Option<(u32, u32)> {
+    let user = sys::files::invoking_user();
+    user.by_sudo.then_some((user.uid, user.gid))
 }
 
 /// The directory that a store's reports and test files go to: the one that it stands in.
