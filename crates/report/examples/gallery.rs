@@ -28,6 +28,16 @@ fn scatter(i: usize) -> f64 {
     (x % 20_001) as f64 / 10_000.0 - 1.0
 }
 
+/// The interval in words, turned back for a metric whose lower values are better.
+fn interval(ratio: f64, spread: f64, verdict: Verdict) -> String {
+    if spread == 0.0 {
+        return String::new();
+    }
+    let (a, b) = (ratio * (1.0 - spread), ratio * (1.0 + spread));
+    let (a, b) = if verdict == Verdict::Worse { (1.0 / b, 1.0 / a) } else { (a, b) };
+    format!("{} to {}", report::number::ratio(a), report::number::ratio(b))
+}
+
 fn forest() -> Markup {
     let rows = [
         ("disk read 4 KiB", 1.58, 0.06, Verdict::Better, true, "1.58"),
@@ -50,6 +60,7 @@ fn forest() -> Markup {
             interval: (spread > 0.0).then_some((ratio * (1.0 - spread), ratio * (1.0 + spread))),
         },
         shown: shown.into(),
+        shown_interval: interval(ratio, spread, verdict),
         verdict,
         sampled,
     });

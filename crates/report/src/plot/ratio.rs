@@ -32,8 +32,10 @@ pub struct RatioRow {
     pub hint: String,
     /// Above 1 is better.
     pub ratio: Estimate,
-    /// The text in the ratio column.
+    /// The text in the ratio column: the plain ratio, not turned round.
     pub shown: String,
+    /// Its interval in words, turned like `shown`; empty for none.
+    pub shown_interval: String,
     pub verdict: Verdict,
     /// False: a published point, drawn hollow.
     pub sampled: bool,
@@ -97,12 +99,9 @@ impl RatioPlot {
     }
 
     fn row(&self, row: &RatioRow, drawn: bool, axis: &Axis, margin: f64) -> Markup {
-        let interval = row.ratio.interval.filter(|(a, b)| a.is_finite() && b.is_finite());
-        let said = interval.map(|(a, b)| format!("{} to {}", number::ratio(a), number::ratio(b)));
-        let tip = match &said {
-            Some(said) => format!("{}: {} ({said})", row.label, number::ratio(row.ratio.value)),
-            None => format!("{}: {}, no interval", row.label, number::ratio(row.ratio.value)),
-        };
+        let said = if row.shown_interval.is_empty() { "-" } else { &row.shown_interval };
+        let interval = if row.shown_interval.is_empty() { "no interval" } else { &row.shown_interval };
+        let tip = format!("{}: {} ({interval}), {}", row.label, row.shown, row.verdict.word());
         let tip = if row.hint.is_empty() { tip } else { format!("{tip}; {}", row.hint) };
         html! {
             tr class=(row.verdict.class()) title=[(!row.hint.is_empty()).then_some(&row.hint)] {
@@ -114,7 +113,7 @@ impl RatioPlot {
                     }
                 }
                 td class="n" { (row.shown) }
-                td class="n iv" { @match &said { Some(said) => (said), None => "-" } }
+                td class="n iv" { (said) }
                 td { (row.verdict.badge()) }
             }
         }

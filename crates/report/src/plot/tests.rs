@@ -64,6 +64,7 @@ fn ratios(values: &[f64]) -> RatioPlot {
         hint: String::new(),
         ratio: Estimate { value: *v, interval: (i % 2 == 0).then_some((v * 0.9, v * 1.1)) },
         shown: crate::number::ratio(*v),
+        shown_interval: if i % 2 == 0 { "a to b".into() } else { String::new() },
         verdict: Verdict::ALL[i % 6],
         sampled: i % 2 == 0,
     };
