@@ -14,5 +14,8 @@ pub mod files;
 pub mod freq;
 pub mod pages;
 pub mod process;
+pub mod reads;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub mod uring;
 
 pub use error::{Error, Result};
