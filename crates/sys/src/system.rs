@@ -28,7 +28,8 @@ pub struct Uname {
 }
 
 fn text(field: &[libc::c_char]) -> String {
-    let bytes: Vec<u8> = field.iter().map(|&c| c as u8).collect();
+    // Signed on some targets, unsigned on others.
+    let bytes: Vec<u8> = field.iter().map(|c| c.to_ne_bytes()[0]).collect();
     CStr::from_bytes_until_nul(&bytes)
         .map_or_else(|_| String::from_utf8_lossy(&bytes), CStr::to_string_lossy)
         .into_owned()
