@@ -2,4 +2,6 @@
 
 use model::Instrument;
 
-pub static ALL: &[&dyn Instrument] = &[];
+pub mod mem_bandwidth;
+
+pub static ALL: &[&dyn Instrument] = &[&mem_bandwidth::INSTRUMENT];
