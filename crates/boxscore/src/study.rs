@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use harness::conductor::{Conductor, Ended, Finished, Outcome};
-use model::data::Price;
+use model::data::{Price, RunData, Series, TakeHead};
 use model::plan::Plan;
-use model::{Card, Instrument};
+use model::reading::Take;
+use model::{Card, Instrument, Reading};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use store::{Mode, Store};
+use store::{Filter, Mode, Options, Store};
 
 use crate::cli::Global;
 use crate::cli::run::Args;
@@ -28,7 +29,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         None => fresh(args)?,
     };
     if let Some(world) = &mut plan.fake {
-        world.run_index = store.count_runs().map_err(present::store_error)?;
+        world.run_index = store.heads(&Filter::default()).map_err(present::store_error)?.len() as u64;
     }
     let mut ids = Ids::new(plan.fake.as_ref());
     let study = ids.next();
@@ -43,12 +44,19 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 pub fn resume(study: &str, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let mut store = open(&path)?;
-    let runs = store.runs_of_study(study).map_err(present::store_error)?;
     let plan = store.plan(study).map_err(present::store_error)?;
+    let filter = Filter { study: Some(study.to_owned()), ..Filter::default() };
+    let heads = store.heads(&filter).map_err(present::store_error)?;
     let mut earlier = Vec::new();
+    let mut runs = Vec::new();
     let mut elapsed_ns = 0;
-    for (machine, run) in runs.iter().enumerate() {
-        for take in store.takes(run).map_err(present::store_error)? {
+    for (machine, via) in plan.machines.iter().enumerate() {
+        let head = heads.iter().find(|head| plan.machines.len() == 1 || head.machine == via.name);
+        runs.push(head.map(|head| head.id.clone()));
+        let Some(head) = head else { continue };
+        store.claim(&head.id).map_err(present::store_error)?;
+        let run = store.load_light(&head.id).map_err(present::store_error)?;
+        for take in taken(&run) {
             elapsed_ns = elapsed_ns.max(take.end_ns);
             earlier.push(Finished { machine, take });
         }
@@ -61,11 +69,49 @@ pub fn resume(study: &str, global: &Global) -> Result<u8, CliError> {
 }
 
 fn open(path: &Path) -> Result<Store, CliError> {
-    let store = Store::open(path, Mode::Create).map_err(present::store_error)?;
+    let options = Options { owner: sys::files::invoking_user(), ..Options::new(Mode::Create) };
+    let store = Store::open_with(path, &options).map_err(present::store_error)?;
+    store.check_writable().map_err(present::store_error)?;
+    for line in store.recovered() {
+        out::say(&format!("note: {line}"));
+    }
     if store::is_temporary(path) {
         out::say(&format!("warning: the store {} is in a temporary directory; it may be lost", path.display()));
     }
     Ok(store)
+}
+
+/// The takes of a stored run as the conductor knows them.
+fn taken(run: &RunData) -> Vec<Take> {
+    let readings = |seq: u64| {
+        let of = |series: &Series| {
+            let points: Vec<_> = series.points.iter().filter(|point| point.seq == seq).cloned().collect();
+            let (key, better) = (series.key.clone(), series.better);
+            points.into_iter().map(move |point| Reading {
+                key: key.clone(),
+                better,
+                at_ns: point.at_ns,
+                window_ns: point.window_ns,
+                value: point.value,
+            })
+        };
+        run.series.iter().flat_map(of).collect::<Vec<Reading>>()
+    };
+    let take = |head: &TakeHead| Take {
+        seq: head.seq,
+        block: head.block,
+        phase: head.phase,
+        cell: head.cell,
+        arm: head.arm,
+        start_ns: head.start_ns,
+        end_ns: head.end_ns,
+        repeats: head.repeats,
+        readings: readings(head.seq),
+        refusals: head.refusals.clone(),
+        notes: Vec::new(),
+        fault: head.fault.clone(),
+    };
+    run.takes.iter().map(take).collect()
 }
 
 /// A new plan from the arguments.
@@ -86,7 +132,7 @@ fn repeated(name: &str, args: &Args, store: &Store) -> Result<Plan, CliError> {
             .map_err(|error| CliError::data(format!("{name}:{}:{}: {error}", error.line(), error.column())))?
     } else {
         let run = crate::resolve::run_id(name, store)?;
-        store.plan_of_run(&run).map_err(present::store_error)?
+        store.load_light(&run).map_err(present::store_error)?.plan
     };
     if plan.version > model::plan::PLAN_VERSION {
         return Err(CliError::data(format!("{name}: a plan of version {}, newer than this boxscore", plan.version)));
@@ -133,7 +179,7 @@ struct Sitting<'a> {
     study: String,
     said: Said,
     earlier: Vec<Finished>,
-    runs: Vec<String>,
+    runs: Vec<Option<String>>,
     elapsed_ns: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Intervals by resampling, for statistics that have no interval of their own.
 //!
 //! Values are resampled as independent: takes or blocks, never requests of one take. Seeded, so that
-//! the same data give the same interval. For a median of few takes use [`crate::summary`] instead: a
+//! the same data give the same interval. For a median of few takes use [`crate::summary()`] instead: a
 //! bootstrap covers only 91 to 94 % there.
 
 use crate::distributions::{normal_cdf, normal_quantile, student_quantile};

@@ -8,6 +8,9 @@ use statrs::function::gamma::ln_gamma;
 /// Above this many degrees of freedom t is the normal to more digits than anyone prints.
 const NORMAL_ABOVE: f64 = 1e7;
 
+/// Fewer degrees of freedom than this mean nothing and are refused.
+const FEWEST: f64 = 0.01;
+
 /// P(Z <= z) of the standard normal.
 pub fn normal_cdf(z: f64) -> f64 {
     Normal::standard().cdf(z)
@@ -21,7 +24,7 @@ pub fn normal_quantile(p: f64) -> f64 {
     Normal::standard().inverse_cdf(p)
 }
 
-/// P(T <= t) with `dof` degrees of freedom (any positive number).
+/// P(T <= t) with `dof` degrees of freedom (0.01 or more).
 pub fn student_cdf(t: f64, dof: f64) -> f64 {
     if t > 0.0 { 1.0 - upper_tail(t, dof) } else { upper_tail(-t, dof) }
 }
@@ -33,7 +36,7 @@ pub fn student_p(t: f64, dof: f64) -> f64 {
 
 /// P(T >= t) for t >= 0, without the cancellation of 1 - cdf.
 fn upper_tail(t: f64, dof: f64) -> f64 {
-    if t.is_nan() || dof.is_nan() || dof <= 0.0 {
+    if t.is_nan() || dof.is_nan() || dof < FEWEST {
         return f64::NAN;
     }
     if t.is_infinite() {
@@ -47,7 +50,7 @@ fn upper_tail(t: f64, dof: f64) -> f64 {
 
 /// The t with P(T <= t) = p; infinite at 0 and 1.
 pub fn student_quantile(p: f64, dof: f64) -> f64 {
-    if !(0.0..=1.0).contains(&p) || dof.is_nan() || dof <= 0.0 {
+    if !(0.0..=1.0).contains(&p) || dof.is_nan() || dof < FEWEST {
         return f64::NAN;
     }
     if p < 0.5 {

@@ -6,12 +6,23 @@
 //!
 //! | question | where |
 //! | --- | --- |
-//! | what did one run measure | [`summary`], [`drift`], [`takes`] |
-//! | are two arms of one study different | [`paired`] |
-//! | are two machines different, run against run | [`between`] |
-//! | what may be said about it | [`holm`], [`verdict`], [`needed`], [`ranks`] |
+//! | what did one run measure | [`summary()`], [`drift()`], [`takes`] |
+//! | are two arms of one study different | [`paired()`] |
+//! | are two machines different, run against run | [`between()`] |
+//! | what may be said about it | [`holm()`], [`verdict()`], [`needed`], [`ranks()`] |
 //! | is it enough | [`stop`] |
-//! | combined figures | [`index`], [`ratio`] |
+//! | combined figures | [`index()`], [`ratio`] |
+//!
+//! ```
+//! use stats::{Basis, Better, Margin, Verdict, holm, log_ratios, paired, verdict};
+//! let base = [10.0, 10.2, 9.9, 10.1, 10.0, 10.3, 9.8, 10.1, 10.0, 10.2];
+//! let arm = base.map(|v| v * 1.12);
+//! let row = paired(&log_ratios(&arm, &base)?, 1)?;
+//! let p = holm(&[Some(row.p)])[0];
+//! let basis = Basis::Blocks { n: row.n };
+//! assert_eq!(verdict(row.interval, p, Margin::ARMS, Better::Higher, basis), Verdict::Better);
+//! # Ok::<(), stats::Unfit>(())
+//! ```
 
 pub mod autocorrelation;
 pub mod between;

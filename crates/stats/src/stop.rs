@@ -1,7 +1,7 @@
 //! When a study has enough takes.
 //!
 //! Looks only at how wide the intervals are, at few fixed counts and for all arms together, never at a
-//! verdict: stopping as soon as p falls below 0.05 would be wrong about every fifth time. Time budgets
+//! verdict: stopping as soon as p falls below 0.05 would be wrong 15 % of the time at these few looks. Time budgets
 //! are the caller's business.
 
 use crate::summary::summary;

@@ -2,7 +2,7 @@
 //!
 //! Values are in time order and in whatever unit the caller uses. The median's interval runs between
 //! two order statistics and reaches the exact level stated in it, for any continuous distribution.
-//! Not counted: noise between runs (see [`crate::between`]), since one run cannot show it.
+//! Not counted: noise between runs (see [`mod@crate::between`]), since one run cannot show it.
 
 use crate::autocorrelation::{self, effective_n};
 use crate::distributions::{coin_cdf, student_quantile};

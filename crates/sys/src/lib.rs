@@ -8,7 +8,11 @@
 pub mod affinity;
 pub mod clock;
 pub mod cpu;
+pub mod direct;
 mod error;
+pub mod files;
 pub mod freq;
+pub mod pages;
+pub mod process;
 
 pub use error::{Error, Result};
