@@ -4,7 +4,7 @@
 //! `counting=stream` two or three arrays; MB are 10^6 bytes. Write-allocate traffic is never counted.
 //! Threads share the arrays, each its own part; a take ends with the slowest.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use model::{
     Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Finding, Instrument, Metric, ParamKind,
@@ -12,7 +12,7 @@ use model::{
 };
 
 use crate::bench::kernel::repeats_for;
-use crate::bench::ram::arena::{self, Arena, SECOND, SOURCE, TARGET};
+use crate::bench::ram::arena::{self, Arena, SECOND, SOURCE, TARGET, lock};
 use crate::bench::ram::kernels::{self, BLOCK, Isa, Kernel, Op, Store};
 use crate::bench::ram::pass::{Arrays, Crew};
 use crate::bench::ram::place::{self, CPUS, Extent, NODE, PAGES, Place};
@@ -171,11 +171,6 @@ impl Instrument for MemBandwidth {
     }
 }
 
-fn lock(arena: &Mutex<Arena>) -> MutexGuard<'_, Arena> {
-    // A panic elsewhere leaves arrays with some content, which is all that is asked of them.
-    arena.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 struct Bandwidth {
     task: Task,
     crew: Crew,
@@ -214,7 +209,7 @@ impl Bandwidth {
         let wanted = |role: usize| roles(op).contains(&role);
         let mut dst: &mut [u64] = &mut [];
         let (mut a, mut b): (&[u64], &[u64]) = (&[], &[]);
-        let [source, target, second] = arena.three(kind);
+        let [source, target, second, _] = arena.all(kind);
         if let Some(array) = target.filter(|_| wanted(TARGET)) {
             dst = array.words_mut().get_mut(..words).unwrap_or_default();
         }

@@ -3,5 +3,8 @@
 use model::Instrument;
 
 pub mod mem_bandwidth;
+pub mod mem_latency;
+pub mod mem_loaded;
 
-pub static ALL: &[&dyn Instrument] = &[&mem_bandwidth::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] =
+    &[&mem_bandwidth::INSTRUMENT, &mem_latency::INSTRUMENT, &mem_loaded::INSTRUMENT];

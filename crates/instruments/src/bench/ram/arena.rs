@@ -6,7 +6,7 @@
 //! chains that fit in caches. When the limit is reached, arrays of another kind make room and are mapped
 //! again when they are needed. Swapped-out memory is not looked for here.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use sys::pages::{Advice, Pages};
 
@@ -50,9 +50,10 @@ impl Array {
         Ok(self.built)
     }
 
+    /// The number that [`Array::chain`] gave last.
     #[must_use]
-    pub fn pages(&self) -> &Pages {
-        &self.pages
+    pub fn built(&self) -> u64 {
+        self.built
     }
 }
 
@@ -82,6 +83,12 @@ pub fn shared() -> Arc<Mutex<Arena>> {
         *shared = Arc::downgrade(&fresh);
         fresh
     })
+}
+
+/// The arena, for the length of a take. A panic elsewhere leaves arrays with some content, which is all
+/// that is asked of them.
+pub fn lock(arena: &Mutex<Arena>) -> MutexGuard<'_, Arena> {
+    arena.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Arena {
@@ -123,10 +130,9 @@ impl Arena {
         array.ok_or_else(|| ArenaError::Memory("an array was given away".to_owned()))
     }
 
-    /// The source, target and second source, as far as they are there.
-    pub fn three(&mut self, kind: &Kind) -> [Option<&mut Array>; 3] {
-        let [source, target, second, _] = self.slots(kind);
-        [source.as_mut(), target.as_mut(), second.as_mut()]
+    /// The source, target, second source and small array, as far as they are there.
+    pub fn all(&mut self, kind: &Kind) -> [Option<&mut Array>; ROLES] {
+        self.slots(kind).each_mut().map(Option::as_mut)
     }
 
     /// Bytes of all arrays.

@@ -6,5 +6,6 @@ pub mod arena;
 pub mod caches;
 pub mod chain;
 pub mod kernels;
+pub mod latency;
 pub mod pass;
 pub mod place;

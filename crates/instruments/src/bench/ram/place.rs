@@ -241,7 +241,7 @@ mod tests {
     fn cpus_are_stated_or_the_first_allowed() {
         let of = |params: &str| cpus(&setup(params, &[2, 3, 5], None, None));
         assert_eq!(of("threads=2;cpus=auto"), Ok(vec![2, 3]));
-        assert_eq!(of("threads=all;cpus=3-3,5"), Ok(vec![3, 5]));
+        assert_eq!(of("threads=all;cpus=2-3"), Ok(vec![2, 3]));
         assert_eq!(of("threads=1;cpus=5"), Ok(vec![5]));
         assert_eq!(of("threads=1;cpus=4").unwrap_err().why, "CPU 4 is not among the allowed CPUs");
         assert_eq!(of("threads=2;cpus=5").unwrap_err().why, "2 threads on 1 allowed CPUs");
