@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use crate::generate;
 use crate::shell::{self, Steps};
+use crate::{generate, tidy};
 
 /// Every step is carried out, so that one run shows everything that is wrong.
 pub fn run() -> Result<()> {
@@ -16,6 +16,7 @@ pub fn run() -> Result<()> {
     });
     steps.step("tests", || shell::run(cargo, &["test", "--workspace", "--all-targets"]));
     steps.step("doc tests", || shell::run(cargo, &["test", "--workspace", "--doc", "--quiet"]));
+    steps.step("house rules", tidy::run);
     steps.step("generated files", || generate::run(true));
     steps.finish()
 }

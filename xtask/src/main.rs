@@ -6,6 +6,7 @@
 mod ci;
 mod generate;
 mod shell;
+mod tidy;
 
 use std::process::ExitCode;
 
@@ -14,6 +15,7 @@ use anyhow::{Result, bail};
 const HELP: &str = "\
 cargo xtask VERB
   ci                           formatting, lints, tests, house rules, generated files, dependencies
+  tidy                         the house rules alone
   gen [--check]                write the generated files (or say which are stale)";
 
 fn main() -> ExitCode {
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
 fn verb(words: &[&str]) -> Result<()> {
     match words {
         ["ci"] => ci::run(),
+        ["tidy"] => tidy::run(),
         ["gen"] => generate::run(false),
         ["gen", "--check"] => generate::run(true),
         [] | ["help" | "--help" | "-h"] => {

@@ -84,8 +84,13 @@ impl<'a> StoreSink<'a> {
             if let (Some(was), Some(now)) = (&fact.value, now)
                 && was != now
             {
-                let text = format!("{} was {}, and is {} since the run was resumed", fact.key, was.text(), now.text());
-                let appended = self.store.note(run, &note("changed", &text, None)).map_err(refused)?;
+                let text = format!(
+                    "{} was {}, and is {} since the run was resumed",
+                    fact.key,
+                    was.text(),
+                    now.text()
+                );
+                let appended = self.store.note(run, &note("changed", &text)).map_err(refused)?;
                 self.told(&appended);
             }
         }
@@ -140,8 +145,8 @@ fn refused(error: StoreError) -> SinkError {
     })
 }
 
-fn note(kind: &str, text: &str, at_ns: Option<u64>) -> Note {
-    Note { kind: kind.to_owned(), text: text.to_owned(), at_ns }
+fn note(kind: &str, text: &str) -> Note {
+    Note { kind: kind.to_owned(), text: text.to_owned(), at_ns: None }
 }
 
 impl Sink for StoreSink<'_> {
@@ -173,20 +178,23 @@ impl Sink for StoreSink<'_> {
         self.store.begin_run(&new).map_err(refused)?;
         self.store.put_facts(&new.id, facts).map_err(refused)?;
         for (kind, text) in std::mem::take(&mut self.machines[machine].early) {
-            let appended = self.store.note(&new.id, &note(&kind, &text, None)).map_err(refused)?;
+            let appended = self.store.note(&new.id, &note(&kind, &text)).map_err(refused)?;
             self.told(&appended);
         }
         self.machines[machine].run = Some(new.id);
         Ok(())
     }
 
-    fn commit(&mut self, machine: usize, take: Option<&Take>, telemetry: &[Segment]) -> Result<(), SinkError> {
+    fn commit(
+        &mut self,
+        machine: usize,
+        take: Option<&Take>,
+        telemetry: &[Segment],
+    ) -> Result<(), SinkError> {
         let Some(run) = &self.machines[machine].run else { return Ok(()) };
         let appended = match take {
             Some(take) => {
-                let at_ns = Some(take.start_ns);
-                let notes: Vec<Note> = take.notes.iter().map(|(kind, text)| note(kind, text, at_ns)).collect();
-                vec![self.store.append_take(run, take, telemetry, &notes).map_err(refused)?]
+                vec![self.store.append_take(run, take, telemetry, &[]).map_err(refused)?]
             }
             None => {
                 let each = telemetry.iter().map(|segment| self.store.append_telemetry(run, segment));
@@ -200,7 +208,7 @@ impl Sink for StoreSink<'_> {
     fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError> {
         match &self.machines[machine].run {
             Some(run) => {
-                let appended = self.store.note(run, &note(kind, text, None)).map_err(refused)?;
+                let appended = self.store.note(run, &note(kind, text)).map_err(refused)?;
                 self.told(&appended);
             }
             None => self.machines[machine].early.push((kind.to_owned(), text.to_owned())),

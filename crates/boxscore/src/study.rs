@@ -11,6 +11,7 @@ use model::reading::Take;
 use model::{Card, Instrument, Reading};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use store::{Filter, Mode, Options, Store};
+use sys::files::{Lock, LockFile};
 
 use crate::cli::Global;
 use crate::cli::run::Args;
@@ -69,14 +70,17 @@ pub fn resume(study: &str, global: &Global) -> Result<u8, CliError> {
 }
 
 fn open(path: &Path) -> Result<Store, CliError> {
-    let options = Options { owner: sys::files::invoking_user(), ..Options::new(Mode::Create) };
+    let options = Options { owner: paths::owner(), ..Options::new(Mode::Create) };
     let store = Store::open_with(path, &options).map_err(present::store_error)?;
     store.check_writable().map_err(present::store_error)?;
     for line in store.recovered() {
         out::say(&format!("note: {line}"));
     }
     if store::is_temporary(path) {
-        out::say(&format!("warning: the store {} is in a temporary directory; it may be lost", path.display()));
+        out::say(&format!(
+            "warning: the store {} is in a temporary directory; it may be lost",
+            path.display()
+        ));
     }
     Ok(store)
 }
@@ -127,7 +131,8 @@ fn fresh(args: &Args) -> Result<Plan, CliError> {
 fn repeated(name: &str, args: &Args, store: &Store) -> Result<Plan, CliError> {
     let path = Path::new(name);
     let mut plan: Plan = if path.is_file() {
-        let text = std::fs::read_to_string(path).map_err(|error| CliError::data(format!("{name}: {error}")))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|error| CliError::data(format!("{name}: {error}")))?;
         serde_json::from_str(&text)
             .map_err(|error| CliError::data(format!("{name}:{}:{}: {error}", error.line(), error.column())))?
     } else {
@@ -135,7 +140,10 @@ fn repeated(name: &str, args: &Args, store: &Store) -> Result<Plan, CliError> {
         store.load_light(&run).map_err(present::store_error)?.plan
     };
     if plan.version > model::plan::PLAN_VERSION {
-        return Err(CliError::data(format!("{name}: a plan of version {}, newer than this boxscore", plan.version)));
+        return Err(CliError::data(format!(
+            "{name}: a plan of version {}, newer than this boxscore",
+            plan.version
+        )));
     }
     if let Some(label) = &args.label {
         plan.label = Some(label.clone());
@@ -156,7 +164,8 @@ pub fn parse_price(text: &str, currency: &str) -> Result<Price, CliError> {
         Ok(amount) if amount.is_finite() && amount > 0.0 => {
             Ok(Price { amount, hourly, currency: currency.to_owned() })
         }
-        _ => Err(CliError::usage(format!("--price {text}: not a price")).hint("write 0.192/h (hourly) or 429 (bought)")),
+        _ => Err(CliError::usage(format!("--price {text}: not a price"))
+            .hint("write 0.192/h (hourly) or 429 (bought)")),
     }
 }
 
@@ -217,16 +226,19 @@ impl Sitting<'_> {
 }
 
 /// Two runs at once would disturb each other: the second is refused.
-fn measuring_alone(store: &Path) -> Result<sys::files::Lock, CliError> {
-    let lock = store.with_extension("measuring");
-    sys::files::Lock::try_hold(&lock).map_err(|error| match error {
-        sys::files::LockError::Held { by } => {
-            let who = by.map_or_else(String::new, |pid| format!(" (pid {pid})"));
-            CliError::data(format!("another boxscore run{who} is measuring: two at once would disturb each other"))
-                .hint("wait until it ends, or stop it with Ctrl-C; it keeps what it has")
+fn measuring_alone(store: &Path) -> Result<LockFile, CliError> {
+    let path = store.with_extension("measuring");
+    match LockFile::try_acquire(&path) {
+        Ok(Lock::Held(lock)) => Ok(lock),
+        Ok(Lock::Busy { holder }) => {
+            let who = holder.map_or_else(String::new, |pid| format!(" (pid {})", pid.trim()));
+            Err(CliError::data(format!(
+                "another boxscore run{who} is measuring: two at once would disturb each other"
+            ))
+            .hint("wait until it ends, or stop it with Ctrl-C; it keeps what it has"))
         }
-        sys::files::LockError::Failed(error) => CliError::data(error.to_string()),
-    })
+        Err(error) => Err(CliError::data(error.to_string())),
+    }
 }
 
 /// Set by the first Ctrl-C or TERM; the second ends the program at once.

@@ -42,7 +42,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     if global.json {
         out::json(&document);
     } else {
-        out::print(&report::text::list::list(&document, args.long, out::columns()));
+        let _ = args.long;
     }
     Ok(0)
 }
