@@ -2,4 +2,6 @@
 
 use model::Instrument;
 
-pub static ALL: &[&dyn Instrument] = &[];
+pub mod crc32c;
+
+pub static ALL: &[&dyn Instrument] = &[&crc32c::INSTRUMENT];
