@@ -93,22 +93,13 @@ fn import_points(tx: &Transaction<'_>, no: i64, run: &RunData, series: &mut Seri
 
 /// Notes and telemetry that are not there yet.
 fn import_rest(tx: &Transaction<'_>, no: i64, run: &RunData) -> rusqlite::Result<()> {
-    let known =
-        "SELECT count(*) FROM note WHERE run = $1 AND kind = $2 AND text = $3 AND coalesce(at_ns, -1) = $4";
     for note in &run.notes {
-        let at = note.at_ns.map_or(-1, u64::cast_signed);
-        let there: i64 =
-            tx.prepare_cached(known)?.query_row((no, &note.kind, &note.text, at), |row| row.get(0))?;
-        if there == 0 {
+        if !write::has_note(tx, no, &note.kind, &note.text, note.at_ns)? {
             write::insert_note(tx, no, &note.kind, &note.text, note.at_ns)?;
         }
     }
-    let known = "SELECT count(*) FROM telemetry WHERE run = $1 AND source = $2 AND segment = $3";
     for segment in &run.telemetry {
-        let bytes = write::segment_bytes(segment)?;
-        let there: i64 =
-            tx.prepare_cached(known)?.query_row((no, &segment.source, &bytes), |row| row.get(0))?;
-        if there == 0 {
+        if !write::has_segment(tx, no, segment)? {
             write::insert_segment(tx, no, segment)?;
         }
     }

@@ -10,7 +10,10 @@ mod journal;
 mod machine;
 mod open;
 mod read;
+mod recover;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod value;
 mod write;
 
@@ -39,6 +42,12 @@ pub struct Store {
     series: HashMap<(i64, SeriesKey), i64>,
     live: BTreeMap<String, Live>,
     recovered: Vec<String>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.debug_struct("Store").field("path", &self.path).field("mode", &self.mode).finish_non_exhaustive()
+    }
 }
 
 /// A run that this process writes.

@@ -75,7 +75,11 @@ impl Store {
         insert_run(&tx, no, run, Status::Running).map_err(fail)?;
         // While the transaction keeps others out: a run without a held journal counts as interrupted.
         let journal = hold(&path, no, &run.id, owner)?;
-        tx.commit().map_err(fail)?;
+        if let Err(error) = tx.commit() {
+            let side = journal.path.clone();
+            journal.remove().map_err(|error| StoreError::io(&side, &error))?;
+            return Err(fail(error));
+        }
         self.live.insert(run.id.clone(), Live { no, journal });
         Ok(())
     }
@@ -95,10 +99,11 @@ impl Store {
             .map_err(fail)?;
         tx.commit().map_err(fail)?;
         self.live.insert(run.to_owned(), Live { no, journal });
-        if self.drain(run).is_err() {
-            // The journal keeps them; the next append tries again.
+        let drained = self.drain(run);
+        if drained.is_err() {
+            self.live.remove(run);
         }
-        Ok(())
+        drained
     }
 
     /// Stores the machine's facts for this run; a key that is there already gets the new value.
@@ -229,7 +234,7 @@ impl Store {
         if !self.live.contains_key(run) {
             return Err(StoreError::Unclaimed { run: run.to_owned() });
         }
-        let stored = self.drain(run).and_then(|()| self.apply(run, &entry));
+        let stored = self.drain(run).and_then(|()| self.apply(run, &entry, false));
         let Err(reason) = stored else { return Ok(Appended::Stored) };
         let Some(live) = self.live.get_mut(run) else {
             return Err(StoreError::Unclaimed { run: run.to_owned() });
@@ -248,17 +253,18 @@ impl Store {
         let path = live.journal.path.clone();
         let contents = live.journal.read().map_err(|error| StoreError::io(&path, &error))?;
         for entry in &contents.entries {
-            self.apply(run, entry)?;
+            self.apply(run, entry, true)?;
         }
         let Some(live) = self.live.get_mut(run) else { return Ok(()) };
         live.journal.reset(run).map_err(|error| StoreError::io(&path, &error))
     }
 
-    pub(crate) fn apply(&mut self, run: &str, entry: &Entry) -> Result<()> {
+    /// `again`: it may have been stored before the journal could be emptied, and must not be there twice.
+    pub(crate) fn apply(&mut self, run: &str, entry: &Entry, again: bool) -> Result<()> {
         let no = self.number(run)?;
         let known = std::mem::take(&mut self.series);
         let mut cache = Series { known, fresh: Vec::new() };
-        let done = self.transact(|tx| apply(tx, no, entry, &mut cache));
+        let done = self.transact(|tx| apply(tx, no, entry, &mut cache, again));
         if done.is_err() {
             // Their rows were rolled back.
             for key in &cache.fresh {
@@ -267,58 +273,6 @@ impl Store {
         }
         self.series = cache.known;
         done
-    }
-
-    /// Ends what dead writers left: replays their journals and marks their runs as interrupted.
-    pub(crate) fn recover(&mut self) -> Result<()> {
-        let running = "SELECT no, id FROM run WHERE status = 'running' ORDER BY no";
-        let left: Vec<(i64, String)> = {
-            let mut find = self.db.prepare(running).map_err(|error| self.sql(&error))?;
-            let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
-            rows.and_then(Iterator::collect).map_err(|error| self.sql(&error))?
-        };
-        for (no, run) in left {
-            let path = journal::path_of(&self.path, no);
-            // Not held, or held by a living process: in the second case it is not ours to end.
-            let Some((journal, contents)) =
-                Journal::open(&path, &run, self.owner).map_err(|error| StoreError::io(&path, &error))?
-            else {
-                continue;
-            };
-            self.recover_run(&run, journal, &contents)?;
-        }
-        Ok(())
-    }
-
-    fn recover_run(&mut self, run: &str, journal: Journal, contents: &journal::Contents) -> Result<()> {
-        let path = journal.path.clone();
-        if !contents.entries.is_empty() && contents.run != run {
-            self.recovered.push(format!(
-                "{} belongs to run {}, not to {run}, and was left alone",
-                path.display(),
-                contents.run
-            ));
-            return Ok(());
-        }
-        for entry in &contents.entries {
-            self.apply(run, entry)?;
-        }
-        let interrupt = "UPDATE run SET status = 'interrupted' WHERE id = $1 AND status = 'running'";
-        self.transact(|tx| tx.execute(interrupt, [run]))?;
-        if !contents.entries.is_empty() {
-            self.recovered
-                .push(format!("{} entries of run {run} came back from its journal", contents.entries.len()));
-        }
-        if contents.damaged_bytes > 0 {
-            let kept = format!("{}.damaged", path.display());
-            std::fs::rename(&path, &kept).map_err(|error| StoreError::io(&path, &error))?;
-            self.recovered.push(format!(
-                "{} bytes at the end of the journal of run {run} are no record; they are kept in {kept}",
-                contents.damaged_bytes
-            ));
-            return Ok(());
-        }
-        journal.remove().map_err(|error| StoreError::io(&path, &error))
     }
 }
 
@@ -344,8 +298,12 @@ fn next_ord(tx: &Transaction<'_>, table: &str, run: i64) -> Sql<i64> {
 pub(crate) fn insert_study(db: &Connection, id: &str, plan: &Plan) -> Sql<std::result::Result<(), String>> {
     let text = match serde_json::to_string(plan) {
         Ok(text) => text,
-        Err(error) => return Ok(Err(format!("a plan that is not JSON: {error}"))),
+        Err(error) => return Ok(Err(format!("a plan: {error}"))),
     };
+    // JSON has no NaN: better refused now than unreadable later.
+    if let Err(what) = value::plan(&text) {
+        return Ok(Err(what));
+    }
     let sql = "INSERT INTO study (id, plan, seed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
     db.prepare_cached(sql)?.execute(params![id, text, plan.seed.to_string()])?;
     Ok(Ok(()))
@@ -488,7 +446,7 @@ pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Sql<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
-fn apply(tx: &Transaction<'_>, no: i64, entry: &Entry, series: &mut Series) -> Sql<()> {
+fn apply(tx: &Transaction<'_>, no: i64, entry: &Entry, series: &mut Series, again: bool) -> Sql<()> {
     match entry {
         Entry::Take { take, telemetry, notes } => {
             if !insert_take_head(tx, no, take)? {
@@ -503,7 +461,9 @@ fn apply(tx: &Transaction<'_>, no: i64, entry: &Entry, series: &mut Series) -> S
             }
             telemetry.iter().try_for_each(|segment| insert_segment(tx, no, segment))
         }
+        Entry::Telemetry(segment) if again && has_segment(tx, no, segment)? => Ok(()),
         Entry::Telemetry(segment) => insert_segment(tx, no, segment),
+        Entry::Note { kind, text, at_ns } if again && has_note(tx, no, kind, text, *at_ns)? => Ok(()),
         Entry::Note { kind, text, at_ns } => insert_note(tx, no, kind, text, *at_ns),
         Entry::Finish { status, seconds, cost } => {
             write_finish(tx, no, status, Some(*seconds), cost.as_ref())
@@ -531,7 +491,8 @@ pub(crate) fn write_finish(
 
 /// False when a take of this number is there already.
 pub(crate) fn insert_take_head(tx: &Transaction<'_>, no: i64, take: &Take) -> Sql<bool> {
-    let refusals = if take.refusals.is_empty() { None } else { Some(to_json(&take.refusals)?) };
+    let refusals =
+        if take.refusals.is_empty() { None } else { Some(to_json(&value::stored_findings(&take.refusals))?) };
     let sql =
         "INSERT INTO take (run, seq, block, warm_up, cell, arm, start_ns, end_ns, repeats, fault, refusals)
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING";
@@ -612,6 +573,27 @@ pub(crate) fn insert_note(
     let sql = "INSERT INTO note (run, ord, kind, text, at_ns) VALUES ($1, $2, $3, $4, $5)";
     tx.prepare_cached(sql)?.execute(params![no, ord, kind, text, at_ns.map(u64::cast_signed)])?;
     Ok(())
+}
+
+pub(crate) fn has_note(
+    tx: &Transaction<'_>,
+    no: i64,
+    kind: &str,
+    text: &str,
+    at_ns: Option<u64>,
+) -> Sql<bool> {
+    let sql =
+        "SELECT count(*) FROM note WHERE run = $1 AND kind = $2 AND text = $3 AND coalesce(at_ns, -1) = $4";
+    let at = at_ns.map_or(-1, u64::cast_signed);
+    let there: i64 = tx.prepare_cached(sql)?.query_row(params![no, kind, text, at], |row| row.get(0))?;
+    Ok(there > 0)
+}
+
+pub(crate) fn has_segment(tx: &Transaction<'_>, no: i64, segment: &Segment) -> Sql<bool> {
+    let sql = "SELECT count(*) FROM telemetry WHERE run = $1 AND source = $2 AND segment = $3";
+    let columns = params![no, segment.source, segment_bytes(segment)?];
+    let there: i64 = tx.prepare_cached(sql)?.query_row(columns, |row| row.get(0))?;
+    Ok(there > 0)
 }
 
 pub(crate) fn insert_segment(tx: &Transaction<'_>, no: i64, segment: &Segment) -> Sql<()> {
