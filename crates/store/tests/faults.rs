@@ -271,3 +271,57 @@ fn files_belong_to_the_user_who_called() {
         assert_eq!(whose(&path), owner, "{}", path.display());
     }
 }
+
+/// A mount that only the child sees; where namespaces are not allowed, the unit tests with a bounded number of
+/// pages remain.
+#[test]
+fn a_full_disk_is_told_and_a_take_still_finds_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let may = Command::new("unshare").args(["--user", "--map-root-user", "--mount", "true"]).output();
+    if !may.is_ok_and(|output| output.status.success()) {
+        return;
+    }
+    let script =
+        "mount -t tmpfs -o size=4M none \"$1\" && exec \"$2\" --exact a_full_disk_inside --nocapture";
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"])
+        .args([dir.path(), &std::env::current_exe().unwrap()])
+        .env(CASE, dir.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Does nothing unless the test above started it.
+#[test]
+fn a_full_disk_inside() {
+    let Some(dir) = std::env::var_os(CASE).map(PathBuf::from) else { return };
+    let (path, ballast) = (dir.join("a.db"), dir.join("ballast"));
+    let mut store = Store::open(&path, Mode::Create).unwrap();
+    store.check_writable().unwrap();
+    begin(&mut store, "r");
+    let filled = fs::write(&ballast, vec![1; 8 << 20]).unwrap_err();
+    assert_eq!(filled.kind(), std::io::ErrorKind::StorageFull);
+    let big = |seq| common::take(seq, (0..200).map(|n| common::number(&format!("m{n}"), 1.0)).collect());
+    let mut spilled = 0;
+    for seq in 0..20 {
+        match store.append_take("r", &big(seq), &[], &[]).unwrap() {
+            store::Appended::Stored => {}
+            store::Appended::Spilled(reason) => {
+                let want = format!("no space left for the store {}", path.display());
+                assert_eq!((reason.kind(), reason.to_string()), ("store-full", want));
+                assert!(reason.hint().unwrap().starts_with("free some space (`df -h "));
+                spilled += 1;
+            }
+        }
+    }
+    assert!(spilled > 0, "the full disk took all");
+    drop(store);
+    // The journal cannot go into the store yet: that is told, and nothing is lost.
+    let second = store::Store::open(&dir.join("b.db"), Mode::Create).unwrap_err();
+    assert_eq!(second.kind(), "store-full");
+    fs::remove_file(&ballast).unwrap();
+    let store = Store::open(&path, Mode::ReadWrite).unwrap();
+    assert_eq!(store.load("r").unwrap().takes.len(), 20);
+    assert_eq!(store.recovered().len(), 1);
+}
