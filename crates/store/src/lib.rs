@@ -11,6 +11,7 @@ mod machine;
 mod open;
 mod read;
 mod recover;
+mod rows;
 mod schema;
 #[cfg(test)]
 mod tests;
