@@ -1,2 +1,24 @@
-//! The operating system.
+//! The operating system: safe functions over Linux calls, CPU instructions and files.
+//!
+//! Units: times are nanoseconds in `u64`, sizes are bytes, rates are hertz in `f64`, and each
+//! name says so. It holds no judgement: what a figure means is decided elsewhere, and facts that
+//! are plain text files under /proc and /sys are read by the inventory, not here.
 #![expect(unsafe_code, reason = "this crate is the home of unsafe")]
+
+pub mod affinity;
+pub mod clock;
+pub mod cpu;
+pub mod direct;
+mod error;
+pub mod files;
+pub mod freq;
+pub mod pages;
+pub mod perf;
+pub mod process;
+pub mod reads;
+pub mod spin;
+pub mod system;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub mod uring;
+
+pub use error::{Error, Result};

@@ -2,5 +2,9 @@
 
 pub mod cpu;
 pub mod disk;
+pub mod kernel;
+pub mod kernels;
 pub mod machine;
 pub mod memory;
+pub mod ram;
+pub mod team;

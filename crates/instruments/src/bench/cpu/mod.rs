@@ -2,4 +2,7 @@
 
 use model::Instrument;
 
-pub static ALL: &[&dyn Instrument] = &[];
+pub mod crc32c;
+pub mod rabin;
+
+pub static ALL: &[&dyn Instrument] = &[&crc32c::INSTRUMENT, &rabin::INSTRUMENT];
