@@ -63,6 +63,11 @@ pub static SCANS: &[&Scan] = &[
     inventory::cache::INSTRUMENT,
     inventory::isa::INSTRUMENT,
     inventory::memory::INSTRUMENT,
+    inventory::disk::INSTRUMENT,
+    inventory::net::INSTRUMENT,
+    inventory::pcie::INSTRUMENT,
+    inventory::power::INSTRUMENT,
+    inventory::limits::INSTRUMENT,
 ];
 
 /// All facts of a machine.

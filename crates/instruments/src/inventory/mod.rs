@@ -2,11 +2,26 @@
 
 pub mod cache;
 pub mod cpu;
+pub mod disk;
 pub mod isa;
+pub mod limits;
 pub mod memory;
+pub mod net;
+pub mod pcie;
 pub mod platform;
+pub mod power;
 
 use model::Instrument;
 
-pub static ALL: &[&dyn Instrument] =
-    &[&cache::INSTRUMENT, &cpu::INSTRUMENT, &isa::INSTRUMENT, &memory::INSTRUMENT, &platform::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] = &[
+    &cache::INSTRUMENT,
+    &cpu::INSTRUMENT,
+    &disk::INSTRUMENT,
+    &isa::INSTRUMENT,
+    &limits::INSTRUMENT,
+    &memory::INSTRUMENT,
+    &net::INSTRUMENT,
+    &pcie::INSTRUMENT,
+    &platform::INSTRUMENT,
+    &power::INSTRUMENT,
+];

@@ -7,8 +7,8 @@
 //! counted: making the buffers. The two clock readings around a size are in its time, as they were then.
 
 use model::{
-    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec, Probe,
-    RecordExt, Setup, Tier, Unfit, Variant,
+    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
+    Probe, RecordExt, Setup, Tier, Unfit, Variant,
 };
 
 use crate::bench::kernel::{KernelProbe, bytes_param, float, footprint, sized, word_param};
@@ -45,11 +45,7 @@ static CARD: Card = Card {
     metrics: &[THROUGHPUT.info()],
     needs: &[],
     variants: &[
-        Variant {
-            tier: Tier::Full,
-            set: "size=worst|best;threads=1",
-            headline: &[THROUGHPUT.info().name],
-        },
+        Variant { tier: Tier::Full, set: "size=worst|best;threads=1", headline: &[THROUGHPUT.info().name] },
         Variant { tier: Tier::Full, set: "size=7|31|63|127|1KiB|64KiB|1MiB;threads=1", headline: &[] },
         Variant { tier: Tier::Full, set: "size=1KiB;threads=sweep", headline: &[] },
     ],
@@ -92,10 +88,14 @@ fn whole_ladder(setup: &Setup, pick: fn(f64, f64) -> f64) -> Result<Box<dyn Prob
     let (seed, largest) = (setup.seed, sized(setup, ladder::LARGEST, 4096));
     let make = move |_| {
         let mut sum = 0;
-        Ok(Ladder::new(largest, seed, Box::new(move |data| {
-            sum = rabin::roll(sum, data);
-            sum
-        })))
+        Ok(Ladder::new(
+            largest,
+            seed,
+            Box::new(move |data| {
+                sum = rabin::roll(sum, data);
+                sum
+            }),
+        ))
     };
     let memory = footprint(largest, setup.threads()?);
     KernelProbe::boxed(setup, memory, make, move |tally, record| {

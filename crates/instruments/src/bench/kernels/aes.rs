@@ -111,12 +111,8 @@ fn xor(block: &mut [u8; 16], key: &[u8; 16]) {
 fn mix(column: &mut [u8; 4]) {
     let [a, b, c, d] = *column;
     let all = a ^ b ^ c ^ d;
-    *column = [
-        a ^ all ^ double(a ^ b),
-        b ^ all ^ double(b ^ c),
-        c ^ all ^ double(c ^ d),
-        d ^ all ^ double(d ^ a),
-    ];
+    *column =
+        [a ^ all ^ double(a ^ b), b ^ all ^ double(b ^ c), c ^ all ^ double(c ^ d), d ^ all ^ double(d ^ a)];
 }
 
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]

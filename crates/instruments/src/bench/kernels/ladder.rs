@@ -107,10 +107,14 @@ mod tests {
         use std::rc::Rc;
         let seen = Rc::new(RefCell::new(Vec::new()));
         let log = Rc::clone(&seen);
-        let mut ladder = Ladder::new(8192, 1, Box::new(move |data| {
-            log.borrow_mut().push(data.len());
-            0
-        }));
+        let mut ladder = Ladder::new(
+            8192,
+            1,
+            Box::new(move |data| {
+                log.borrow_mut().push(data.len());
+                0
+            }),
+        );
         let times = ladder.run(2).unwrap();
         assert_eq!(times.len(), 127 + 7);
         let count = |size: usize| seen.borrow().iter().filter(|len| **len == size).count();

@@ -15,7 +15,10 @@ const fn table() -> [u64; 256] {
     let mut table = [0; 256];
     let mut high = 0;
     while high < 256 {
-        #[expect(clippy::cast_possible_truncation, reason = "the part of i * x^63 that is left after the shift")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the part of i * x^63 that is left after the shift"
+        )]
         let cancelled = ((high as u128) << 63) as u64;
         table[high] = remainder((high as u128) << 63) ^ cancelled;
         high += 1;

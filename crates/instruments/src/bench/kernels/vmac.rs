@@ -56,7 +56,8 @@ impl Vmac {
             u128::from(a & POLY_MASK) << 64 | u128::from(b & POLY_MASK)
         });
         // Pairs of which one is not below P64 are passed over.
-        let mut fitting = (0..=u8::MAX).map(|index| derive(&aes, 0xe0, index)).filter(|(a, b)| *a < P64 && *b < P64);
+        let mut fitting =
+            (0..=u8::MAX).map(|index| derive(&aes, 0xe0, index)).filter(|(a, b)| *a < P64 && *b < P64);
         let last = [fitting.next().unwrap_or((1, 1)), fitting.next().unwrap_or((1, 1))];
         Vmac { aes, nh, poly, last }
     }

@@ -78,9 +78,8 @@ fn finish(piece: __m128i, more: u64) -> u32 {
 #[expect(clippy::cast_possible_truncation, reason = "the instruction clears the upper half of its result")]
 fn tail(state: u32, data: &[u8]) -> u32 {
     let (chunks, mut rest) = data.as_chunks::<8>();
-    let wide = chunks.iter().fold(u64::from(state), |state, chunk| {
-        _mm_crc32_u64(state, u64::from_le_bytes(*chunk))
-    });
+    let wide =
+        chunks.iter().fold(u64::from(state), |state, chunk| _mm_crc32_u64(state, u64::from_le_bytes(*chunk)));
     let mut state = wide as u32;
     if let Some((word, after)) = rest.split_first_chunk::<4>() {
         state = _mm_crc32_u32(state, u32::from_le_bytes(*word));
