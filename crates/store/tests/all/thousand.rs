@@ -1,13 +1,10 @@
 //! A store of a thousand runs: what a listing and a comparison read of it is bounded by what they ask for.
 //!
 //! Times and sizes are printed, not asserted: tests run on loaded machines.
-#![expect(clippy::print_stderr, reason = "the figures are for the reader of the test")]
-
-mod common;
 
 use std::time::Instant;
 
-use common::{new_run, plan, take};
+use crate::common::{new_run, plan, take};
 use model::data::{Point, RunData, RunHead, Series, Status, TakeHead};
 use model::frame::Segment;
 use model::reading::{Phase, SeriesKey, Value};

@@ -1,8 +1,6 @@
 //! What goes in comes out, bit for bit.
 
-mod common;
-
-use common::{begin, facts, full, histogram, key, new_run, number, plan, segment, take};
+use crate::common::{begin, facts, full, histogram, key, new_run, number, plan, segment, take};
 use model::data::{Note, Price, RunData, Status};
 use model::fact::config_class;
 use model::finding::{Finding, Validity};
@@ -80,7 +78,7 @@ fn odd_numbers_survive() {
 #[test]
 fn a_plan_that_cannot_be_read_back_is_refused_at_once() {
     let (_dir, mut store) = store();
-    let takes = Takes::Adaptive { looks: vec![8], target: f64::NAN };
+    let takes = Takes::Adaptive { quick: true, target: f64::NAN };
     let error = store.begin_study("s", &model::Plan { takes, ..plan(1) }).unwrap_err();
     assert_eq!(error.kind(), "store-data");
 }
