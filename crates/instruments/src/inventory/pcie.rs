@@ -54,7 +54,7 @@ fn one(sheet: &mut Sheet<'_>, device: &Device, names: &pci::Names) {
         let from = sheet.len();
         disk::pcie(sheet, &key("link"), link, &folder);
         if virt::is_virtual(sheet.root) {
-            sheet.paravirtual(from);
+            sheet.paravirtual(from, &[]);
         }
     }
     if let Some(node) = device.numa.and_then(|node| u64::try_from(node).ok()) {
