@@ -32,7 +32,8 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
             if !["tests", "target", "snapshots", "examples"].contains(&name.as_str()) {
                 collect(&path, files);
             }
-        } else if path.extension().is_some_and(|ext| ["rs", "toml", "csv", "json"].iter().any(|e| ext == *e)) {
+        } else if path.extension().is_some_and(|ext| ["rs", "toml", "csv", "json"].iter().any(|e| ext == *e))
+        {
             files.push(path);
         }
     }

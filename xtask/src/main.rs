@@ -4,8 +4,11 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer's script talks on the terminal")]
 
 mod ci;
+mod deny;
+mod dist;
 mod generate;
 mod shell;
+mod tidy;
 
 use std::process::ExitCode;
 
@@ -14,6 +17,9 @@ use anyhow::{Result, bail};
 const HELP: &str = "\
 cargo xtask VERB
   ci                           formatting, lints, tests, house rules, generated files, dependencies
+  tidy                         the house rules alone
+  test-all                     ci, longer fuzzing, the binaries of every target
+  dist | dist-all              static binaries in dist/: of this host, or of every target
   gen [--check]                write the generated files (or say which are stale)";
 
 fn main() -> ExitCode {
@@ -31,6 +37,10 @@ fn main() -> ExitCode {
 fn verb(words: &[&str]) -> Result<()> {
     match words {
         ["ci"] => ci::run(),
+        ["test-all"] => ci::all(),
+        ["dist"] => dist::host(),
+        ["dist-all"] => dist::all(),
+        ["tidy"] => tidy::run(),
         ["gen"] => generate::run(false),
         ["gen", "--check"] => generate::run(true),
         [] | ["help" | "--help" | "-h"] => {

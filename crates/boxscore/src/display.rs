@@ -44,7 +44,11 @@ impl Display {
                 self.takes += 1;
                 let estimate = match (median, width) {
                     (Some(median), Some(width)) => {
-                        format!("take {n} · {} ± {}", self.quantity(take, *median), report::number::percent(*width))
+                        format!(
+                            "take {n} · {} ± {}",
+                            self.quantity(take, *median),
+                            report::number::percent(*width)
+                        )
                     }
                     (Some(median), None) => format!("take {n} · {}", self.quantity(take, *median)),
                     _ => "warm-up".to_owned(),
@@ -72,7 +76,8 @@ impl Display {
 
     fn quantity(&self, take: &model::reading::Take, value: f64) -> String {
         let headline = self.plan.cells.get(take.cell as usize).and_then(|cell| cell.headline.first());
-        let reading = (take.readings.iter()).find(|reading| headline.is_none_or(|name| *name == reading.key.metric));
+        let reading =
+            (take.readings.iter()).find(|reading| headline.is_none_or(|name| *name == reading.key.metric));
         match reading {
             Some(reading) => report::number::quantity(value, report::number::Kind::of(reading.key.unit)),
             None => report::number::number(value),
@@ -88,7 +93,8 @@ impl Display {
 
     fn title(&self, cell: u32, arm: u32) -> String {
         let cell = self.plan.cells.get(cell as usize);
-        let arm = self.plan.arms.get(arm as usize).map(|arm| arm.name.as_str()).filter(|name| !name.is_empty());
+        let arm =
+            self.plan.arms.get(arm as usize).map(|arm| arm.name.as_str()).filter(|name| !name.is_empty());
         let name = cell.map_or_else(String::new, |cell| format!("{} {}", cell.instrument, cell.params));
         match arm {
             Some(arm) => format!("{name} [{arm}]"),
@@ -102,7 +108,8 @@ impl Display {
             return;
         }
         self.last_block = Some(block);
-        let what = if warm_up { "warm-up".to_owned() } else { format!("take {}", block + 1 - self.plan.warm_up) };
+        let what =
+            if warm_up { "warm-up".to_owned() } else { format!("take {}", block + 1 - self.plan.warm_up) };
         let left = self.left.map(|left| format!(", at most {} left", report::number::duration(left)));
         out::say(&format!("{what} of each of {} figures{}", self.plan.cells.len(), left.unwrap_or_default()));
     }

@@ -88,7 +88,12 @@ impl std::error::Error for CliError {}
 #[must_use]
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (typed.chars().count() / 3).max(1) + 1;
-    known.into_iter().map(|name| (distance(typed, name), name)).filter(|(d, _)| *d <= limit).min().map(|(_, n)| n)
+    known
+        .into_iter()
+        .map(|name| (distance(typed, name), name))
+        .filter(|(d, _)| *d <= limit)
+        .min()
+        .map(|(_, n)| n)
 }
 
 /// Levenshtein distance.

@@ -16,7 +16,11 @@ impl Ids {
             None => Ids::Real,
             Some(world) => {
                 let seconds = u64::try_from(world.start).unwrap_or(0) + world.run_index * 3600;
-                Ids::Planted { seed: world.seed.wrapping_add(world.run_index), millis: seconds * 1000, made: 0 }
+                Ids::Planted {
+                    seed: world.seed.wrapping_add(world.run_index),
+                    millis: seconds * 1000,
+                    made: 0,
+                }
             }
         }
     }
@@ -27,7 +31,8 @@ impl Ids {
             Ids::Real => {
                 let wall_ns = sys::clock::wall_ns();
                 // A clock and the process are enough to tell the few ids of one host apart.
-                let mut rng = stats::Rng::derive(wall_ns, &format!("{} {}", std::process::id(), sys::clock::now_ns()));
+                let mut rng =
+                    stats::Rng::derive(wall_ns, &format!("{} {}", std::process::id(), sys::clock::now_ns()));
                 random[..8].copy_from_slice(&rng.bits().to_le_bytes());
                 random[8..].copy_from_slice(&rng.bits().to_le_bytes()[..2]);
                 wall_ns / 1_000_000

@@ -9,6 +9,8 @@ mod out;
 mod paths;
 mod planning;
 mod planted;
+mod present;
+mod resolve;
 mod sink;
 mod study;
 

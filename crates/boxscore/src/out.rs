@@ -49,7 +49,6 @@ pub fn talks_to_a_person() -> bool {
 pub fn columns() -> usize {
     const USUAL: usize = 80;
     let given = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
-    let seen = sys::process::terminal_columns();
+    let seen = std::io::stdout().is_terminal().then(|| usize::from(console::Term::stdout().size().1));
     given.or(seen).filter(|columns| *columns >= 40).unwrap_or(USUAL).min(200)
 }
-

@@ -10,12 +10,16 @@ pub fn store(global: &Global) -> Result<PathBuf, CliError> {
     if let Some(path) = &global.store {
         let text = path.display().to_string();
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return Err(CliError::usage("a PostgreSQL store is not supported yet").hint("name a database file"));
+            return Err(
+                CliError::usage("a PostgreSQL store is not supported yet").hint("name a database file")
+            );
         }
         if path.is_dir() {
             let full = path.join("store.db");
-            return Err(CliError::usage(format!("--store {text} is a directory; it names the database file"))
-                .hint(format!("say --store {}", full.display())));
+            return Err(CliError::usage(format!(
+                "--store {text} is a directory; it names the database file"
+            ))
+            .hint(format!("say --store {}", full.display())));
         }
         return Ok(path.clone());
     }
@@ -37,11 +41,19 @@ pub fn data_dir() -> Result<PathBuf, CliError> {
 
 /// The home of the user who called sudo, when that is not root.
 fn sudo_home() -> Option<PathBuf> {
-    let user = std::env::var("SUDO_USER").ok().filter(|user| user != "root" && !user.is_empty())?;
+    let user = sys::files::invoking_user();
+    let name = user.name.filter(|_| user.by_sudo && user.uid != 0)?;
     let passwd = std::fs::read_to_string("/etc/passwd").ok()?;
-    let fields = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    let entry = fields.into_iter().find(|fields| fields.first() == Some(&user.as_str()))?;
+    let entry =
+        passwd.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
     entry.get(5).map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// Whom new files belong to: under sudo, the user who called it.
+#[must_use]
+pub fn owner() -> Option<(u32, u32)> {
+    let user = sys::files::invoking_user();
+    user.by_sudo.then_some((user.uid, user.gid))
 }
 
 /// The directory that a store's reports and test files go to: the one that it stands in.

@@ -27,11 +27,14 @@ pub fn plan(args: &Args, cards: &[&'static Card], cpus: u32, seed: u64) -> Resul
     let arms = arms(&args.arms, &chosen)?;
     let (takes, budget_seconds) = limits(args, level)?;
     if telemetry_only && budget_seconds.is_none() {
-        return Err(CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h"));
+        return Err(
+            CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h")
+        );
     }
     let cpus = args.cpus.as_deref().map(|list| {
-        model::params::parse_cpus(list)
-            .ok_or_else(|| CliError::usage(format!("--cpus {list}: not a CPU list")).hint("write it as 0-3,8"))
+        model::params::parse_cpus(list).ok_or_else(|| {
+            CliError::usage(format!("--cpus {list}: not a CPU list")).hint("write it as 0-3,8")
+        })
     });
     Ok(Plan {
         version: PLAN_VERSION,
@@ -100,7 +103,8 @@ fn choose(
 
 fn unknown(name: &str, cards: &[&'static Card]) -> CliError {
     if let Some(card) = cards.iter().find(|card| card.name == name) {
-        let when = if card.family == Family::User { "is run with --cmd" } else { "is read in every run by itself" };
+        let when =
+            if card.family == Family::User { "is run with --cmd" } else { "is read in every run by itself" };
         return CliError::usage(format!("`{name}` {when}"));
     }
     let names = (cards.iter().filter(|card| card.cadence == Cadence::Repeat).map(|card| card.name))
@@ -142,9 +146,12 @@ fn check_sets(sets: &[(Option<String>, Params)], chosen: &[&'static Card]) -> Re
             }
             let named = instrument.as_ref().map(|name| format!("{name}.")).unwrap_or_default();
             let known = chosen.iter().flat_map(|card| card.params.iter().map(|param| param.name));
-            let error = CliError::usage(format!("--set {named}{key}: no instrument of this run has that parameter"));
+            let error =
+                CliError::usage(format!("--set {named}{key}: no instrument of this run has that parameter"));
             return Err(match nearest(key, known) {
-                Some(near) => error.hint(format!("did you mean `{near}`? `boxscore list --long` shows the parameters")),
+                Some(near) => {
+                    error.hint(format!("did you mean `{near}`? `boxscore list --long` shows the parameters"))
+                }
                 None => error.hint("`boxscore list --long` shows the parameters of each"),
             });
         }
@@ -174,7 +181,12 @@ fn card_cells(
             let params = card.resolve(&params.with(&fixed)).map_err(wrong)?;
             let named = level == Level::Named;
             let headline: Vec<String> = match named {
-                true => card.metrics.iter().filter(|m| m.better != model::Better::Neither).map(|m| m.name).collect::<Vec<_>>(),
+                true => card
+                    .metrics
+                    .iter()
+                    .filter(|m| m.better != model::Better::Neither)
+                    .map(|m| m.name)
+                    .collect::<Vec<_>>(),
                 false => variant.headline.to_vec(),
             }
             .into_iter()
@@ -182,7 +194,8 @@ fn card_cells(
             .collect();
             match cells.iter_mut().find(|cell| cell.params == params) {
                 Some(cell) => {
-                    let new: Vec<String> = headline.into_iter().filter(|name| !cell.headline.contains(name)).collect();
+                    let new: Vec<String> =
+                        headline.into_iter().filter(|name| !cell.headline.contains(name)).collect();
                     cell.headline.extend(new);
                 }
                 None => cells.push(Cell { instrument: card.name.to_owned(), params, headline }),
@@ -216,9 +229,9 @@ fn arms(given: &[String], chosen: &[&'static Card]) -> Result<Vec<Arm>, CliError
                 });
             }
             let value = match specs.first() {
-                Some(spec) => {
-                    spec.canonical(value).map_err(|error| CliError::usage(format!("--arm {text}: {error}")))?
-                }
+                Some(spec) => spec
+                    .canonical(value)
+                    .map_err(|error| CliError::usage(format!("--arm {text}: {error}")))?,
                 None => value.clone(),
             };
             clean.set(key, &value);

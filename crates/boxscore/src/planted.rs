@@ -23,7 +23,13 @@ pub fn facts(world: &FakeWorld, machine: &str) -> Vec<Fact> {
     for (key, text) in said.into_iter().flatten() {
         facts.retain(|fact| fact.key != *key);
         let value = text.parse().map_or_else(|_| FactValue::Text(text.clone()), FactValue::Number);
-        facts.push(Fact { key: key.clone(), value: Some(value), unit: None, source: source.to_owned(), why: None });
+        facts.push(Fact {
+            key: key.clone(),
+            value: Some(value),
+            unit: None,
+            source: source.to_owned(),
+            why: None,
+        });
     }
     facts
 }

@@ -1,12 +1,12 @@
 //! Where a run goes: every take into the store, in one transaction, before the next begins; a copy to the display.
 
 use harness::conductor::{Show, Sink, SinkError};
-use model::data::{Price, Status};
+use model::data::{Note, Price, Status};
 use model::fact::FactValue;
 use model::frame::{Hello, OwnCost, Segment, WIRE_VERSION};
 use model::reading::Take;
 use model::{Fact, Plan};
-use store::{NewRun, Store};
+use store::{Appended, NewRun, Origin, Store, StoreError};
 
 use crate::cli::agent::BUILD;
 use crate::display::Display;
@@ -37,6 +37,7 @@ pub struct StoreSink<'a> {
     study: String,
     said: Said,
     machines: Vec<Participant>,
+    spilling: bool,
 }
 
 impl<'a> StoreSink<'a> {
@@ -49,13 +50,13 @@ impl<'a> StoreSink<'a> {
         said: Said,
     ) -> StoreSink<'a> {
         let machines = plan.machines.iter().map(|_| Participant::default()).collect();
-        StoreSink { store, plan, display, ids, study, said, machines }
+        StoreSink { store, plan, display, ids, study, said, machines, spilling: false }
     }
 
     /// Continues runs that exist, in the order of the plan's machines.
-    pub fn continue_runs(&mut self, runs: &[String]) {
+    pub fn continue_runs(&mut self, runs: &[Option<String>]) {
         for (machine, run) in self.machines.iter_mut().zip(runs) {
-            machine.run = Some(run.clone());
+            machine.run.clone_from(run);
         }
     }
 
@@ -63,6 +64,37 @@ impl<'a> StoreSink<'a> {
     #[must_use]
     pub fn runs(&self) -> Vec<Option<String>> {
         self.machines.iter().map(|machine| machine.run.clone()).collect()
+    }
+
+    /// Says once that readings go to the journal instead of the database.
+    fn told(&mut self, appended: &Appended) {
+        if let (Appended::Spilled(error), false) = (appended, self.spilling) {
+            self.spilling = true;
+            crate::out::say(&format!(
+                "warning: {error}; takes are kept in the journal beside the store and go in at the next open"
+            ));
+        }
+    }
+
+    /// A resumed run keeps its facts; what changed since is said, not overwritten.
+    fn note_changes(&mut self, run: &str, facts: &[Fact]) -> Result<(), SinkError> {
+        let before = self.store.class_facts(run).map_err(refused)?;
+        for fact in &before {
+            let now = facts.iter().find(|now| now.key == fact.key).and_then(|now| now.value.as_ref());
+            if let (Some(was), Some(now)) = (&fact.value, now)
+                && was != now
+            {
+                let text = format!(
+                    "{} was {}, and is {} since the run was resumed",
+                    fact.key,
+                    was.text(),
+                    now.text()
+                );
+                let appended = self.store.note(run, &note("changed", &text)).map_err(refused)?;
+                self.told(&appended);
+            }
+        }
+        Ok(())
     }
 
     fn new_run(&mut self, machine: usize, facts: &[Fact]) -> NewRun {
@@ -94,16 +126,27 @@ impl<'a> StoreSink<'a> {
             price: self.said.price.clone(),
             watts: self.said.watts,
             started_ns,
-            build: BUILD.to_owned(),
-            target: hello.as_ref().map(|hello| hello.target.clone()).unwrap_or_default(),
-            boot_id: hello.and_then(|hello| hello.boot_id),
-            hostname: host,
+            origin: Origin {
+                hostname: host,
+                target: hello.as_ref().map(|hello| hello.target.clone()).unwrap_or_default(),
+                boot_id: hello.and_then(|hello| hello.boot_id),
+                build: BUILD.to_owned(),
+                clock_source: fact("clock.source"),
+            },
         }
     }
 }
 
-fn refused(error: impl std::fmt::Display) -> SinkError {
-    SinkError(error.to_string())
+/// The store's refusal, with what to do about it.
+fn refused(error: StoreError) -> SinkError {
+    SinkError(match error.hint() {
+        Some(hint) => format!("{error}\n hint: {hint}"),
+        None => error.to_string(),
+    })
+}
+
+fn note(kind: &str, text: &str) -> Note {
+    Note { kind: kind.to_owned(), text: text.to_owned(), at_ns: None }
 }
 
 impl Sink for StoreSink<'_> {
@@ -129,32 +172,48 @@ impl Sink for StoreSink<'_> {
             None => facts,
         };
         if let Some(run) = self.machines[machine].run.clone() {
-            // A resumed run keeps its facts; what changed since is said, not overwritten.
-            return self.store.note_changed_facts(&run, facts).map_err(refused);
+            return self.note_changes(&run, facts);
         }
         let new = self.new_run(machine, facts);
         self.store.begin_run(&new).map_err(refused)?;
         self.store.put_facts(&new.id, facts).map_err(refused)?;
         for (kind, text) in std::mem::take(&mut self.machines[machine].early) {
-            self.store.note(&new.id, &kind, &text).map_err(refused)?;
+            let appended = self.store.note(&new.id, &note(&kind, &text)).map_err(refused)?;
+            self.told(&appended);
         }
         self.machines[machine].run = Some(new.id);
         Ok(())
     }
 
-    fn commit(&mut self, machine: usize, take: Option<&Take>, telemetry: &[Segment]) -> Result<(), SinkError> {
+    fn commit(
+        &mut self,
+        machine: usize,
+        take: Option<&Take>,
+        telemetry: &[Segment],
+    ) -> Result<(), SinkError> {
         let Some(run) = &self.machines[machine].run else { return Ok(()) };
-        self.store.append(run, take, telemetry).map_err(refused)
+        let appended = match take {
+            Some(take) => {
+                vec![self.store.append_take(run, take, telemetry, &[]).map_err(refused)?]
+            }
+            None => {
+                let each = telemetry.iter().map(|segment| self.store.append_telemetry(run, segment));
+                each.collect::<Result<_, _>>().map_err(refused)?
+            }
+        };
+        appended.iter().for_each(|one| self.told(one));
+        Ok(())
     }
 
     fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError> {
         match &self.machines[machine].run {
-            Some(run) => self.store.note(run, kind, text).map_err(refused),
-            None => {
-                self.machines[machine].early.push((kind.to_owned(), text.to_owned()));
-                Ok(())
+            Some(run) => {
+                let appended = self.store.note(run, &note(kind, text)).map_err(refused)?;
+                self.told(&appended);
             }
+            None => self.machines[machine].early.push((kind.to_owned(), text.to_owned())),
         }
+        Ok(())
     }
 
     fn end(
@@ -164,10 +223,11 @@ impl Sink for StoreSink<'_> {
         seconds: f64,
         cost: Option<OwnCost>,
     ) -> Result<(), SinkError> {
-        match &self.machines[machine].run {
-            Some(run) => self.store.finish(run, status, seconds, cost).map_err(refused),
-            None => Ok(()),
+        if let Some(run) = &self.machines[machine].run {
+            let appended = self.store.finish(run, status, seconds, cost).map_err(refused)?;
+            self.told(&appended);
         }
+        Ok(())
     }
 
     fn show(&mut self, show: &Show<'_>) {

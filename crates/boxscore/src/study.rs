@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use harness::conductor::{Conductor, Ended, Finished, Outcome};
-use model::data::Price;
+use model::data::{Price, RunData, Series, TakeHead};
 use model::plan::Plan;
-use model::{Card, Instrument};
+use model::reading::Take;
+use model::{Card, Instrument, Reading};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use store::{Mode, Store};
+use store::{Filter, Mode, Options, Store};
+use sys::files::{Lock, LockFile};
 
 use crate::cli::Global;
 use crate::cli::run::Args;
@@ -28,7 +30,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         None => fresh(args)?,
     };
     if let Some(world) = &mut plan.fake {
-        world.run_index = store.count_runs().map_err(present::store_error)?;
+        world.run_index = store.heads(&Filter::default()).map_err(present::store_error)?.len() as u64;
     }
     let mut ids = Ids::new(plan.fake.as_ref());
     let study = ids.next();
@@ -43,12 +45,19 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 pub fn resume(study: &str, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let mut store = open(&path)?;
-    let runs = store.runs_of_study(study).map_err(present::store_error)?;
     let plan = store.plan(study).map_err(present::store_error)?;
+    let filter = Filter { study: Some(study.to_owned()), ..Filter::default() };
+    let heads = store.heads(&filter).map_err(present::store_error)?;
     let mut earlier = Vec::new();
+    let mut runs = Vec::new();
     let mut elapsed_ns = 0;
-    for (machine, run) in runs.iter().enumerate() {
-        for take in store.takes(run).map_err(present::store_error)? {
+    for (machine, via) in plan.machines.iter().enumerate() {
+        let head = heads.iter().find(|head| plan.machines.len() == 1 || head.machine == via.name);
+        runs.push(head.map(|head| head.id.clone()));
+        let Some(head) = head else { continue };
+        store.claim(&head.id).map_err(present::store_error)?;
+        let run = store.load_light(&head.id).map_err(present::store_error)?;
+        for take in taken(&run) {
             elapsed_ns = elapsed_ns.max(take.end_ns);
             earlier.push(Finished { machine, take });
         }
@@ -61,11 +70,52 @@ pub fn resume(study: &str, global: &Global) -> Result<u8, CliError> {
 }
 
 fn open(path: &Path) -> Result<Store, CliError> {
-    let store = Store::open(path, Mode::Create).map_err(present::store_error)?;
+    let options = Options { owner: paths::owner(), ..Options::new(Mode::Create) };
+    let store = Store::open_with(path, &options).map_err(present::store_error)?;
+    store.check_writable().map_err(present::store_error)?;
+    for line in store.recovered() {
+        out::say(&format!("note: {line}"));
+    }
     if store::is_temporary(path) {
-        out::say(&format!("warning: the store {} is in a temporary directory; it may be lost", path.display()));
+        out::say(&format!(
+            "warning: the store {} is in a temporary directory; it may be lost",
+            path.display()
+        ));
     }
     Ok(store)
+}
+
+/// The takes of a stored run as the conductor knows them.
+fn taken(run: &RunData) -> Vec<Take> {
+    let readings = |seq: u64| {
+        let of = |series: &Series| {
+            let points: Vec<_> = series.points.iter().filter(|point| point.seq == seq).cloned().collect();
+            let (key, better) = (series.key.clone(), series.better);
+            points.into_iter().map(move |point| Reading {
+                key: key.clone(),
+                better,
+                at_ns: point.at_ns,
+                window_ns: point.window_ns,
+                value: point.value,
+            })
+        };
+        run.series.iter().flat_map(of).collect::<Vec<Reading>>()
+    };
+    let take = |head: &TakeHead| Take {
+        seq: head.seq,
+        block: head.block,
+        phase: head.phase,
+        cell: head.cell,
+        arm: head.arm,
+        start_ns: head.start_ns,
+        end_ns: head.end_ns,
+        repeats: head.repeats,
+        readings: readings(head.seq),
+        refusals: head.refusals.clone(),
+        notes: Vec::new(),
+        fault: head.fault.clone(),
+    };
+    run.takes.iter().map(take).collect()
 }
 
 /// A new plan from the arguments.
@@ -81,15 +131,19 @@ fn fresh(args: &Args) -> Result<Plan, CliError> {
 fn repeated(name: &str, args: &Args, store: &Store) -> Result<Plan, CliError> {
     let path = Path::new(name);
     let mut plan: Plan = if path.is_file() {
-        let text = std::fs::read_to_string(path).map_err(|error| CliError::data(format!("{name}: {error}")))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|error| CliError::data(format!("{name}: {error}")))?;
         serde_json::from_str(&text)
             .map_err(|error| CliError::data(format!("{name}:{}:{}: {error}", error.line(), error.column())))?
     } else {
         let run = crate::resolve::run_id(name, store)?;
-        store.plan_of_run(&run).map_err(present::store_error)?
+        store.load_light(&run).map_err(present::store_error)?.plan
     };
     if plan.version > model::plan::PLAN_VERSION {
-        return Err(CliError::data(format!("{name}: a plan of version {}, newer than this boxscore", plan.version)));
+        return Err(CliError::data(format!(
+            "{name}: a plan of version {}, newer than this boxscore",
+            plan.version
+        )));
     }
     if let Some(label) = &args.label {
         plan.label = Some(label.clone());
@@ -110,7 +164,8 @@ pub fn parse_price(text: &str, currency: &str) -> Result<Price, CliError> {
         Ok(amount) if amount.is_finite() && amount > 0.0 => {
             Ok(Price { amount, hourly, currency: currency.to_owned() })
         }
-        _ => Err(CliError::usage(format!("--price {text}: not a price")).hint("write 0.192/h (hourly) or 429 (bought)")),
+        _ => Err(CliError::usage(format!("--price {text}: not a price"))
+            .hint("write 0.192/h (hourly) or 429 (bought)")),
     }
 }
 
@@ -133,7 +188,7 @@ struct Sitting<'a> {
     study: String,
     said: Said,
     earlier: Vec<Finished>,
-    runs: Vec<String>,
+    runs: Vec<Option<String>>,
     elapsed_ns: u64,
 }
 
@@ -171,16 +226,19 @@ impl Sitting<'_> {
 }
 
 /// Two runs at once would disturb each other: the second is refused.
-fn measuring_alone(store: &Path) -> Result<sys::files::Lock, CliError> {
-    let lock = store.with_extension("measuring");
-    sys::files::Lock::try_hold(&lock).map_err(|error| match error {
-        sys::files::LockError::Held { by } => {
-            let who = by.map_or_else(String::new, |pid| format!(" (pid {pid})"));
-            CliError::data(format!("another boxscore run{who} is measuring: two at once would disturb each other"))
-                .hint("wait until it ends, or stop it with Ctrl-C; it keeps what it has")
+fn measuring_alone(store: &Path) -> Result<LockFile, CliError> {
+    let path = store.with_extension("measuring");
+    match LockFile::try_acquire(&path) {
+        Ok(Lock::Held(lock)) => Ok(lock),
+        Ok(Lock::Busy { holder }) => {
+            let who = holder.map_or_else(String::new, |pid| format!(" (pid {})", pid.trim()));
+            Err(CliError::data(format!(
+                "another boxscore run{who} is measuring: two at once would disturb each other"
+            ))
+            .hint("wait until it ends, or stop it with Ctrl-C; it keeps what it has"))
         }
-        sys::files::LockError::Failed(error) => CliError::data(error.to_string()),
-    })
+        Err(error) => Err(CliError::data(error.to_string())),
+    }
 }
 
 /// Set by the first Ctrl-C or TERM; the second ends the program at once.

@@ -4,6 +4,7 @@
 //! Bytes take Ki/Mi/Gi unless the caller asks for powers of ten; everything else takes k/M/G and m/µ/n.
 //! Nothing here computes a statistic, and a value that is not finite prints as `-`, never as 0.
 
+use model::metric::Prefix;
 use model::unit::Unit;
 
 /// Powers of 1000 or of 1024.
@@ -37,6 +38,17 @@ impl Kind {
             _ => Prefixes::Decimal,
         };
         Kind { unit, item: "", prefixes }
+    }
+
+    /// As a metric's card asks: its unit, its prefixes and what it counts.
+    #[must_use]
+    pub const fn metric(unit: Unit, prefix: Prefix, per: &'static str) -> Kind {
+        let kind = Kind::of(unit).item(per);
+        match (unit, prefix) {
+            (Unit::Byte | Unit::BytesPerSec, Prefix::Binary) => kind.binary(),
+            (Unit::Byte | Unit::BytesPerSec, Prefix::Decimal) => kind.decimal(),
+            _ => kind,
+        }
     }
 
     /// A share of 1, printed in per cent.
@@ -132,7 +144,11 @@ impl Scale {
         if !value.is_finite() {
             return "-".to_owned();
         }
-        if self.unit.is_empty() { self.number(value) } else { format!("{} {}", self.number(value), self.unit) }
+        if self.unit.is_empty() {
+            self.number(value)
+        } else {
+            format!("{} {}", self.number(value), self.unit)
+        }
     }
 
     /// The two ends with the same number of decimals, enough to tell them apart: `1,905 - 1,918`.
@@ -152,7 +168,11 @@ impl Scale {
     #[must_use]
     pub fn interval_text(&self, low: f64, high: f64) -> String {
         let (low, high) = self.interval(low, high);
-        if self.unit.is_empty() { format!("{low} to {high}") } else { format!("{low} to {high} {}", self.unit) }
+        if self.unit.is_empty() {
+            format!("{low} to {high}")
+        } else {
+            format!("{low} to {high} {}", self.unit)
+        }
     }
 
     /// The unit label for a terminal that may not show `µ` and `°`.
@@ -288,7 +308,11 @@ pub fn duration(seconds: f64) -> String {
     }
     if seconds.abs() < 59.5 {
         let exact = seconds.abs() >= 9.995 || seconds == 0.0;
-        return if exact { format!("{} s", fixed(seconds, 0)) } else { quantity(seconds, Kind::of(Unit::Second)) };
+        return if exact {
+            format!("{} s", fixed(seconds, 0))
+        } else {
+            quantity(seconds, Kind::of(Unit::Second))
+        };
     }
     let sign = if seconds < 0.0 { "-" } else { "" };
     let total = seconds.abs().round();
@@ -320,7 +344,10 @@ mod tests {
     #[test]
     fn a_row_shares_one_scale() {
         let scale = Scale::common(&[548e6, 4.02e9], Kind::of(Unit::BytesPerSec));
-        assert_eq!((scale.unit.as_str(), scale.number(548e6), scale.number(4.02e9)), ("MB/s", "548".into(), "4,020".into()));
+        assert_eq!(
+            (scale.unit.as_str(), scale.number(548e6), scale.number(4.02e9)),
+            ("MB/s", "548".into(), "4,020".into())
+        );
         let scale = Scale::common(&[92.4e-9, 91.8e-9], Kind::of(Unit::Second));
         assert_eq!(scale.with_unit(92.4e-9), "92.4 ns");
         let scale = Scale::common(&[912e6, 14.31e9], rate().item("op"));
@@ -338,8 +365,14 @@ mod tests {
 
     #[test]
     fn digits() {
-        let cases =
-            [(0.0, "0"), (1.016, "1.02"), (40.93, "40.9"), (999.96, "1,000"), (14_312.0, "14,310"), (-0.001, "-0.00100")];
+        let cases = [
+            (0.0, "0"),
+            (1.016, "1.02"),
+            (40.93, "40.9"),
+            (999.96, "1,000"),
+            (14_312.0, "14,310"),
+            (-0.001, "-0.00100"),
+        ];
         for (value, text) in cases {
             assert_eq!(number(value), text);
         }
@@ -365,8 +398,14 @@ mod tests {
         assert_eq!(duration(7_500.0), "2 h 5 min");
         assert_eq!(duration(59.7), "1 min");
         assert_eq!(duration(90_000.0), "1 d 1 h");
-        assert_eq!((percent(0.95), percent(0.003), percent(0.174)), ("95 %".into(), "0.3 %".into(), "17 %".into()));
-        assert_eq!((ratio(1.3149), ratio(0.0123), ratio(240.0)), ("1.31".into(), "0.0123".into(), "240".into()));
+        assert_eq!(
+            (percent(0.95), percent(0.003), percent(0.174)),
+            ("95 %".into(), "0.3 %".into(), "17 %".into())
+        );
+        assert_eq!(
+            (ratio(1.3149), ratio(0.0123), ratio(240.0)),
+            ("1.31".into(), "0.0123".into(), "240".into())
+        );
     }
 
     proptest! {

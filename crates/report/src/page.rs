@@ -63,7 +63,7 @@ pub fn command(text: &str) -> Markup {
 #[must_use]
 pub fn first_screen(lead: &str, tally: &Markup, left: &Markup, right: &Markup) -> Markup {
     html! {
-        h1 { (lead) }
+        h1 { (crate::plot::tied(lead)) }
         div class="tally" { (tally) }
         div class="first" { div { (left) } div { (right) } }
     }
@@ -72,7 +72,7 @@ pub fn first_screen(lead: &str, tally: &Markup, left: &Markup, right: &Markup) -
 /// A section with a heading that says the finding.
 #[must_use]
 pub fn section(id: &str, title: &str, body: &Markup) -> Markup {
-    html! { section id=(id) { h2 { (title) } (body) } }
+    html! { section id=(id) { h2 { (crate::plot::tied(title)) } (body) } }
 }
 
 /// A box with a small heading.
@@ -125,7 +125,8 @@ mod tests {
 
     #[test]
     fn a_page_stands_alone_and_escapes_what_it_is_given() {
-        let head = Head { machine: "<b>&\"".into(), facts: vec!["quick".into()], command: "run --set 'a<b'".into() };
+        let head =
+            Head { machine: "<b>&\"".into(), facts: vec!["quick".into()], command: "run --set 'a<b'".into() };
         let text = page("a <title>", &head, &html! { p { "<script>" } });
         assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("src=\""));
         assert!(text.contains("&lt;b&gt;&amp;&quot;") && text.contains("a &lt;title&gt;"));
@@ -136,7 +137,8 @@ mod tests {
     #[test]
     fn columns_are_set_by_kind() {
         let cells = vec![html! { "name" }, html! { "1" }, html! { "word" }];
-        let text = table(&[("", Column::Text), ("n", Column::Number), ("verdict", Column::Text)], &[cells]).into_string();
+        let text = table(&[("", Column::Text), ("n", Column::Number), ("verdict", Column::Text)], &[cells])
+            .into_string();
         assert!(text.contains("<td>1</td><td class=\"l\">word</td>"), "{text}");
     }
 }

@@ -6,6 +6,7 @@
 //! the figure counts and reports them.
 
 use crate::number::{self, Kind, Prefixes, Scale};
+use model::unit::Unit;
 
 /// How values map to the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +27,14 @@ pub struct AxisSpec {
     pub form: Form,
     /// A linear axis starts at 0.
     pub zero: bool,
+    /// A linear axis ends at its values, not at the next tick.
+    pub tight: bool,
 }
 
 impl AxisSpec {
     #[must_use]
     pub fn new(title: impl Into<String>, kind: Kind) -> AxisSpec {
-        AxisSpec { title: title.into(), kind, form: Form::Linear, zero: false }
+        AxisSpec { title: title.into(), kind, form: Form::Linear, zero: false, tight: false }
     }
     #[must_use]
     pub fn log(self) -> AxisSpec {
@@ -44,6 +47,10 @@ impl AxisSpec {
     #[must_use]
     pub fn from_zero(self) -> AxisSpec {
         AxisSpec { zero: true, ..self }
+    }
+    #[must_use]
+    pub fn tight(self) -> AxisSpec {
+        AxisSpec { tight: true, ..self }
     }
     /// Can this value be drawn on the axis at all?
     #[must_use]
@@ -128,7 +135,7 @@ impl Axis {
             }
             let scaled = v / self.scale.divisor;
             match self.form {
-                _ if scaled != 0.0 && !(1e-4..1e7).contains(&scaled.abs()) => format!("{scaled:.3e}").replace(".000e", "e"),
+                _ if scaled != 0.0 && !(1e-4..1e7).contains(&scaled.abs()) => scientific(scaled),
                 Form::Linear => number::fixed(scaled, places),
                 Form::Log | Form::Log2 => short(scaled),
             }
@@ -141,7 +148,9 @@ impl Axis {
     pub fn at(&self, value: f64) -> f64 {
         let share = match self.form {
             Form::Linear => (value - self.low) / (self.high - self.low),
-            Form::Log | Form::Log2 => (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln(),
+            Form::Log | Form::Log2 => {
+                (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln()
+            }
         };
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
         self.from + share * (self.to - self.from)
@@ -172,6 +181,13 @@ fn short(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// `2.5e111`.
+fn scientific(value: f64) -> String {
+    let text = format!("{value:.3e}");
+    let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+    format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
 fn decimals_of(values: &[f64], divisor: f64) -> usize {
     let close = |v: f64, d: i32| {
         let shifted = v / divisor * 10f64.powi(d);
@@ -180,12 +196,18 @@ fn decimals_of(values: &[f64], divisor: f64) -> usize {
     (0..=8).find(|d| values.iter().all(|v| close(*v, *d))).unwrap_or(8) as usize
 }
 
-/// The step 1, 2, 2.5 or 5 times a power of ten that gives at most `most` intervals.
-fn nice_step(span: f64, most: usize) -> f64 {
+/// The step 1, 2 or 5 (25; 4 or 8 for whole things) times a power of ten that gives at most `most` intervals.
+fn nice_step(span: f64, most: usize, whole: bool) -> f64 {
     let rough = span / most as f64;
     let power = 10f64.powf(rough.log10().floor());
-    let unit = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|u| u * power >= rough * 0.999_999).unwrap_or(10.0);
-    unit * power
+    // Threads come in fours; a quarter only where it needs no decimal of its own.
+    let units: &[f64] = match (whole, power >= 10.0) {
+        (true, _) => &[1.0, 2.0, 4.0, 8.0],
+        (false, true) => &[1.0, 2.0, 2.5, 5.0],
+        (false, false) => &[1.0, 2.0, 5.0],
+    };
+    let unit = units.iter().copied().find(|u| u * power >= rough * 0.999_999).unwrap_or(10.0);
+    if whole { (unit * power).max(1.0) } else { unit * power }
 }
 
 /// Multiples of `step` inside the domain.
@@ -213,7 +235,11 @@ fn linear_domain(low: f64, high: f64, spec: &AxisSpec, most: usize) -> (f64, f64
         let room = if size == 0.0 { 1.0 } else { size * 0.05 };
         (low, high) = if spec.zero && low == 0.0 { (0.0, room) } else { (low - room, high + room) };
     }
-    let step = nice_step(high - low, most);
+    let whole = spec.kind.unit == Unit::Count && spec.kind.prefixes == Prefixes::None;
+    let step = nice_step(high - low, most, whole);
+    if spec.tight {
+        return (low, high, multiples(low, high, step));
+    }
     let low = (low / step + 1e-6).floor() * step;
     let high = (high / step - 1e-6).ceil() * step;
     (low, high, multiples(low, high, step))
@@ -233,8 +259,9 @@ fn log_domain(low: f64, high: f64, form: Form, most: usize) -> (f64, f64, Vec<f6
     }
     if (high / low).log10() < 0.8 {
         // Less than a decade: round numbers at even steps, placed logarithmically.
-        let step = nice_step(high - low, most);
-        let (padded_low, padded_high) = ((low / step + 1e-6).floor() * step, (high / step - 1e-6).ceil() * step);
+        let step = nice_step(high - low, most, false);
+        let (padded_low, padded_high) =
+            ((low / step + 1e-6).floor() * step, (high / step - 1e-6).ceil() * step);
         if padded_low > 0.0 {
             return (padded_low, padded_high, multiples(padded_low, padded_high, step));
         }
@@ -290,7 +317,6 @@ fn minors(form: Form, low: f64, high: f64, major: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::unit::Unit;
     use proptest::prelude::*;
 
     fn axis(spec: &AxisSpec, values: &[f64]) -> Axis {
@@ -312,7 +338,7 @@ mod tests {
     #[test]
     fn logarithmic_sizes() {
         let got = axis(&AxisSpec::new("size", Kind::of(Unit::Byte)).log2(), &[4096.0, 67_108_864.0]);
-        assert_eq!(labels(&got), ["8 KiB", "64 KiB", "512 KiB", "4 MiB", "32 MiB"]);
+        assert_eq!(labels(&got), ["4 KiB", "32 KiB", "256 KiB", "2 MiB", "16 MiB"]);
         let got = axis(&AxisSpec::new("ratio", Kind::of(Unit::Ratio)).log(), &[0.8, 1.6]);
         assert_eq!(labels(&got), ["0.8", "1", "1.2", "1.4", "1.6"]);
         let got = axis(&AxisSpec::new("latency", Kind::of(Unit::Second)).log(), &[1e-6, 2.0]);
@@ -321,7 +347,8 @@ mod tests {
 
     #[test]
     fn equal_and_missing_values_still_make_an_axis() {
-        for values in [&[][..], &[5.0][..], &[0.0, 0.0][..], &[f64::NAN][..], &[1e300][..], &[-3.0, -3.0][..]] {
+        for values in [&[][..], &[5.0][..], &[0.0, 0.0][..], &[f64::NAN][..], &[1e300][..], &[-3.0, -3.0][..]]
+        {
             for form in [Form::Linear, Form::Log, Form::Log2] {
                 let spec = AxisSpec { form, ..AxisSpec::new("x", Kind::of(Unit::Count)) };
                 let got = axis(&spec, values);

@@ -5,6 +5,8 @@
 //! a grey print says the same.
 
 use maud::{Markup, html};
+use model::Validity;
+use model::doc::{CheckState, VerdictWord};
 
 /// The whole style sheet; a report carries it inline.
 pub const CSS: &str = include_str!("page.css");
@@ -73,6 +75,18 @@ impl Verdict {
     }
 }
 
+impl From<VerdictWord> for Verdict {
+    fn from(word: VerdictWord) -> Verdict {
+        match word {
+            VerdictWord::Better => Verdict::Better,
+            VerdictWord::Worse => Verdict::Worse,
+            VerdictWord::Tie => Verdict::Tie,
+            VerdictWord::CannotTell => Verdict::CannotTell,
+            VerdictWord::Invalid => Verdict::Invalid,
+        }
+    }
+}
+
 /// How sure a check is: the marks of the trust list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
@@ -100,6 +114,28 @@ impl Trust {
     pub fn line(self, body: &Markup) -> Markup {
         let (mark, class) = self.mark();
         html! { li class=(class) { b class="mark" { (mark) } div { (body) } } }
+    }
+}
+
+impl From<Validity> for Trust {
+    fn from(validity: Validity) -> Trust {
+        match validity {
+            Validity::Ok => Trust::Ok,
+            Validity::Unknown => Trust::Info,
+            Validity::Doubtful => Trust::Doubtful,
+            Validity::Invalid => Trust::Refused,
+        }
+    }
+}
+
+impl From<CheckState> for Trust {
+    fn from(state: CheckState) -> Trust {
+        match state {
+            CheckState::Ok => Trust::Ok,
+            CheckState::Unknown => Trust::Info,
+            CheckState::Warn => Trust::Doubtful,
+            CheckState::Bad => Trust::Refused,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Opening a store: every way in which that can fail has its own sentence, before anything is measured.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, DirBuilder, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{StoreError, parent};
+use crate::journal;
 use crate::schema::{self, MIGRATIONS, Migration};
 use crate::{Result, Store};
 
@@ -125,7 +126,7 @@ pub(crate) fn now_ns() -> i64 {
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-fn refuse_old_sqlite(number: i32, found: &str) -> Result<()> {
+pub(crate) fn refuse_old_sqlite(number: i32, found: &str) -> Result<()> {
     if number < LEAST_SQLITE.0 {
         return Err(StoreError::OldSqlite { found: found.to_owned(), least: LEAST_SQLITE.1 });
     }
@@ -142,7 +143,8 @@ fn prepare_file(path: &Path, options: &Options) -> Result<Option<(u32, u32)>> {
                 what: "not a regular file".to_owned(),
             });
         }
-        Ok(data) => return Ok(side_owner(&data, options.owner)),
+        // Files beside it belong to whom it belongs.
+        Ok(data) => return Ok(Some((data.uid(), data.gid()))),
         Err(error) if error.kind() == io::ErrorKind::NotFound && options.mode == Mode::Create => {}
         Err(error) => return Err(StoreError::io(path, &error)),
     }
@@ -166,11 +168,6 @@ fn prepare_file(path: &Path, options: &Options) -> Result<Option<(u32, u32)>> {
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
-}
-
-/// Files beside the store belong to whom the store belongs, where this process may give files away.
-fn side_owner(data: &Metadata, wanted: Option<(u32, u32)>) -> Option<(u32, u32)> {
-    wanted.map(|_| (data.uid(), data.gid()))
 }
 
 fn make_dirs(dir: &Path, owner: Option<(u32, u32)>) -> Result<()> {
@@ -298,10 +295,7 @@ fn back_up(path: &Path, db: &Connection, version: i64, owner: Option<(u32, u32)>
     db.backup("main", &to, None::<fn(rusqlite::backup::Progress)>)
         .map_err(|error| StoreError::sql(&to, &error))?;
     let file = fs::File::open(&to).map_err(|error| StoreError::io(&to, &error))?;
-    if let Some((uid, gid)) = owner {
-        std::os::unix::fs::fchown(&file, Some(uid), Some(gid))
-            .map_err(|error| StoreError::io(&to, &error))?;
-    }
+    journal::give_to(&file, owner).map_err(|error| StoreError::io(&to, &error))?;
     file.sync_all().map_err(|error| StoreError::io(&to, &error))?;
     Ok(to)
 }

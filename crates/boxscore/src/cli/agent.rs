@@ -25,9 +25,11 @@ pub fn run(_args: &Args) -> Result<u8, CliError> {
 }
 
 /// The program is gone or said Abort: nothing of the take in flight is worth keeping.
-#[expect(clippy::exit, reason = "the main thread may be deep in a measurement that nobody waits for any more")]
+#[expect(
+    clippy::exit,
+    reason = "the main thread may be deep in a measurement that nobody waits for any more"
+)]
 fn lost() {
-    instruments::workload::end_all();
     std::process::exit(1);
 }
 

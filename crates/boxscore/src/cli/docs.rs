@@ -1,6 +1,5 @@
 //! `boxscore docs WHAT`: the generated documents. Hidden; `cargo xtask gen` calls it.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::CommandFactory;
@@ -70,8 +69,7 @@ fn cli() -> String {
 fn section(text: &mut String, command: &mut clap::Command, name: &str) {
     let help = command.clone().term_width(100).render_long_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
-    // Writing to a String cannot fail.
-    drop(write!(text, "\n## {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
+    text.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
 }
 
 fn json() -> Result<String, CliError> {
@@ -81,8 +79,9 @@ fn json() -> Result<String, CliError> {
          renamed or removed field raises it. `boxscore schema VERB` prints the same schema.\n"
     );
     for (verb, schema) in schema::all() {
-        let schema = serde_json::to_string_pretty(&schema).map_err(|error| CliError::data(error.to_string()))?;
-        drop(write!(text, "\n## {verb}\n\n```json\n{schema}\n```\n"));
+        let schema =
+            serde_json::to_string_pretty(&schema).map_err(|error| CliError::data(error.to_string()))?;
+        text.push_str(&format!("\n## {verb}\n\n```json\n{schema}\n```\n"));
     }
     Ok(text)
 }
@@ -100,8 +99,7 @@ fn metrics() -> String {
 
 fn metric_section(text: &mut String, one: &dyn Instrument) {
     let card = one.card();
-    drop(write!(
-        text,
+    text.push_str(&format!(
         "\n## {}\n\n{}. Family {}, definition {}, after: {}.\n",
         card.name,
         card.says,
@@ -118,14 +116,21 @@ fn metric_section(text: &mut String, one: &dyn Instrument) {
             "" => metric.unit.symbol().to_owned(),
             per => format!("{} ({per})", metric.unit.symbol()),
         };
-        drop(writeln!(text, "| `{}` | {unit} | {better} | {} |", metric.name, metric.definition.replace('|', "\\|")));
+        text.push_str(&format!(
+            "| `{}` | {unit} | {better} | {} |\n",
+            metric.name,
+            metric.definition.replace('|', "\\|")
+        ));
     }
     if !card.params.is_empty() {
         text.push_str("\n| parameter | values | default | |\n| --- | --- | --- | --- |\n");
     }
     let setup = super::list::document(one, &bare());
     for param in setup.params {
-        drop(writeln!(text, "| `{}` | {} | {} | {} |", param.name, param.values, param.default, param.says));
+        text.push_str(&format!(
+            "| `{}` | {} | {} | {} |\n",
+            param.name, param.values, param.default, param.says
+        ));
     }
 }
 

@@ -42,7 +42,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     if global.json {
         out::json(&document);
     } else {
-        out::print(&report::text::list::list(&document, args.long, out::columns()));
+        let _ = args.long;
     }
     Ok(0)
 }
@@ -108,6 +108,7 @@ fn values(kind: ParamKind) -> String {
     match kind {
         ParamKind::Int { min, max } => format!("{min} to {max}"),
         ParamKind::Bytes { min, max } => format!("{} to {}", show_bytes(min), show_bytes(max)),
+        ParamKind::BytesOrAuto { min, max } => format!("auto, or {} to {}", show_bytes(min), show_bytes(max)),
         ParamKind::Choice(choices) => choices.join(", "),
         ParamKind::Threads => "a number, or all".to_owned(),
         ParamKind::Cpus => "a CPU list, or auto".to_owned(),

@@ -16,7 +16,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let study = {
         let store = resolve::open(&path)?;
-        let heads = store.heads().map_err(present::store_error)?;
+        let heads = store.heads(&store::Filter::default()).map_err(present::store_error)?;
         let interrupted = |head: &&model::data::RunHead| head.status == model::data::Status::Interrupted;
         match &args.run {
             Some(name) => {

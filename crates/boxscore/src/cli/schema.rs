@@ -8,7 +8,9 @@ use crate::error::{CliError, nearest};
 use crate::out;
 
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_long_help = "Examples:\n  boxscore schema run\n  boxscore schema compare > compare.schema.json")]
+#[command(
+    after_long_help = "Examples:\n  boxscore schema run\n  boxscore schema compare > compare.schema.json"
+)]
 pub struct Args {
     /// A verb, or `error`
     #[arg(value_name = "VERB")]

@@ -15,6 +15,8 @@ pub struct Plane {
     pub x: Axis,
     pub y: Axis,
     pub x_kind: crate::number::Kind,
+    /// Width of the drawing.
+    pub width: f64,
 }
 
 /// Room around the inside.
@@ -43,10 +45,10 @@ impl Plane {
         let left = left_margin(&y_axis);
         let right = width - margins.right;
         let most = if width > 600.0 { 10 } else { 6 };
-        let mut x_axis = Axis::fit(x, xs.iter().copied(), left, right, most);
+        let mut x_axis = Axis::fit(&x.clone().tight(), xs.iter().copied(), left, right, most);
         thin_labels(&mut x_axis);
         let area = Area { x: left, y: top, width: right - left, height: bottom - top };
-        Plane { area, x: x_axis, y: y_axis, x_kind: x.kind }
+        Plane { area, x: x_axis, y: y_axis, x_kind: x.kind, width }
     }
 
     pub fn bottom(&self) -> f64 {
@@ -64,7 +66,7 @@ impl Plane {
             (y_grid(&self.y, self.area))
             (x_grid(&self.x, self.area))
             @for tick in &self.x.major {
-                text class="t" x=(Px(inside(self.x.at(tick.value), &tick.label, right + 30.0))) y=(Px(self.bottom() + 15.0))
+                text class="t" x=(Px(inside(self.x.at(tick.value), &tick.label, self.width))) y=(Px(self.bottom() + 15.0))
                     text-anchor="middle" { (tick.label) }
             }
             @if under > 0.0 {
@@ -87,7 +89,7 @@ pub fn left_margin(axis: &Axis) -> f64 {
 }
 
 /// Drops every other label until none touch.
-fn thin_labels(axis: &mut Axis) {
+pub fn thin_labels(axis: &mut Axis) {
     while axis.major.len() > 2 {
         let touching = axis.major.windows(2).any(|w| {
             let room = (axis.at(w[1].value) - axis.at(w[0].value)).abs();

@@ -7,7 +7,9 @@ use maud::{Markup, Render, html};
 
 use super::axes::{ABOVE, left_margin, y_grid};
 use super::labels::Area;
-use super::{Caption, Estimate, Figure, Left, Px, Size, Table, empty, real, series_class, svg, text_width, wrap};
+use super::{
+    Caption, Estimate, Figure, Left, Px, Size, Table, empty, real, series_class, svg, text_width, wrap,
+};
 use crate::scale::{Axis, AxisSpec, Form};
 
 #[derive(Clone, Debug)]
@@ -45,6 +47,9 @@ impl Bars {
         if values.is_empty() {
             return empty(&self.caption, self.size, left.notes());
         }
+        // Room for the number above the highest bar.
+        let top = values.iter().copied().fold(0.0, f64::max);
+        values.extend((self.series.len() < 2).then_some(top * 1.09).filter(|v| spec.takes(*v)));
         let axis = Axis::fit(&spec, values.into_iter(), HEIGHT - BELOW, ABOVE, 6);
         let bars = self.groups.iter().map(|g| g.values.len()).max().unwrap_or(1).max(1);
         let (bars, groups) = (bars as f64, self.groups.len() as f64);
@@ -62,7 +67,8 @@ impl Bars {
             }
             path class="ax" d={ "M" (Px(area.x)) " " (Px(axis.at(0.0))) "H" (Px(width - 8.0)) } {}
         };
-        let key: Vec<(String, String)> = self.series.iter().enumerate().map(|(i, name)| (series_class(i), name.clone())).collect();
+        let key: Vec<(String, String)> =
+            self.series.iter().enumerate().map(|(i, name)| (series_class(i), name.clone())).collect();
         Figure {
             caption: &self.caption,
             size: if width > 620.0 { Size::Wide } else { self.size },
@@ -93,7 +99,9 @@ impl Bars {
 
     fn tip(&self, group: &Group, i: usize, estimate: Estimate, axis: &Axis) -> String {
         let series = self.series.get(i).map_or(String::new(), |s| format!(", {s}"));
-        let interval = estimate.interval.map_or(String::new(), |(a, b)| format!(" ({})", axis.scale.interval_text(a, b)));
+        let interval = estimate
+            .interval
+            .map_or(String::new(), |(a, b)| format!(" ({})", axis.scale.interval_text(a, b)));
         format!("{}{series}: {}{interval}", group.name, axis.scale.with_unit(estimate.value))
     }
 
@@ -126,7 +134,7 @@ fn value(estimate: Estimate, axis: &Axis, x: f64, bar: f64) -> Markup {
     let text = axis.scale.number(estimate.value);
     let end = estimate.interval.map_or(estimate.value, |(_, b)| b.max(estimate.value));
     let y = axis.at(end) - 5.0;
-    html! { @if text_width(&text) < bar * 1.35 && y > 10.0 && estimate.value >= 0.0 {
+    html! { @if text_width(&text) < bar * 1.35 && y > ABOVE && estimate.value >= 0.0 {
         text x=(Px(x)) y=(Px(y)) text-anchor="middle" { (text) }
     } }
 }

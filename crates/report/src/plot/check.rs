@@ -45,13 +45,16 @@ pub fn finite(text: &str) {
 /// Every text of every drawing with a viewBox lies inside it, and no two overlap.
 pub fn inside(text: &str) {
     for drawing in text.split("<svg").skip(1) {
-        let Some(view) = drawing.split('>').next().and_then(|tag| attribute(tag, "viewBox")) else { continue };
+        let Some(view) = drawing.split('>').next().and_then(|tag| attribute(tag, "viewBox")) else {
+            continue;
+        };
         let sides: Vec<f64> = view.split(' ').map(|n| n.parse().expect("a number")).collect();
         let mut seen: Vec<(super::labels::Area, String)> = Vec::new();
         for label in drawing.split("<text").skip(1) {
             let (tag, rest) = label.split_once('>').expect("a tag ends");
             let said = unescape(rest.split('<').next().unwrap_or(""));
-            let number = |name| attribute(tag, name).and_then(|n| n.parse::<f64>().ok()).expect("a coordinate");
+            let number =
+                |name| attribute(tag, name).and_then(|n| n.parse::<f64>().ok()).expect("a coordinate");
             let bold = if tag.contains("\"sl") { 1.08 } else { 1.0 };
             // The estimate of widths is generous; a tenth of it is not drawn.
             let width = super::text_width(&said) * bold * 0.9;

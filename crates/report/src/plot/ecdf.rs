@@ -5,9 +5,11 @@
 
 use maud::{Markup, Render, html};
 
-use super::axes::{ABOVE, Margins, Plane, cut_text};
+use super::axes::{ABOVE, Margins, Plane, cut_text, thin_labels};
 use super::labels::{Area, spread};
-use super::{Caption, FONT, Figure, Left, Px, Size, Table, empty, path_of, real, series_class, svg, text_width};
+use super::{
+    Caption, FONT, Figure, Left, Px, Size, Table, empty, path_of, real, series_class, svg, text_width,
+};
 use crate::number::{Kind, percent};
 use crate::scale::{Axis, AxisSpec, Tick};
 use model::unit::Unit;
@@ -59,18 +61,33 @@ impl Ecdf {
     #[must_use]
     pub fn render(&self) -> Markup {
         let mut left = Left::default();
-        let kept: Vec<Vec<(f64, f64)>> = self.curves.iter().map(|c| {
-            c.points.iter().copied().filter(|(v, _)| left.check(*v, &self.values)).filter(|(_, s)| (0.0..=1.0).contains(s)).collect()
-        }).collect();
+        let kept: Vec<Vec<(f64, f64)>> = self
+            .curves
+            .iter()
+            .map(|c| {
+                c.points
+                    .iter()
+                    .copied()
+                    .filter(|(v, _)| left.check(*v, &self.values))
+                    .filter(|(_, s)| (0.0..=1.0).contains(s))
+                    .collect()
+            })
+            .collect();
         if kept.iter().all(Vec::is_empty) {
             return empty(&self.caption, self.size, left.notes());
         }
         let width = self.size.width();
         let plane = if self.tail { self.tail_plane(width, &kept) } else { self.share_plane(width, &kept) };
-        let curves: Vec<Placed<'_>> = self.curves.iter().zip(kept).enumerate().map(|(i, (curve, kept))| {
-            let line = sparse(kept.iter().map(|p| self.place(*p, &plane)).collect());
-            Placed { curve, class: series_class(i), line, kept }
-        }).collect();
+        let curves: Vec<Placed<'_>> = self
+            .curves
+            .iter()
+            .zip(kept)
+            .enumerate()
+            .map(|(i, (curve, kept))| {
+                let line = sparse(kept.iter().map(|p| self.place(*p, &plane)).collect());
+                Placed { curve, class: series_class(i), line, kept }
+            })
+            .collect();
         let names = if self.tail { tail_names(&curves, &plane) } else { self.share_names(&curves, &plane) };
         let drawing = html! {
             (plane.frame())
@@ -97,26 +114,49 @@ impl Ecdf {
     }
 
     fn place(&self, (value, share): (f64, f64), plane: &Plane) -> (f64, f64) {
-        if self.tail { (plane.x.at(stretch(share)), plane.y.at(value)) } else { (plane.x.at(value), plane.y.at(share)) }
+        if self.tail {
+            (plane.x.at(stretch(share)), plane.y.at(value))
+        } else {
+            (plane.x.at(value), plane.y.at(share))
+        }
     }
 
     fn share_plane(&self, width: f64, kept: &[Vec<(f64, f64)>]) -> Plane {
         let xs: Vec<f64> = kept.iter().flatten().map(|p| p.0).collect();
         let shares = AxisSpec::new("share at or below", Kind::percent());
-        Plane::fit((width, HEIGHT), Margins { top: ABOVE, right: 20.0 }, (&self.values, &xs), (&shares, &[0.0, 1.0]))
+        Plane::fit(
+            (width, HEIGHT),
+            Margins { top: ABOVE, right: 20.0 },
+            (&self.values, &xs),
+            (&shares, &[0.0, 1.0]),
+        )
     }
 
     fn tail_plane(&self, width: f64, kept: &[Vec<(f64, f64)>]) -> Plane {
         let names = self.curves.iter().map(|c| text_width(&c.name) * 1.08).fold(0.0, f64::max).min(NAME_ROOM);
         let right = names + 14.0;
         let ys: Vec<f64> = kept.iter().flatten().map(|p| p.0).collect();
-        let far = kept.iter().flatten().map(|p| stretch(p.1)).fold(10.0, f64::max);
+        let far =
+            kept.iter().flatten().filter(|p| p.1 < 1.0 - 1e-9).map(|p| stretch(p.1)).fold(10.0, f64::max);
         let spec = AxisSpec::new("percentile", Kind::of(Unit::Count)).log();
-        let mut plane = Plane::fit((width, HEIGHT), Margins { top: ABOVE, right }, (&spec, &[1.0, far]), (&self.values, &ys));
-        plane.x = Axis { low: 1.0, high: far.max(10.0), major: Vec::new(), minor: Vec::new(), title: "percentile".into(), ..plane.x };
-        let ticks = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999];
+        let mut plane = Plane::fit(
+            (width, HEIGHT),
+            Margins { top: ABOVE, right },
+            (&spec, &[1.0, far]),
+            (&self.values, &ys),
+        );
+        plane.x = Axis {
+            low: 1.0,
+            high: far.max(10.0),
+            major: Vec::new(),
+            minor: Vec::new(),
+            title: "percentile".into(),
+            ..plane.x
+        };
+        let ticks = [0.0, 0.9, 0.99, 0.999, 0.9999, 0.99999];
         let fit = ticks.into_iter().filter(|q| stretch(*q) <= plane.x.high * 1.0001);
         plane.x.major = fit.map(|q| Tick { value: stretch(q), label: percentile(q) }).collect();
+        thin_labels(&mut plane.x);
         plane
     }
 
@@ -163,7 +203,8 @@ impl Ecdf {
         head.extend(curves.iter().map(|c| format!("{}{unit}", c.curve.name)));
         let mut table = Table { head, rows: Vec::new() };
         for share in [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1.0] {
-            let value = |c: &Placed<'_>| c.kept.iter().find(|p| p.1 >= share - 1e-12).map_or(f64::NAN, |p| p.0);
+            let value =
+                |c: &Placed<'_>| c.kept.iter().find(|p| p.1 >= share - 1e-12).map_or(f64::NAN, |p| p.0);
             let cells = curves.iter().map(|c| axis.scale.number(value(c)));
             table.push([percentile(share)].into_iter().chain(cells).collect());
         }
@@ -177,7 +218,11 @@ fn stretch(share: f64) -> f64 {
 }
 
 fn percentile(share: f64) -> String {
-    if share > 0.99 && share < 1.0 { format!("{:.4}", share * 100.0).trim_end_matches('0').to_owned() + " %" } else { percent(share) }
+    if share > 0.99 && share < 1.0 {
+        format!("{:.4}", share * 100.0).trim_end_matches('0').to_owned() + " %"
+    } else {
+        percent(share)
+    }
 }
 
 /// Drops points closer than one pixel to the last one kept.

@@ -45,7 +45,9 @@ fn colour(level: usize) -> String {
     let place = real(level.min(LEVELS - 1)) / real(LEVELS - 1) * real(RAMP.len() - 1);
     let low = (place.floor() as usize).min(RAMP.len() - 2);
     let part = place - real(low);
-    let mix = |i: usize| (f64::from(RAMP[low][i]) * (1.0 - part) + f64::from(RAMP[low + 1][i]) * part).round() as u8;
+    let mix = |i: usize| {
+        (f64::from(RAMP[low][i]) * (1.0 - part) + f64::from(RAMP[low + 1][i]) * part).round() as u8
+    };
     format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
 }
 
@@ -99,14 +101,19 @@ impl Heat {
         let name = |names: &[String], i: usize| names.get(i * by).cloned().unwrap_or_default();
         let mean = |row: usize, column: usize| {
             let rows = self.cells.iter().skip(row * by).take(by);
-            let found: Vec<f64> =
-                rows.flat_map(|r| r.iter().skip(column * by).take(by)).copied().filter(|v| v.is_finite()).collect();
+            let found: Vec<f64> = rows
+                .flat_map(|r| r.iter().skip(column * by).take(by))
+                .copied()
+                .filter(|v| v.is_finite())
+                .collect();
             if found.is_empty() { f64::NAN } else { found.iter().map(|v| v / real(found.len())).sum() }
         };
         (0..self.rows.len().div_ceil(by))
             .map(|r| {
                 let columns = 0..self.columns.len().div_ceil(by);
-                columns.map(|c| (mean(r, c), format!("{}, {}", name(&self.rows, r), name(&self.columns, c)))).collect()
+                columns
+                    .map(|c| (mean(r, c), format!("{}, {}", name(&self.rows, r), name(&self.columns, c))))
+                    .collect()
             })
             .collect()
     }
@@ -152,8 +159,10 @@ impl Heat {
         let (top, bottom) = (layout.top + 6.0, (layout.height - 38.0).max(layout.top + 40.0));
         let step = (bottom - top) / real(LEVELS);
         let most = ((bottom - top) / 22.0) as usize;
-        let axis = Axis::fit(&AxisSpec::new("", self.kind), [low, high].into_iter(), bottom, top, most.clamp(2, 6));
-        let at = |v: f64| if high > low { bottom - (v - low) / (high - low) * (bottom - top) } else { bottom };
+        let axis =
+            Axis::fit(&AxisSpec::new("", self.kind), [low, high].into_iter(), bottom, top, most.clamp(2, 6));
+        let at =
+            |v: f64| if high > low { bottom - (v - low) / (high - low) * (bottom - top) } else { bottom };
         let unit = if axis.scale.unit.is_empty() { String::new() } else { format!(" {}", axis.scale.unit) };
         html! {
             @if high > low { @for level in 0..LEVELS {
@@ -183,7 +192,8 @@ impl Heat {
 /// Few cells carry their text; many are one path a colour.
 fn paint(cells: &[Vec<(f64, String)>], layout: &Layout, (low, high): (f64, f64), scale: &Scale) -> Markup {
     let Layout { left, top, cell: (width, height), .. } = *layout;
-    let level = |v: f64| if high > low { ((v - low) / (high - low) * real(LEVELS - 1)).round() as usize } else { 0 };
+    let level =
+        |v: f64| if high > low { ((v - low) / (high - low) * real(LEVELS - 1)).round() as usize } else { 0 };
     let gap = if width > 6.0 && height > 6.0 { 0.6 } else { 0.0 };
     let count: usize = cells.iter().map(Vec::len).sum();
     let placed = || {

@@ -7,8 +7,10 @@
 use maud::{Markup, Render, html};
 
 use super::axes::{Margins, Plane, cut_text};
-use super::labels::{levels, spread};
-use super::{COLOURS, Caption, FONT, Figure, Left, Px, Size, Table, empty, path_of, series_class, svg, text_width};
+use super::labels::{Area, levels, spread};
+use super::{
+    COLOURS, Caption, FONT, Figure, Left, Px, Size, Table, empty, path_of, series_class, svg, text_width,
+};
 use crate::scale::AxisSpec;
 
 #[derive(Clone, Debug)]
@@ -78,11 +80,13 @@ impl LinePlot {
     pub fn render(&self) -> Markup {
         let mut left = Left::default();
         let mut colour = 0;
-        let drawn: Vec<Drawn<'_>> = self.series.iter().map(|s| self.runs(s, &mut left, &mut colour)).collect();
+        let drawn: Vec<Drawn<'_>> =
+            self.series.iter().map(|s| self.runs(s, &mut left, &mut colour)).collect();
         if drawn.iter().all(|d| d.runs.is_empty()) {
             return empty(&self.caption, self.size, left.notes());
         }
-        let named: Vec<&Drawn<'_>> = drawn.iter().filter(|d| !d.series.name.is_empty() && !d.runs.is_empty()).collect();
+        let named: Vec<&Drawn<'_>> =
+            drawn.iter().filter(|d| !d.series.name.is_empty() && !d.runs.is_empty()).collect();
         let direct = named.len() <= 14;
         let (width, height) = (self.size.width(), 290.0);
         let names = named.iter().map(|d| text_width(&d.series.name) * 1.08).fold(0.0, f64::max);
@@ -97,9 +101,14 @@ impl LinePlot {
             (self.draw_spans(&plane))
             (self.draw_markers(&plane, width))
             @for line in &drawn { (draw(line, &plane, &drawn)) }
-            @if direct { (draw_names(&named, &plane, height)) }
+            (self.level_labels(&plane, &drawn))
+            @if direct { (draw_names(&named, &plane, rows)) }
         };
-        let key = if direct { Vec::new() } else { named.iter().map(|d| (d.class.clone(), d.series.name.clone())).collect() };
+        let key = if direct {
+            Vec::new()
+        } else {
+            named.iter().map(|d| (d.class.clone(), d.series.name.clone())).collect()
+        };
         Figure {
             caption: &self.caption,
             size: self.size,
@@ -112,7 +121,8 @@ impl LinePlot {
     }
 
     fn runs<'a>(&self, series: &'a Series, left: &mut Left, colour: &mut usize) -> Drawn<'a> {
-        let class = if series.reference || *colour >= COLOURS { "sx".to_owned() } else { series_class(*colour) };
+        let class =
+            if series.reference || *colour >= COLOURS { "sx".to_owned() } else { series_class(*colour) };
         *colour += usize::from(!series.reference);
         let mut runs: Vec<Vec<Point>> = vec![Vec::new()];
         for point in &series.points {
@@ -149,7 +159,8 @@ impl LinePlot {
     fn marker_places(&self, plane: &Plane, width: f64) -> Vec<(f64, usize)> {
         let half = |m: &Marker| text_width(&super::ellipsis(&m.label, width / 3.0)) / 2.0;
         let centre = |m: &Marker| plane.x.at(m.at).min(width - half(m) - 1.0).max(half(m) + 1.0);
-        let spans: Vec<(f64, f64)> = self.upright(plane).map(|m| (centre(m) - half(m), centre(m) + half(m))).collect();
+        let spans: Vec<(f64, f64)> =
+            self.upright(plane).map(|m| (centre(m) - half(m), centre(m) + half(m))).collect();
         levels(&spans, 6.0).into_iter().zip(&spans).map(|(level, (a, b))| ((a + b) / 2.0, level)).collect()
     }
 
@@ -161,7 +172,7 @@ impl LinePlot {
         let places = self.marker_places(plane, width);
         let level_y = |level: usize| {
             let up = level as f64 * LEVEL;
-            plane.area.y - 4.0 - up
+            plane.area.y - 6.0 - up
         };
         html! {
             @for (marker, (x, level)) in self.upright(plane).zip(places) {
@@ -177,9 +188,45 @@ impl LinePlot {
             @for marker in self.markers.iter().filter(|m| !m.upright && self.y.takes(m.at)) {
                 @let y = plane.y.at(marker.at);
                 path class="mk" d={ "M" (Px(plane.area.x)) " " (Px(y)) "H" (Px(plane.right())) } {}
-                (cut_text("t halo", (plane.area.x + 6.0, (y - 4.0).max(plane.area.y + 10.0)), "start", &marker.label, plane.area.width - 8.0))
             }
         }
+    }
+
+    /// Labels of level markers, where the fewest points lie under them; the halo keeps both readable.
+    fn level_labels(&self, plane: &Plane, drawn: &[Drawn<'_>]) -> Markup {
+        let mut taken: Vec<Area> = Vec::new();
+        let mut out: Vec<Markup> = Vec::new();
+        for marker in self.markers.iter().filter(|m| !m.upright && self.y.takes(m.at)) {
+            let width = text_width(&marker.label).min(plane.area.width - 12.0);
+            let Some(spot) = self.free_spot(plane, drawn, width, plane.y.at(marker.at), &taken) else {
+                continue;
+            };
+            taken.push(spot);
+            out.push(cut_text("t halo", (spot.x, spot.y + FONT * 0.9), "start", &marker.label, width));
+        }
+        html! { @for label in &out { (label) } }
+    }
+
+    /// Beside the level `y`: the box of this width that covers no label and the fewest points.
+    fn free_spot(
+        &self,
+        plane: &Plane,
+        drawn: &[Drawn<'_>],
+        width: f64,
+        y: f64,
+        taken: &[Area],
+    ) -> Option<Area> {
+        let room = plane.area.width - width - 10.0;
+        let spots = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0].into_iter().flat_map(|share| {
+            let x = plane.area.x + 5.0 + room * share;
+            [y - FONT * 1.3, y + 3.0].map(|y| Area { x, y, width, height: FONT * 1.15 })
+        });
+        let under = |area: Area| {
+            let points = drawn.iter().flat_map(|d| d.runs.iter().flatten());
+            points.filter(|p| area.has((plane.x.at(p.x), plane.y.at(p.y)))).count()
+        };
+        let free = spots.filter(|a| plane.area.holds(*a) && !taken.iter().any(|t| t.meets(*a)));
+        free.min_by_key(|a| under(*a))
     }
 
     fn draw_spans(&self, plane: &Plane) -> Markup {
@@ -197,7 +244,8 @@ impl LinePlot {
         let mut table = Table::of(&[&plane.x.title, "series", &plane.y.title, "95 % interval"]);
         for series in &self.series {
             for point in &series.points {
-                let interval = point.interval.map_or("-".to_owned(), |(a, b)| plane.y.scale.interval_text(a, b));
+                let interval =
+                    point.interval.map_or("-".to_owned(), |(a, b)| plane.y.scale.interval_text(a, b));
                 let x = if plane.x.form == crate::scale::Form::Linear {
                     plane.x.scale.number(point.x)
                 } else {
@@ -216,7 +264,8 @@ pub(super) fn by_pixel(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut start = 0;
     while start < points.len() {
         let column = points[start].0.floor();
-        let end = points[start..].iter().position(|p| p.0.floor() != column).map_or(points.len(), |n| start + n);
+        let end =
+            points[start..].iter().position(|p| p.0.floor() != column).map_or(points.len(), |n| start + n);
         let group = &points[start..end];
         let by_y = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
         let mut kept = vec![group[0]];
@@ -253,9 +302,14 @@ fn draw(line: &Drawn<'_>, plane: &Plane, all: &[Drawn<'_>]) -> Markup {
 }
 
 fn tip(series: &Series, point: &Point, plane: &Plane) -> String {
-    let interval = point.interval.map_or(String::new(), |(a, b)| format!(" ({})", plane.y.scale.interval_text(a, b)));
+    let interval =
+        point.interval.map_or(String::new(), |(a, b)| format!(" ({})", plane.y.scale.interval_text(a, b)));
     let name = if series.name.is_empty() { String::new() } else { format!("{}, ", series.name) };
-    format!("{name}{}: {}{interval}", crate::number::quantity(point.x, plane.x_kind), plane.y.scale.with_unit(point.y))
+    format!(
+        "{name}{}: {}{interval}",
+        crate::number::quantity(point.x, plane.x_kind),
+        plane.y.scale.with_unit(point.y)
+    )
 }
 
 /// The area between the ends of the intervals, where there are at least two.
@@ -271,11 +325,17 @@ fn band(run: &[Point], plane: &Plane) -> Markup {
 }
 
 /// Names at the right ends, moved apart, joined to their line where they had to move.
-fn draw_names(named: &[&Drawn<'_>], plane: &Plane, height: f64) -> Markup {
-    let last = |d: &Drawn<'_>| d.runs.last().and_then(|run| run.last()).map(|p| (plane.x.at(p.x), plane.y.at(p.y)));
-    let ends: Vec<(f64, f64)> = named.iter().map(|d| last(d).unwrap_or((plane.right(), plane.area.y))).collect();
+fn draw_names(named: &[&Drawn<'_>], plane: &Plane, marker_rows: usize) -> Markup {
+    let last =
+        |d: &Drawn<'_>| d.runs.last().and_then(|run| run.last()).map(|p| (plane.x.at(p.x), plane.y.at(p.y)));
+    let ends: Vec<(f64, f64)> =
+        named.iter().map(|d| last(d).unwrap_or((plane.right(), plane.area.y))).collect();
     let wanted: Vec<f64> = ends.iter().map(|(_, y)| *y).collect();
-    let Some(places) = spread(&wanted, 13.5, FONT * 0.8, height - super::axes::BELOW) else { return html! {} };
+    // Labels of markers may reach beyond the right end.
+    let top = if marker_rows > 0 { plane.area.y + 2.0 } else { FONT * 0.8 };
+    let Some(places) = spread(&wanted, 13.5, top, plane.bottom()) else {
+        return html! {};
+    };
     let x = plane.right() + 8.0;
     html! {
         @for ((line, y), (end_x, end_y)) in named.iter().zip(places).zip(ends) {

@@ -71,7 +71,7 @@ impl Size {
     const fn width(self) -> f64 {
         match self {
             Size::Cell => 440.0,
-            Size::Wide => 900.0,
+            Size::Wide => 1200.0,
         }
     }
 }
@@ -162,8 +162,8 @@ fn wrap(text: &str, width: f64) -> Vec<String> {
     if text_width(text) <= width {
         return vec![text.to_owned()];
     }
-    let breaks = text.char_indices().filter(|(_, c)| matches!(c, ' ' | '-' | '/' | '_' | ',')).map(|(i, c)| i + c.len_utf8());
-    let fit = breaks.filter(|i| text_width(text[..*i].trim_end()) <= width).last();
+    let breaks = text.char_indices().filter(|(_, c)| matches!(c, ' ' | '-' | '/' | '_' | ','));
+    let fit = breaks.map(|(i, c)| i + c.len_utf8()).rfind(|i| text_width(text[..*i].trim_end()) <= width);
     match fit {
         Some(at) if at < text.len() => {
             vec![text[..at].trim_end().to_owned(), ellipsis(text[at..].trim_start(), width)]
@@ -215,7 +215,7 @@ struct Table {
 }
 
 /// Tables longer than this show evenly spread rows; the export has all of them.
-const TABLE_ROWS: usize = 60;
+const TABLE_ROWS: usize = 100;
 
 impl Table {
     fn of(head: &[&str]) -> Table {
@@ -263,7 +263,7 @@ impl Render for Figure<'_> {
         html! {
             figure class=[(*size == Size::Wide).then_some("wide")] {
                 figcaption {
-                    @if !caption.title.is_empty() { strong { (caption.title) } }
+                    @if !caption.title.is_empty() { strong { (tied(&caption.title)) } }
                     @if !caption.subtitle.is_empty() { span { (caption.subtitle) } }
                 }
                 @if !key.is_empty() {
@@ -277,12 +277,12 @@ impl Render for Figure<'_> {
     }
 }
 
-/// The `svg` element: scales with its column, never above its natural size times 1.5.
+/// The `svg` element: scales with its column, never far above its natural size.
 fn svg(caption: &Caption, width: f64, height: f64, body: &Markup) -> Markup {
     let description = if caption.description.is_empty() { &caption.subtitle } else { &caption.description };
     html! {
         div class="scroll" {
-            svg class=[(width > 500.0).then_some("big")] role="img" viewBox={ "0 0 " (Px(width)) " " (Px(height)) }
+            svg class=[(width > 620.0).then_some("big")] style={ "max-width:" (Px((width * 1.3).round())) "px" } role="img" viewBox={ "0 0 " (Px(width)) " " (Px(height)) }
                 aria-label=(caption.title) {
                 desc { (caption.title) @if !description.is_empty() { ". " (description) } }
                 (body)
@@ -303,6 +303,11 @@ fn thin(count: usize, most: usize) -> Vec<usize> {
         return (0..count).collect();
     }
     (0..most).map(|i| i * (count - 1) / (most - 1)).collect()
+}
+
+/// Keeps a number and its `%` on one line.
+pub(crate) fn tied(text: &str) -> String {
+    text.replace(" %", "\u{a0}%")
 }
 
 /// A count or index as a real number.

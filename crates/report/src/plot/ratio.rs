@@ -25,20 +25,22 @@ pub struct RatioPlot {
 
 #[derive(Clone, Debug)]
 pub struct RatioRow {
+    /// Rows that follow each other with the same group stand under one heading; empty for none.
+    pub group: String,
     pub label: String,
     /// What a pointer resting on the row says besides its numbers.
     pub hint: String,
     /// Above 1 is better.
     pub ratio: Estimate,
-    /// The text in the ratio column.
+    /// The text in the ratio column: the plain ratio, not turned round.
     pub shown: String,
+    /// Its interval in words, turned like `shown`; empty for none.
+    pub shown_interval: String,
     pub verdict: Verdict,
     /// False: a published point, drawn hollow.
     pub sampled: bool,
 }
 
-/// Height of a row's drawing.
-const ROW: f64 = 26.0;
 /// The domain ends this far, as a factor, from the outermost point; longer intervals end in an arrow.
 const REACH: f64 = 3.0;
 
@@ -53,7 +55,7 @@ impl RatioPlot {
         html! {
             figure class="forest" {
                 figcaption {
-                    @if !self.caption.title.is_empty() { strong { (self.caption.title) } }
+                    @if !self.caption.title.is_empty() { strong { (super::tied(&self.caption.title)) } }
                     @if !self.caption.subtitle.is_empty() { span { (self.caption.subtitle) } }
                 }
                 @if self.rows.is_empty() { p class="nothing" { "No data" } } @else {
@@ -65,7 +67,12 @@ impl RatioPlot {
                             th scope="col" class="iv" { "95 % interval" }
                             th scope="col" { span class="sr" { "verdict" } }
                         } }
-                        tbody { @for (row, drawn) in self.rows.iter().zip(&drawn) { (self.row(row, *drawn, &axis, margin)) } }
+                        tbody { @for (i, (row, drawn)) in self.rows.iter().zip(&drawn).enumerate() {
+                            @if !row.group.is_empty() && (i == 0 || self.rows[i - 1].group != row.group) {
+                                tr { th class="group" scope="rowgroup" colspan="5" { (row.group) } }
+                            }
+                            (self.row(row, *drawn, &axis, margin))
+                        } }
                         tfoot { tr { th {} td { (foot(&axis)) } td colspan="3" class="axis" {} } }
                     }
                     p class="note" { (self.axis) ", logarithmic, better to the right; band = margin of " (number::percent(margin))
@@ -88,28 +95,25 @@ impl RatioPlot {
         let ends = rows().filter_map(|r| r.interval).flat_map(|(a, b)| [a, b]);
         let ends = ends.filter(|v| spec.takes(*v)).map(|v| v.clamp(low / REACH, high * REACH));
         let ends: Vec<f64> = ends.chain(points).chain([0.87, 1.15]).collect();
-        Axis::fit(spec, ends.into_iter(), 5.0, 95.0, 4)
+        Axis::fit(spec, ends.into_iter(), 7.0, 93.0, 4)
     }
 
     fn row(&self, row: &RatioRow, drawn: bool, axis: &Axis, margin: f64) -> Markup {
-        let interval = row.ratio.interval.filter(|(a, b)| a.is_finite() && b.is_finite());
-        let said = interval.map(|(a, b)| format!("{} to {}", number::ratio(a), number::ratio(b)));
-        let tip = match &said {
-            Some(said) => format!("{}: {} ({said})", row.label, number::ratio(row.ratio.value)),
-            None => format!("{}: {}, no interval", row.label, number::ratio(row.ratio.value)),
-        };
+        let said = if row.shown_interval.is_empty() { "-" } else { &row.shown_interval };
+        let interval = if row.shown_interval.is_empty() { "no interval" } else { &row.shown_interval };
+        let tip = format!("{}: {} ({interval}), {}", row.label, row.shown, row.verdict.word());
         let tip = if row.hint.is_empty() { tip } else { format!("{tip}; {}", row.hint) };
         html! {
             tr class=(row.verdict.class()) title=[(!row.hint.is_empty()).then_some(&row.hint)] {
                 th scope="row" { (row.label) }
                 td class="plot" {
-                    svg role="img" width="100%" height=(ROW) aria-label=(tip) {
+                    svg role="img" aria-label=(tip) {
                         (ground(axis, margin))
                         @if drawn { (mark(row, axis, &tip)) }
                     }
                 }
                 td class="n" { (row.shown) }
-                td class="n iv" { @match &said { Some(said) => (said), None => "-" } }
+                td class="n iv" { (said) }
                 td { (row.verdict.badge()) }
             }
         }
@@ -132,29 +136,26 @@ fn ground(axis: &Axis, margin: f64) -> Markup {
 
 fn mark(row: &RatioRow, axis: &Axis, tip: &str) -> Markup {
     let at = axis.at(row.ratio.value);
-    let middle = ROW / 2.0;
     html! {
         g class="m" {
             title { (tip) }
             @if let Some((a, b)) = row.ratio.interval.filter(|(a, b)| !a.is_nan() && !b.is_nan()) {
-                line class="w" x1=(pc(axis.at(a))) x2=(pc(axis.at(b))) y1=(middle) y2=(middle) {}
+                line class="w" x1=(pc(axis.at(a))) x2=(pc(axis.at(b))) y1="50%" y2="50%" {}
                 (end(axis.at(a), a < axis.low, -1.0))
                 (end(axis.at(b), b > axis.high, 1.0))
             }
-            @if row.sampled { circle class="pt" cx=(pc(at)) cy=(middle) r="4.5" {} }
-            @else { circle class="hollow" cx=(pc(at)) cy=(middle) r="4.5" {} }
+            @if row.sampled { circle class="pt" cx=(pc(at)) cy="50%" r="3.7" {} }
+            @else { circle class="hollow" cx=(pc(at)) cy="50%" r="3.7" {} }
         }
     }
 }
 
 /// The end of an interval: a bar, or an arrow where it runs out of the axis.
 fn end(at: f64, beyond: bool, way: f64) -> Markup {
-    let middle = ROW / 2.0;
     html! {
-        @if beyond {
-            svg x=(pc(at)) y=(middle) overflow="visible" { path class="pt" d={ "M" (6.0 * way) " 0L" (-2.0 * way) " -4V4Z" } {} }
-        } @else {
-            line class="w" x1=(pc(at)) x2=(pc(at)) y1=(middle - 4.0) y2=(middle + 4.0) {}
+        svg x=(pc(at)) y="50%" overflow="visible" {
+            @if beyond { path class="pt" d={ "M" (6.0 * way) " 0L" (-2.0 * way) " -4V4Z" } {} }
+            @else { path class="w" d="M0 -4V4" {} }
         }
     }
 }

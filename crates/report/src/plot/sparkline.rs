@@ -25,7 +25,11 @@ impl Sparkline {
             return html! { span class="mut" { "no data" } };
         };
         let scale = Scale::common(&[low, high], self.kind);
-        let said = format!("{}: {}", self.name, if low == high { scale.with_unit(low) } else { scale.interval_text(low, high) });
+        let said = format!(
+            "{}: {}",
+            self.name,
+            if low == high { scale.with_unit(low) } else { scale.interval_text(low, high) }
+        );
         let runs = self.runs(low, high);
         let last = runs.last().and_then(|run| run.last()).copied();
         html! {
@@ -44,6 +48,10 @@ impl Sparkline {
         let y = |v: f64| 3.0 + (HEIGHT - 6.0) * (1.0 - share(v));
         let placed: Vec<Option<(f64, f64)>> =
             self.values.iter().enumerate().map(|(i, v)| v.is_finite().then(|| (x(i), y(*v)))).collect();
-        placed.split(Option::is_none).map(|run| run.iter().flatten().copied().collect()).filter(|run: &Vec<_>| !run.is_empty()).collect()
+        placed
+            .split(Option::is_none)
+            .map(|run| run.iter().flatten().copied().collect())
+            .filter(|run: &Vec<_>| !run.is_empty())
+            .collect()
     }
 }

@@ -8,7 +8,9 @@ use maud::{Markup, Render, html};
 
 use super::axes::{ABOVE, left_margin, y_grid};
 use super::labels::Area;
-use super::{Caption, Estimate, FONT, Figure, Left, Px, Size, Table, empty, real, series_class, svg, thin, wrap};
+use super::{
+    Caption, Estimate, FONT, Figure, Left, Px, Size, Table, empty, real, series_class, svg, thin, wrap,
+};
 use crate::scale::{Axis, AxisSpec};
 
 #[derive(Clone, Debug)]
@@ -59,12 +61,16 @@ impl StripPlot {
     #[must_use]
     pub fn render(&self) -> Markup {
         let mut left = Left::default();
-        let drawn: Vec<Vec<Take>> = self.series.iter().map(|s| {
-            s.takes.iter().copied().filter(|t| left.check(t.value, &self.y)).collect()
-        }).collect();
+        let drawn: Vec<Vec<Take>> = self
+            .series
+            .iter()
+            .map(|s| s.takes.iter().copied().filter(|t| left.check(t.value, &self.y)).collect())
+            .collect();
         let estimates = self.series.iter().filter_map(|s| s.median);
-        let marks = estimates.flat_map(|e| [e.value].into_iter().chain(e.interval.into_iter().flat_map(|(a, b)| [a, b])));
-        let values: Vec<f64> = drawn.iter().flatten().map(|t| t.value).chain(marks).filter(|v| self.y.takes(*v)).collect();
+        let marks = estimates
+            .flat_map(|e| [e.value].into_iter().chain(e.interval.into_iter().flat_map(|(a, b)| [a, b])));
+        let values: Vec<f64> =
+            drawn.iter().flatten().map(|t| t.value).chain(marks).filter(|v| self.y.takes(*v)).collect();
         if values.is_empty() {
             return empty(&self.caption, self.size, left.notes());
         }
@@ -100,7 +106,11 @@ impl StripPlot {
         for strip in &self.series {
             for (i, take) in strip.takes.iter().enumerate() {
                 let phase = if take.warm_up { " warm-up" } else { "" };
-                table.push(vec![strip.name.clone(), format!("{}{phase}", i + 1), axis.scale.number(take.value)]);
+                table.push(vec![
+                    strip.name.clone(),
+                    format!("{}{phase}", i + 1),
+                    axis.scale.number(take.value),
+                ]);
             }
         }
         table
@@ -124,7 +134,10 @@ fn column(strip: &Strip, takes: &[Take], axis: &Axis, centre: f64, step: f64) ->
     let mut sorted: Vec<f64> = takes.iter().filter(|t| !t.warm_up).map(|t| t.value).collect();
     sorted.sort_by(f64::total_cmp);
     let shown = thin(takes.len(), MOST_TAKES);
-    let x = |i: usize| centre - half * 0.86 + half * 1.72 * if takes.len() > 1 { i as f64 / (takes.len() - 1) as f64 } else { 0.5 };
+    let x = |i: usize| {
+        centre - half * 0.86
+            + half * 1.72 * if takes.len() > 1 { i as f64 / (takes.len() - 1) as f64 } else { 0.5 }
+    };
     html! {
         @if let Some((low, high)) = quartiles(&sorted) {
             rect class="box" x=(Px(centre - half)) width=(Px(half * 2.0)) y=(Px(axis.at(high))) height=(Px((axis.at(low) - axis.at(high)).max(0.5))) {}

@@ -17,14 +17,22 @@ fn sizes() -> AxisSpec {
 }
 
 fn line(ys: &[f64]) -> LinePlot {
-    let points = ys.iter().enumerate().map(|(i, y)| Point { x: 4096.0 * 1.5f64.powi(i as i32 % 40), y: *y, interval: Some((y * 0.9, y * 1.1)) });
+    let points = ys.iter().enumerate().map(|(i, y)| Point {
+        x: 4096.0 * 1.5f64.powi(i as i32 % 40),
+        y: *y,
+        interval: Some((y * 0.9, y * 1.1)),
+    });
     LinePlot {
         caption: Caption::new("Memory answers in 92 ns").subtitle("random reads"),
         x: sizes(),
         y: latency(),
         series: vec![
             Series { name: "mini-1".into(), points: points.clone().collect(), reference: false },
-            Series { name: "a machine with a very long name indeed".into(), points: points.collect(), reference: true },
+            Series {
+                name: "a machine with a very long name indeed".into(),
+                points: points.collect(),
+                reference: true,
+            },
         ],
         markers: vec![
             Marker { at: 32_768.0, label: "L1 32 KiB".into(), upright: true },
@@ -37,7 +45,8 @@ fn line(ys: &[f64]) -> LinePlot {
 }
 
 fn strips(values: &[f64]) -> StripPlot {
-    let takes: Vec<Take> = values.iter().enumerate().map(|(i, v)| Take { value: *v, warm_up: i < 2 }).collect();
+    let takes: Vec<Take> =
+        values.iter().enumerate().map(|(i, v)| Take { value: *v, warm_up: i < 2 }).collect();
     let median = values.first().map(|v| Estimate { value: *v, interval: Some((v * 0.99, v * 1.01)) });
     let strip = |name: &str, colour| Strip { name: name.into(), takes: takes.clone(), median, colour };
     StripPlot {
@@ -50,14 +59,21 @@ fn strips(values: &[f64]) -> StripPlot {
 
 fn ratios(values: &[f64]) -> RatioPlot {
     let row = |(i, v): (usize, &f64)| ratio::RatioRow {
+        group: format!("group {}", i / 3),
         label: format!("metric {i} & more"),
         hint: String::new(),
         ratio: Estimate { value: *v, interval: (i % 2 == 0).then_some((v * 0.9, v * 1.1)) },
         shown: crate::number::ratio(*v),
+        shown_interval: if i % 2 == 0 { "a to b".into() } else { String::new() },
         verdict: Verdict::ALL[i % 6],
         sampled: i % 2 == 0,
     };
-    RatioPlot { caption: Caption::new("7 better"), rows: values.iter().enumerate().map(row).collect(), margin: 0.05, axis: "ratio to ref".into() }
+    RatioPlot {
+        caption: Caption::new("7 better"),
+        rows: values.iter().enumerate().map(row).collect(),
+        margin: 0.05,
+        axis: "ratio to ref".into(),
+    }
 }
 
 fn bars(values: &[f64]) -> Bars {
@@ -66,9 +82,20 @@ fn bars(values: &[f64]) -> Bars {
         caption: Caption::new("Bars"),
         y: AxisSpec::new("rate", Kind::of(Unit::BytesPerSec)),
         series: vec!["one".into(), "two".into()],
-        groups: values.iter().map(|v| bars::Group { name: "a group name".into(), values: vec![estimate(v), None] }).collect(),
+        groups: values
+            .iter()
+            .map(|v| bars::Group { name: "a group name".into(), values: vec![estimate(v), None] })
+            .collect(),
         size: Size::Cell,
     }
+}
+
+/// One series: numbers stand above the bars.
+fn single(values: &[f64]) -> Bars {
+    let mut plot = bars(values);
+    plot.series.clear();
+    plot.groups.iter_mut().for_each(|g| g.values.truncate(1));
+    plot
 }
 
 fn heat(values: &[f64], side: usize) -> Heat {
@@ -102,6 +129,7 @@ fn every(values: &[f64]) -> Vec<String> {
         strips(values).render(),
         ratios(values).render(),
         bars(values).render(),
+        single(values).render(),
         heat(values, 5).render(),
         ecdf(values, false).render(),
         ecdf(values, true).render(),
@@ -142,7 +170,7 @@ fn what_is_left_out_is_said() {
     let text = line(&[1.0, f64::NAN, -1.0, 2.0]).render().into_string();
     assert!(text.contains("2 values not drawn: not a finite number"), "{text}");
     assert!(text.contains("2 values not drawn: 0 or less on a logarithmic axis"));
-    for text in every(&[]).iter().take(7) {
+    for text in every(&[]).iter().take(8) {
         assert!(text.contains("No data"), "{text}");
     }
 }
@@ -197,7 +225,8 @@ fn small_figures_look_as_agreed() {
     insta::assert_snapshot!("bars", bars(&[1e9, 2e9]).render().into_string());
     insta::assert_snapshot!("heat", heat(&[1e-9, 2e-9, 3e-9, f64::NAN], 2).render().into_string());
     insta::assert_snapshot!("ecdf", ecdf(&[1e-4, 2e-4, 3e-4], false).render().into_string());
-    let spark = Sparkline { name: "clock".into(), kind: Kind::of(Unit::Hertz), values: vec![5.07e9, 4.9e9, 4.21e9] };
+    let spark =
+        Sparkline { name: "clock".into(), kind: Kind::of(Unit::Hertz), values: vec![5.07e9, 4.9e9, 4.21e9] };
     insta::assert_snapshot!("sparkline", spark.render().into_string());
 }
 

@@ -5,18 +5,16 @@
 //! 2010 benchmarks. Not counted: memory beyond the caches (each thread reads the same buffer) and the final
 //! inversion of a standard checksum.
 
-use std::hint::black_box;
-use std::sync::Arc;
-
 use model::{
     Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
     Probe, Record, RecordExt, Setup, Tier, Unfit, Variant,
 };
 
-use crate::bench::kernel::{Kernel, KernelProbe, Tally, bytes_param, float, footprint};
-use crate::bench::kernels::crc32c;
+use crate::bench::kernel::{KernelProbe, Tally, bytes_param, float, footprint};
+use crate::bench::kernels::buffer::Buffer;
+use crate::bench::kernels::crc32c::{self, Run};
 use crate::bench::kernels::gf2::Affine;
-use crate::bench::kernels::random::Random;
+use crate::bench::kernels::serial::Serial;
 
 const THROUGHPUT: Metric<BytesPerSec> = Metric::new(
     "throughput",
@@ -64,8 +62,6 @@ pub static INSTRUMENT: Crc32c = Crc32c;
 
 pub struct Crc32c;
 
-type Run = fn(u32, &[u8]) -> u32;
-
 fn implementation(setup: &Setup) -> Result<Run, Unfit> {
     match setup.params.get("impl") {
         Some("chain") => {
@@ -90,10 +86,11 @@ impl Instrument for Crc32c {
         let run = implementation(setup)?;
         let size = bytes_param(setup, "size")?;
         let threads = setup.threads()?;
-        let data: Arc<[u8]> = Random::new(setup.seed).bytes(size).into();
+        let seed = setup.seed;
+        let data = Buffer::random(size, seed);
         // What one run does to any state, by the table: independent of `run` unless that is the table too.
         let pass = Affine::of(32, |state| u64::from(crc32c::table(low(state), &data)));
-        let make = move |_| Ok(Chain { run, data: data.to_vec(), state: !0 });
+        let make = move |_| Ok(Serial::new(run, !0, Buffer::random(size, seed)));
         KernelProbe::boxed(setup, footprint(size, threads), make, move |tally, record| {
             push(&pass, size, tally, record)
         })
@@ -119,24 +116,4 @@ fn push(pass: &Affine, size: usize, tally: &Tally<States>, record: &mut dyn Reco
     }
     record.push(&THROUGHPUT, Bytes(tally.units() * float(size)) / tally.time());
     Ok(())
-}
-
-struct Chain {
-    run: Run,
-    data: Vec<u8>,
-    state: u32,
-}
-
-impl Kernel for Chain {
-    type Out = States;
-
-    fn run(&mut self, repeats: u64) -> Result<States, Fault> {
-        let before = self.state;
-        let mut state = before;
-        for _ in 0..repeats {
-            state = (self.run)(state, black_box(&self.data));
-        }
-        self.state = state;
-        Ok((before, state))
-    }
 }

@@ -3,5 +3,6 @@
 use model::Instrument;
 
 pub mod crc32c;
+pub mod rabin;
 
-pub static ALL: &[&dyn Instrument] = &[&crc32c::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] = &[&crc32c::INSTRUMENT, &rabin::INSTRUMENT];

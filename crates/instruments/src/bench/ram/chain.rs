@@ -7,6 +7,8 @@
 
 #![expect(unsafe_code, reason = "a dependent load from an address that memory held a moment ago")]
 
+use crate::bench::kernels::random::Random;
+
 /// Bytes of a page as the chain understands it; larger pages only make it easier on the TLB.
 pub const PAGE: usize = 4096;
 /// Loads of one unit of a walk.
@@ -127,21 +129,11 @@ impl Shape {
 /// 0 … count - 1 in a random order.
 fn shuffled(count: usize, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..count as u32).collect();
-    let mut state = seed;
+    let mut random = Random::new(seed);
     for last in (1..count).rev() {
-        let pick = ((u128::from(mix(&mut state)) * (last as u128 + 1)) >> 64) as usize;
-        order.swap(last, pick);
+        order.swap(last, random.below(last as u64 + 1) as usize);
     }
     order
-}
-
-/// SplitMix64: the next pseudo-random word.
-pub fn mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// 0 … count - 1 by reversed bits; forward when `count` is not a power of two.
@@ -168,9 +160,9 @@ fn congruence(slots: usize, seed: u64) -> (usize, usize) {
     if slots.is_multiple_of(4) {
         step *= 2;
     }
-    let mut state = seed;
-    let factor = 1 + step * (mix(&mut state) as usize % slots / step);
-    let mut offset = mix(&mut state) as usize % slots;
+    let mut random = Random::new(seed);
+    let factor = 1 + step * (random.below(slots as u64) as usize / step);
+    let mut offset = random.below(slots as u64) as usize;
     while greatest_common_divisor(offset, slots) != 1 {
         offset += 1;
     }
@@ -212,6 +204,26 @@ impl Walker {
         };
     }
 
+    /// Follows the same links without moving on, and throws each line out of the caches behind it.
+    /// False where this processor gives programs no way to do that.
+    pub fn flush_ahead(&self, words: &[u64], units: u64) -> bool {
+        let base = words.as_ptr();
+        let bias = match self.links {
+            Links::Addresses => base.addr() as u64,
+            Links::Offsets => TAG,
+        };
+        let mut at = self.at;
+        for _ in 0..units.saturating_mul(UNIT) {
+            let Some(word) = words.get((at.wrapping_sub(bias) / 8) as usize) else { return false };
+            at = *word;
+            if !flush(word) {
+                return false;
+            }
+        }
+        fence();
+        true
+    }
+
     /// Bytes from the start of `words`.
     #[must_use]
     pub fn offset(&self, words: &[u64]) -> u64 {
@@ -220,6 +232,47 @@ impl Walker {
             Links::Offsets => self.at - TAG,
         }
     }
+}
+
+/// Throws the line of `word` out of all caches; false where programs cannot.
+#[inline]
+fn flush(word: &u64) -> bool {
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"))]
+    {
+        #[cfg(target_arch = "x86")]
+        use std::arch::x86::_mm_clflush;
+        #[cfg(target_arch = "x86_64")]
+        use std::arch::x86_64::_mm_clflush;
+        // SAFETY: flushing a line that is mapped changes no memory; SSE2 is part of the target.
+        unsafe { _mm_clflush(std::ptr::from_ref(word).cast()) };
+        true
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        // SAFETY: cleaning and invalidating a mapped line changes no memory; Linux allows it in user space.
+        unsafe {
+            std::arch::asm!("dc civac, {0}", in(reg) std::ptr::from_ref(word), options(nostack, preserves_flags));
+        }
+        true
+    }
+    #[cfg(not(any(
+        all(any(target_arch = "x86_64", target_arch = "x86"), target_feature = "sse2"),
+        target_arch = "aarch64"
+    )))]
+    {
+        let _ = word;
+        false
+    }
+}
+
+/// Waits until the flushes are done.
+fn fence() {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a barrier touches neither registers nor memory of ours.
+    unsafe {
+        std::arch::asm!("dsb ish", options(nostack, preserves_flags));
+    }
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
 }
 
 fn follow_addresses(mut at: u64, units: u64) -> u64 {
@@ -295,6 +348,7 @@ mod tests {
             let mut words = vec![0u64; shape.range.div_ceil(8)];
             shape.build(&mut words).unwrap();
             let mut walker = Walker::start(&shape, &words);
+            prop_assert!(walker.flush_ahead(&words, units));
             walker.walk(&words, units);
             let lap = lap(&shape);
             let place = (units * UNIT) as usize % lap.len();

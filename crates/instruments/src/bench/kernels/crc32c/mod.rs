@@ -110,13 +110,31 @@ mod arch {
     }
 }
 
+/// The product modulo the polynomial, bits reversed.
+const fn times(mut a: u32, mut b: u32) -> u32 {
+    let mut product = 0;
+    while b != 0 {
+        // The highest bit of `b` is its constant term.
+        if b >> 31 == 1 {
+            product ^= a;
+        }
+        b <<= 1;
+        a = (a >> 1) ^ (POLY & 0u32.wrapping_sub(a & 1));
+    }
+    product
+}
+
 /// x^n modulo the polynomial, bits reversed.
 const fn x_to(n: usize) -> u32 {
     let mut power = 1 << 31;
+    let mut square = 1 << 30;
     let mut left = n;
     while left > 0 {
-        power = (power >> 1) ^ (POLY & 0u32.wrapping_sub(power & 1));
-        left -= 1;
+        if left & 1 == 1 {
+            power = times(power, square);
+        }
+        square = times(square, square);
+        left >>= 1;
     }
     power
 }
@@ -132,8 +150,10 @@ const fn fold_by(bits: usize) -> [u64; 2] {
 const fn skip_by<const N: usize>(step: usize) -> [u32; N] {
     let mut factors = [0; N];
     let mut index = 0;
+    let mut factor = x_to(step * 8 - 33);
     while index < N {
-        factors[index] = x_to((index + 1) * step * 8 - 33);
+        factors[index] = factor;
+        factor = times(factor, x_to(step * 8));
         index += 1;
     }
     factors
@@ -163,8 +183,8 @@ mod tests {
         let counting: Vec<u8> = (0..32).collect();
         let falling: Vec<u8> = (0..32).rev().collect();
         let read_command: [u8; 48] = [
-            0x01, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x14, 0, 0, 0, 0, 0, 0x04, 0, 0, 0, 0, 0x14,
-            0, 0, 0, 0x18, 0x28, 0, 0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0, 0, 0,
+            0x01, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x14, 0, 0, 0, 0, 0, 0x04, 0, 0, 0, 0,
+            0x14, 0, 0, 0, 0x18, 0x28, 0, 0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0, 0, 0,
         ];
         let cases: [(&[u8], u32); 7] = [
             (b"", 0),

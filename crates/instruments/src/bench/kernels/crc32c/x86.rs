@@ -22,9 +22,8 @@ pub fn chain() -> Option<Run> {
 #[expect(clippy::cast_possible_truncation, reason = "the instruction clears the upper half of its result")]
 fn chained(state: u32, data: &[u8]) -> u32 {
     let (chunks, rest) = data.as_chunks::<8>();
-    let wide = chunks.iter().fold(u64::from(state), |state, chunk| {
-        _mm_crc32_u64(state, u64::from_le_bytes(*chunk))
-    });
+    let wide =
+        chunks.iter().fold(u64::from(state), |state, chunk| _mm_crc32_u64(state, u64::from_le_bytes(*chunk)));
     rest.iter().fold(wide as u32, |state, byte| _mm_crc32_u8(state, *byte))
 }
 

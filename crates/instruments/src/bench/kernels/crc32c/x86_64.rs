@@ -78,9 +78,8 @@ fn finish(piece: __m128i, more: u64) -> u32 {
 #[expect(clippy::cast_possible_truncation, reason = "the instruction clears the upper half of its result")]
 fn tail(state: u32, data: &[u8]) -> u32 {
     let (chunks, mut rest) = data.as_chunks::<8>();
-    let wide = chunks.iter().fold(u64::from(state), |state, chunk| {
-        _mm_crc32_u64(state, u64::from_le_bytes(*chunk))
-    });
+    let wide =
+        chunks.iter().fold(u64::from(state), |state, chunk| _mm_crc32_u64(state, u64::from_le_bytes(*chunk)));
     let mut state = wide as u32;
     if let Some((word, after)) = rest.split_first_chunk::<4>() {
         state = _mm_crc32_u32(state, u32::from_le_bytes(*word));
@@ -169,15 +168,19 @@ fn first_bits(state: u32) -> __m128i {
 /// Whole blocks by `$fold`, the state moved past them beside it; then the tail.
 macro_rules! by_blocks {
     ($fold:ident, $state:expr, $data:expr) => {{
-        let (blocks, rest) = $data.as_chunks::<BLOCK>();
+        let data = $data;
+        if data.len() > SKIP_BLOCKS.len() * BLOCK {
+            // A long message is worth a start at a cache line.
+            let (odd, lines) = data.split_at(data.as_ptr().align_offset(BLOCK).min(data.len()));
+            let (blocks, rest) = lines.as_chunks::<BLOCK>();
+            let state = finish($fold(tail($state, odd), blocks), 0);
+            return tail(state, rest);
+        }
+        let (blocks, rest) = data.as_chunks::<BLOCK>();
         let Some(count) = blocks.len().checked_sub(1) else {
             return tail($state, rest);
         };
-        let state = match SKIP_BLOCKS.get(count) {
-            Some(factor) => finish($fold(0, blocks), skipped($state, *factor)),
-            None => finish($fold($state, blocks), 0),
-        };
-        tail(state, rest)
+        tail(finish($fold(0, blocks), skipped($state, SKIP_BLOCKS[count])), rest)
     }};
 }
 

@@ -1,0 +1,108 @@
+//! A rolling hash (polynomial division, one dependent table look-up a byte) by message size: bytes hashed
+//! per second, all threads together.
+//!
+//! A fixed `size` hashes one buffer again and again, the sum of a run starting the next. `size=best` and
+//! `size=worst` pass over the ladder of the 2010 benchmarks (1 to 127 bytes one by one, then 128 B doubling
+//! to 16 MiB; 100 runs of a size below 4 KiB, else 1) and report the fastest and the slowest size. Not
+//! counted: making the buffers. The two clock readings around a size are in its time, as they were then.
+
+use model::{
+    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
+    Probe, RecordExt, Setup, Tier, Unfit, Variant,
+};
+
+use crate::bench::kernel::{KernelProbe, bytes_param, float, footprint, sized, word_param};
+use crate::bench::kernels::buffer::Buffer;
+use crate::bench::kernels::gf2::Affine;
+use crate::bench::kernels::ladder::{self, Ladder};
+use crate::bench::kernels::rabin;
+use crate::bench::kernels::serial::Serial;
+
+const THROUGHPUT: Metric<BytesPerSec> = Metric::new(
+    "throughput",
+    Better::Higher,
+    "bytes hashed per second by all threads, one table look-up a byte; for size=best and size=worst the \
+     fastest and the slowest size of the ladder",
+)
+.binary();
+
+static CARD: Card = Card {
+    name: "rabin",
+    family: Family::Cpu,
+    says: "a rolling hash by polynomial division, one table look-up a byte",
+    source: "RAMCloud misc/rabinpoly (2010)",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[
+        ParamSpec {
+            name: "size",
+            kind: ParamKind::Choice(ladder::SIZES),
+            default: "1KiB",
+            says: "bytes in a message; worst and best: the extremes over a ladder of 145 sizes",
+        },
+        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
+    ],
+    metrics: &[THROUGHPUT.info()],
+    needs: &[],
+    variants: &[
+        Variant { tier: Tier::Full, set: "size=worst|best;threads=1", headline: &[THROUGHPUT.info().name] },
+        Variant { tier: Tier::Full, set: "size=7|31|63|127|1KiB|64KiB|1MiB;threads=1", headline: &[] },
+        Variant { tier: Tier::Full, set: "size=1KiB;threads=sweep", headline: &[] },
+    ],
+};
+
+pub static INSTRUMENT: Rabin = Rabin;
+
+pub struct Rabin;
+
+impl Instrument for Rabin {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        match word_param(setup, "size")? {
+            "best" => whole_ladder(setup, f64::max),
+            "worst" => whole_ladder(setup, f64::min),
+            _ => one_size(setup),
+        }
+    }
+}
+
+fn one_size(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+    let (size, seed) = (bytes_param(setup, "size")?, setup.seed);
+    let data = Buffer::random(size, seed);
+    let pass = Affine::of(63, |sum| rabin::roll(sum, &data));
+    let make = move |_| Ok(Serial::new(rabin::roll, 0, Buffer::random(size, seed)));
+    KernelProbe::boxed(setup, footprint(size, setup.threads()?), make, move |tally, record| {
+        let expected = pass.power(tally.repeats);
+        if tally.outs().any(|(before, after)| expected.apply(*before) != *after) {
+            return Err(Fault::new(format!("wrong rolling hash of {size} bytes, {} times", tally.repeats)));
+        }
+        record.push(&THROUGHPUT, Bytes(tally.units() * float(size)) / tally.time());
+        Ok(())
+    })
+}
+
+fn whole_ladder(setup: &Setup, pick: fn(f64, f64) -> f64) -> Result<Box<dyn Probe>, Unfit> {
+    let (seed, largest) = (setup.seed, sized(setup, ladder::LARGEST, 4096));
+    let make = move |_| {
+        let mut sum = 0;
+        Ok(Ladder::new(
+            largest,
+            seed,
+            Box::new(move |data| {
+                sum = rabin::roll(sum, data);
+                sum
+            }),
+        ))
+    };
+    let memory = footprint(largest, setup.threads()?);
+    KernelProbe::boxed(setup, memory, make, move |tally, record| {
+        let rates = ladder::rates(tally);
+        let found = rates.into_iter().map(|(_, rate)| rate.0).reduce(pick);
+        let found = found.ok_or_else(|| Fault::new("no size of the ladder took any time"))?;
+        record.push(&THROUGHPUT, BytesPerSec(found));
+        Ok(())
+    })
+}
