@@ -40,7 +40,7 @@ pub struct Cache {
 pub fn instances(root: &Root) -> Vec<Cache> {
     let mut found: BTreeSet<Cache> = BTreeSet::new();
     let mut seen: BTreeSet<u32> = BTreeSet::new();
-    for cpu in crate::inventory::cpu::online(root, root.cpuinfo()) {
+    for cpu in crate::inventory::inventory_cpu::online(root, root.cpuinfo()) {
         // Threads of one core see the same caches: one of them is enough.
         if !seen.insert(cpu) {
             continue;

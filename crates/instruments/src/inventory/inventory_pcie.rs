@@ -9,7 +9,7 @@ use crate::facts::pci::{self, Device};
 use crate::facts::root::{ABSENT, HYPERVISOR};
 use crate::facts::smbios::{self, Slot};
 use crate::facts::{Root, Scan, Sheet, virt};
-use crate::inventory::{disk, memory};
+use crate::inventory::{inventory_disk as disk, inventory_memory as memory};
 
 pub static INSTRUMENT: &Scan =
     &Scan::new("inventory-pcie", "PCI devices of note, their links, and slots", scan);
