@@ -56,7 +56,7 @@ fn settle(file: &Path, old: &str, new: &str, check: bool, stale: &mut Vec<PathBu
         stale.push(file.to_path_buf());
         return Ok(());
     }
-    println!("wrote {}", file.display());
+    println!("wrote {}", file.strip_prefix(shell::root()).unwrap_or(file).display());
     fs::write(file, new).with_context(|| format!("cannot write {}", file.display()))
 }
 
@@ -111,12 +111,12 @@ fn registry(old: &str, members: &[(String, String)]) -> Result<String> {
         writeln!(text, "{line}")?;
     }
     text.push('\n');
-    for (name, _) in members {
-        writeln!(text, "pub mod {name};")?;
-    }
-    text.push('\n');
     for line in old.lines().filter(|line| line.starts_with("use ")) {
         writeln!(text, "{line}")?;
+    }
+    text.push('\n');
+    for (name, _) in members {
+        writeln!(text, "pub mod {name};")?;
     }
     writeln!(text, "\npub static ALL: &[&dyn {of}] = &[")?;
     for (name, body) in members {
@@ -128,7 +128,8 @@ fn registry(old: &str, members: &[(String, String)]) -> Result<String> {
     Ok(text)
 }
 
-fn rustfmt(text: &str) -> Result<String> {
+/// The text as `cargo fmt` would leave it.
+pub fn rustfmt(text: &str) -> Result<String> {
     use std::io::Write as _;
     let mut command = shell::command("rustfmt", &["--edition", "2024"]);
     command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());

@@ -88,22 +88,11 @@ fn whole_ladder(setup: &Setup, pick: fn(f64, f64) -> f64) -> Result<Box<dyn Prob
     let (seed, largest) = (setup.seed, sized(setup, ladder::LARGEST, 4096));
     let make = move |_| {
         let mut sum = 0;
-<<<<<<< HEAD
-        Ok(Ladder::new(
-            largest,
-            seed,
-            Box::new(move |data| {
-                sum = rabin::roll(sum, data);
-                sum
-            }),
-        ))
-=======
         let work: Work = Box::new(move |data| {
             sum = rabin::roll(sum, data);
             sum
         });
         Ok(Ladder::new(largest, seed, vec![work]))
->>>>>>> cpu
     };
     let memory = footprint(largest, setup.threads()?);
     KernelProbe::boxed(setup, memory, make, move |tally, record| {

@@ -112,22 +112,11 @@ mod tests {
         use std::rc::Rc;
         let seen = Rc::new(RefCell::new(Vec::new()));
         let log = Rc::clone(&seen);
-<<<<<<< HEAD
-        let mut ladder = Ladder::new(
-            8192,
-            1,
-            Box::new(move |data| {
-                log.borrow_mut().push(data.len());
-                0
-            }),
-        );
-=======
         let work: Work = Box::new(move |data| {
             log.borrow_mut().push(data.len());
             0
         });
         let mut ladder = Ladder::new(8192, 1, vec![work, Box::new(|_| 0)]);
->>>>>>> cpu
         let times = ladder.run(2).unwrap();
         assert_eq!(times.len(), 2 * (127 + 7));
         let count = |size: usize| seen.borrow().iter().filter(|len| **len == size).count();
