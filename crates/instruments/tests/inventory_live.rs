@@ -1,5 +1,5 @@
-//! The same facts as lscpu, lsblk, ip and /proc/meminfo give on the running machine. A tool that is not installed
-//! is no reason to fail: its comparison then has nothing to check and says so in the test's name only.
+//! The same facts as lscpu, lsblk, ip and /proc/meminfo give on the running machine. Where a tool is not
+//! installed its comparison has nothing to check; the facts themselves are still read by the other tests.
 
 use std::process::Command;
 
@@ -153,6 +153,16 @@ fn as_ip_link() {
         same(&facts, &format!("nic.{name}.mac"), link["address"].as_str().map(str::to_owned));
         same(&facts, &format!("nic.{name}.state"), link["operstate"].as_str().map(str::to_lowercase));
     }
+}
+
+#[test]
+fn the_store_directory_is_on_a_known_file_system() {
+    let dir = tempfile::tempdir().unwrap();
+    let facts = everything(&Root::live().with_dir(dir.path()));
+    let number = |key: &str| facts.iter().find(|fact| fact.key == key)?.value.as_ref()?.number();
+    let (size, free) = (number("fs.store.bytes").unwrap(), number("fs.store.free.bytes").unwrap());
+    assert!(size > 0.0 && (0.0..=size).contains(&free), "{free} free of {size}");
+    assert!(known(&facts, "fs.store.type").is_some_and(|kind| !kind.is_empty()));
 }
 
 #[test]

@@ -201,8 +201,23 @@ fn file_system(sheet: &mut Sheet<'_>) {
         Some(mount) => {
             sheet.text("fs.store.path", path, "the chosen directory");
             mounted(sheet, "fs.store", mount);
+            space(sheet, &real);
         }
         None => sheet.unknown("fs.store.type", MOUNTS, "no mount holds the directory"),
+    }
+}
+
+/// Size and room of the running machine's file system.
+fn space(sheet: &mut Sheet<'_>, dir: &std::path::Path) {
+    if !sheet.root.live {
+        return;
+    }
+    match sys::direct::file_system(dir) {
+        Ok(found) => {
+            sheet.count("fs.store.bytes", found.total_bytes, Unit::Byte, "statfs");
+            sheet.count("fs.store.free.bytes", found.free_bytes, Unit::Byte, "statfs");
+        }
+        Err(error) => sheet.unknown("fs.store.free.bytes", "statfs", &error.to_string()),
     }
 }
 
