@@ -2,7 +2,18 @@
 
 use model::Instrument;
 
+pub mod cipher;
+pub mod compress;
 pub mod crc32c;
+pub mod index;
+pub mod mac;
 pub mod rabin;
 
-pub static ALL: &[&dyn Instrument] = &[&crc32c::INSTRUMENT, &rabin::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] = &[
+    &cipher::INSTRUMENT,
+    &compress::INSTRUMENT,
+    &crc32c::INSTRUMENT,
+    &index::INSTRUMENT,
+    &mac::INSTRUMENT,
+    &rabin::INSTRUMENT,
+];

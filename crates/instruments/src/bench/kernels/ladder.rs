@@ -31,61 +31,66 @@ const fn runs(size: usize) -> u32 {
     if size < 4096 { 100 } else { 1 }
 }
 
-/// One thread's ladder over `work`, whose results are kept from being optimised away.
+/// What is done with a message; the result only keeps the work from being optimised away.
+pub type Work = Box<dyn FnMut(&[u8]) -> u64>;
+
+/// One thread's ladder, climbed once by each of `works` in a unit.
 pub struct Ladder {
     sizes: Vec<usize>,
     data: Buffer,
-    work: Box<dyn FnMut(&[u8]) -> u64>,
+    works: Vec<Work>,
 }
 
 impl Ladder {
     #[must_use]
-    pub fn new(largest: usize, seed: u64, work: Box<dyn FnMut(&[u8]) -> u64>) -> Ladder {
-        Ladder { sizes: sizes(largest), data: Buffer::random(largest, seed), work }
+    pub fn new(largest: usize, seed: u64, works: Vec<Work>) -> Ladder {
+        Ladder { sizes: sizes(largest), data: Buffer::random(largest, seed), works }
     }
+}
 
-    fn climb(&mut self, times: &mut [(usize, u64)]) {
-        for (size, total) in times {
-            let data = &self.data[..*size];
-            let start = clock::now_ns();
-            for _ in 0..runs(*size) {
-                black_box((self.work)(black_box(data)));
-            }
-            *total += clock::now_ns().saturating_sub(start);
+fn climb(work: &mut Work, data: &[u8], times: &mut [(usize, u64)]) {
+    for (size, total) in times {
+        let data = data.get(..*size).unwrap_or_default();
+        let start = clock::now_ns();
+        for _ in 0..runs(*size) {
+            black_box(work(black_box(data)));
         }
+        *total += clock::now_ns().saturating_sub(start);
     }
 }
 
 impl Kernel for Ladder {
-    /// Nanoseconds a size, over all climbs.
+    /// Nanoseconds a size, over all climbs; one ladder after the other.
     type Out = Vec<(usize, u64)>;
 
     fn run(&mut self, repeats: u64) -> Result<Self::Out, Fault> {
-        let mut times: Vec<(usize, u64)> = self.sizes.iter().map(|size| (*size, 0)).collect();
+        let ladder = self.sizes.iter().map(|size| (*size, 0));
+        let mut times: Vec<(usize, u64)> = self.works.iter().flat_map(|_| ladder.clone()).collect();
         for _ in 0..repeats {
-            self.climb(&mut times);
+            for (work, times) in self.works.iter_mut().zip(times.chunks_mut(self.sizes.len())) {
+                climb(work, &self.data, times);
+            }
         }
         Ok(times)
     }
 }
 
-/// Bytes per second by size, all threads together; sizes too short for the clock are left out.
-#[must_use]
-pub fn rates(tally: &Tally<Vec<(usize, u64)>>) -> Vec<(usize, BytesPerSec)> {
-    let mut rates: Vec<(usize, BytesPerSec)> = Vec::new();
+/// The throughput, all threads together, of the size and work that `pick` prefers; sizes that the clock did
+/// not see are left out.
+pub fn extreme(tally: &Tally<Vec<(usize, u64)>>, pick: fn(f64, f64) -> f64) -> Result<BytesPerSec, Fault> {
+    let mut rates: Vec<f64> = Vec::new();
     let climbs = tally.units() / float(tally.threads());
     for times in tally.outs() {
-        for (index, (size, ns)) in times.iter().enumerate() {
-            let bytes = Bytes(float(*size) * f64::from(runs(*size)) * climbs);
-            let rate = if *ns == 0 { BytesPerSec(0.0) } else { bytes / Seconds::from_ns(*ns) };
-            match rates.get_mut(index) {
-                Some((_, sum)) => *sum = *sum + rate,
-                None => rates.push((*size, rate)),
+        rates.resize(times.len(), 0.0);
+        for ((size, ns), sum) in times.iter().zip(&mut rates) {
+            if *ns > 0 {
+                let bytes = Bytes(float(*size) * f64::from(runs(*size)) * climbs);
+                *sum += (bytes / Seconds::from_ns(*ns)).0;
             }
         }
     }
-    rates.retain(|(_, rate)| rate.0 > 0.0);
-    rates
+    let found = rates.into_iter().filter(|rate| *rate > 0.0).reduce(pick);
+    found.map(BytesPerSec).ok_or_else(|| Fault::new("no size of the ladder took any time"))
 }
 
 #[cfg(test)]
@@ -107,16 +112,13 @@ mod tests {
         use std::rc::Rc;
         let seen = Rc::new(RefCell::new(Vec::new()));
         let log = Rc::clone(&seen);
-        let mut ladder = Ladder::new(
-            8192,
-            1,
-            Box::new(move |data| {
-                log.borrow_mut().push(data.len());
-                0
-            }),
-        );
+        let work: Work = Box::new(move |data| {
+            log.borrow_mut().push(data.len());
+            0
+        });
+        let mut ladder = Ladder::new(8192, 1, vec![work, Box::new(|_| 0)]);
         let times = ladder.run(2).unwrap();
-        assert_eq!(times.len(), 127 + 7);
+        assert_eq!(times.len(), 2 * (127 + 7));
         let count = |size: usize| seen.borrow().iter().filter(|len| **len == size).count();
         assert_eq!((count(1), count(2048), count(4096), count(8192)), (200, 200, 2, 2));
     }

@@ -10,7 +10,7 @@ use crate::facts::root::ABSENT;
 use crate::facts::sheet::known;
 use crate::facts::smbios;
 use crate::facts::{Root, Scan, Sheet, text};
-use crate::inventory::{cpu, memory};
+use crate::inventory::{inventory_cpu as cpu, inventory_memory as memory};
 
 pub static INSTRUMENT: &Scan =
     &Scan::new("inventory-platform", "board, firmware, kernel, system, machine identity", scan);

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Fact, Unit};
 
-use crate::facts::cpuinfo;
 use crate::facts::root::{ABSENT, HYPERVISOR};
 use crate::facts::{Root, Scan, Sheet, text, virt};
 
@@ -39,10 +38,9 @@ pub struct Cache {
 /// The caches that sysfs describes, each instance once.
 #[must_use]
 pub fn instances(root: &Root) -> Vec<Cache> {
-    let info = root.bytes("/proc/cpuinfo").map(|bytes| cpuinfo::parse(&bytes)).unwrap_or_default();
     let mut found: BTreeSet<Cache> = BTreeSet::new();
     let mut seen: BTreeSet<u32> = BTreeSet::new();
-    for cpu in crate::inventory::cpu::online(root, &info) {
+    for cpu in crate::inventory::inventory_cpu::online(root, root.cpuinfo()) {
         // Threads of one core see the same caches: one of them is enough.
         if !seen.insert(cpu) {
             continue;
@@ -91,14 +89,15 @@ fn caches(sheet: &mut Sheet<'_>) {
         level(sheet, name, caches, &source);
     }
     for name in ["l1d", "l1i", "l2", "l3"].into_iter().filter(|name| !levels.contains_key(*name)) {
-        missing(sheet, name, &levels, &source);
+        let why = if levels.is_empty() { ABSENT } else { "this CPU reports no such cache" };
+        sheet.unknown(&format!("cache.{name}.bytes"), &source, why);
     }
     let last = levels.values().flatten().filter(|cache| cache.name != "l1i").max_by_key(|cache| cache.bytes);
     if let Some(last) = last {
         sheet.count("cache.last.bytes", last.bytes, Unit::Byte, &source);
     }
     if virt::is_virtual(sheet.root) {
-        sheet.paravirtual(from);
+        sheet.paravirtual(from, &[]);
     }
 }
 
@@ -126,37 +125,6 @@ fn level(sheet: &mut Sheet<'_>, name: &str, caches: &[Cache], source: &str) {
     if let Some(line) = largest.line {
         sheet.count(&key("line"), line, Unit::Byte, source);
     }
-}
-
-/// A level that sysfs does not list: its size by CPUID, else unknown.
-fn missing(sheet: &mut Sheet<'_>, name: &str, levels: &BTreeMap<String, Vec<Cache>>, source: &str) {
-    let key = format!("cache.{name}.bytes");
-    if !levels.is_empty() {
-        sheet.unknown(&key, source, "this CPU reports no such cache");
-        return;
-    }
-    match sheet.root.cpuid.and_then(|cpuid| by_cpuid(cpuid, name)) {
-        Some(bytes) => sheet.count(&key, bytes, Unit::Byte, "cpuid 4"),
-        None => sheet.unknown(&key, source, ABSENT),
-    }
-}
-
-/// Deterministic cache parameters: leaf 4 (Intel) or 0x8000001D (AMD).
-fn by_cpuid(cpuid: crate::facts::root::Cpuid, name: &str) -> Option<u64> {
-    let leaf = [4, 0x8000_001d].into_iter().find(|&leaf| {
-        let highest = cpuid(leaf & 0x8000_0000, 0)[0];
-        highest >= leaf && cpuid(leaf, 0)[0] & 0x1f != 0
-    })?;
-    (0..16).map(|index| cpuid(leaf, index)).take_while(|leaf| leaf[0] & 0x1f != 0).find_map(|[a, b, c, _]| {
-        let letter = match a & 0x1f {
-            1 => "d",
-            2 => "i",
-            _ => "",
-        };
-        let (ways, parts, line) = ((b >> 22) + 1, (b >> 12 & 0x3ff) + 1, (b & 0xfff) + 1);
-        let bytes = [ways, parts, line].into_iter().map(u64::from).product::<u64>() * (u64::from(c) + 1);
-        (format!("l{}{letter}", a >> 5 & 7) == name).then_some(bytes)
-    })
 }
 
 fn numa(sheet: &mut Sheet<'_>) {

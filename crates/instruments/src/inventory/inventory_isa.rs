@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use model::Fact;
 
-use crate::facts::cpuinfo;
 use crate::facts::root::ABSENT;
 use crate::facts::{Root, Scan, Sheet, text};
 
@@ -84,10 +83,7 @@ const LEVELS: [(&str, &[&str]); 4] = [
 ];
 
 fn features(sheet: &mut Sheet<'_>) {
-    let info = match sheet.root.bytes(CPUINFO) {
-        Ok(bytes) => cpuinfo::parse(&bytes),
-        Err(why) => return sheet.unknown("cpu.isa", CPUINFO, &why),
-    };
+    let info = sheet.root.cpuinfo();
     if let Some(isa) = info.first(&["isa"]) {
         return sheet.text("cpu.isa", isa, CPUINFO);
     }

@@ -94,7 +94,7 @@ fn modules(sheet: &mut Sheet<'_>) {
         sheet.text_or("memory.ecc", ecc, &source, "the firmware does not say");
     }
     if virt::is_virtual(sheet.root) {
-        sheet.paravirtual(from);
+        sheet.paravirtual(from, &[]);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::facts::pci::{self, Device};
 use crate::facts::root::{ABSENT, HYPERVISOR};
 use crate::facts::smbios::{self, Slot};
 use crate::facts::{Root, Scan, Sheet, virt};
-use crate::inventory::{disk, memory};
+use crate::inventory::{inventory_disk as disk, inventory_memory as memory};
 
 pub static INSTRUMENT: &Scan =
     &Scan::new("inventory-pcie", "PCI devices of note, their links, and slots", scan);
@@ -54,7 +54,7 @@ fn one(sheet: &mut Sheet<'_>, device: &Device, names: &pci::Names) {
         let from = sheet.len();
         disk::pcie(sheet, &key("link"), link, &folder);
         if virt::is_virtual(sheet.root) {
-            sheet.paravirtual(from);
+            sheet.paravirtual(from, &[]);
         }
     }
     if let Some(node) = device.numa.and_then(|node| u64::try_from(node).ok()) {

@@ -81,7 +81,7 @@ fn nic(sheet: &mut Sheet<'_>, name: &str) {
         sheet.count(&key("numa_node"), node, Unit::Count, &format!("{folder}/device/numa_node"));
     }
     if paravirtual {
-        sheet.paravirtual(from);
+        sheet.paravirtual(from, &[".driver", ".state", ".mtu", ".mac", ".irq_affinity"]);
     }
 }
 

@@ -1,5 +1,4 @@
 //! Runs to store in tests.
-#![allow(dead_code, reason = "each test file uses some of it")]
 
 use model::data::{Note, Price, RunData, Status};
 use model::finding::{Finding, Validity};
@@ -17,7 +16,7 @@ pub fn plan(seed: u64) -> Plan {
         cells: vec![Cell { instrument: "crc32c".into(), params: params("size=1KiB"), headline: vec![] }],
         arms: vec![Arm { name: String::new(), set: Params::default() }],
         machines: vec![Via { name: String::new(), command: None }],
-        takes: Takes::Adaptive { looks: vec![8, 12, 18], target: 0.02 },
+        takes: Takes::Adaptive { quick: true, target: 0.02 },
         warm_up: 1,
         take_seconds: 0.05,
         budget_seconds: Some(120.1),

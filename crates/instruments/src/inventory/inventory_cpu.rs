@@ -21,13 +21,13 @@ const CPUS: &str = "/sys/devices/system/cpu";
 /// All facts of the topic.
 #[must_use]
 pub fn scan(root: &Root) -> Vec<Fact> {
-    let info = root.bytes(CPUINFO).map(|bytes| cpuinfo::parse(&bytes)).unwrap_or_default();
+    let info = root.cpuinfo();
     let mut sheet = Sheet::new(root);
-    names(&mut sheet, &info);
-    counts(&mut sheet, &info);
-    clocks(&mut sheet, &info);
+    names(&mut sheet, info);
+    counts(&mut sheet, info);
+    clocks(&mut sheet, info);
     control(&mut sheet);
-    virt::facts(&mut sheet, &info);
+    virt::facts(&mut sheet, info);
     sheet.done()
 }
 
@@ -54,7 +54,8 @@ fn names(sheet: &mut Sheet<'_>, info: &CpuInfo) {
     }
     for (key, name) in [("cpu.family", "cpu family"), ("cpu.model.id", "model"), ("cpu.stepping", "stepping")]
     {
-        if let Some(value) = info.first(&[name]) {
+        // On POWER `model` is the machine's, in words.
+        if let Some(value) = info.first(&[name]).filter(|text| text.parse::<u32>().is_ok()) {
             sheet.text(key, value, CPUINFO);
         }
     }
@@ -159,8 +160,14 @@ fn counts(sheet: &mut Sheet<'_>, info: &CpuInfo) {
     sheet.maybe("cpu.offline", &format!("{CPUS}/offline"));
     let found = topology(sheet.root, &online);
     if found.whole {
+        // Boards without ACPI have one socket; their kernels number clusters of cores as packages.
+        let board = !info.arm_ids().is_empty() && !sheet.root.exists("/sys/class/dmi/id");
+        let clusters = board && found.sockets.len() > 1;
         let (sockets, cores) = (found.sockets.len() as u64, found.cores.len() as u64);
-        sheet.count("cpu.sockets", sockets, Unit::Count, &source);
+        sheet.count("cpu.sockets", if clusters { 1 } else { sockets }, Unit::Count, &source);
+        if clusters {
+            sheet.because(&format!("the kernel numbers {sockets} clusters of cores as sockets"));
+        }
         if found.sockets.contains("-1") {
             sheet.because("the kernel numbers no sockets");
         }
@@ -203,21 +210,17 @@ fn clocks(sheet: &mut Sheet<'_>, info: &CpuInfo) {
     let most = |values: Vec<f64>| values.into_iter().reduce(f64::max);
     let cpufreq = |name: &str| format!("{CPUS}/cpu*/cpufreq/{name}");
     let why = "no frequency driver (usual in a virtual machine) and none in the model name";
-    let leaf = root.cpuid.filter(|cpuid| cpuid(0, 0)[0] >= 0x16).map(|cpuid| cpuid(0x16, 0));
-    let by_leaf = |index: usize| {
-        let mhz = leaf.and_then(|leaf| leaf.get(index).copied()).filter(|&mhz| mhz > 0);
-        mhz.map(|mhz| f64::from(mhz & 0xffff) * 1e6)
-    };
+    let says = root.cpu.clone().unwrap_or_default();
     let named = info.first(&["model name", "cpu"]).and_then(cpuinfo::clock_in_name);
     let base = [
         (most(khz(root, &online, "base_frequency")), cpufreq("base_frequency")),
-        (by_leaf(0), "cpuid 0x16".to_owned()),
+        (says.base_hz, "cpuid 0x16".to_owned()),
         (named, format!("{CPUINFO} model name")),
     ];
     pick(sheet, "cpu.mhz.base", base, why);
     let max = [
         (most(khz(root, &online, "cpuinfo_max_freq")), cpufreq("cpuinfo_max_freq")),
-        (by_leaf(1), "cpuid 0x16".to_owned()),
+        (says.max_hz, "cpuid 0x16".to_owned()),
         (None, String::new()),
     ];
     pick(sheet, "cpu.mhz.max", max, "no frequency driver (usual in a virtual machine)");
@@ -231,6 +234,9 @@ fn clocks(sheet: &mut Sheet<'_>, info: &CpuInfo) {
         (most(info.numbers("clock").into_iter().map(|mhz| mhz * 1e6).collect()), CPUINFO.to_owned()),
     ];
     pick(sheet, "cpu.mhz.current", current, ABSENT);
+    if let Some(hertz) = says.tsc_hz {
+        sheet.number("cpu.mhz.tsc", hertz, Unit::Hertz, "cpuid 0x15");
+    }
 }
 
 /// The first of several sources that has a value.
@@ -277,7 +283,9 @@ fn distinct(sheet: &mut Sheet<'_>, key: &str, name: &str) {
     }
     let source = format!("{CPUS}/cpufreq/policy*/{name}");
     let list = found.iter().map(|(value, count)| format!("{value} ({count})"));
+    let driver = sheet.root.exists(&format!("{CPUS}/cpu0/cpufreq"));
     match found.len() {
+        0 if driver => sheet.unknown(key, &source, "the frequency driver has none"),
         0 => sheet.unknown(key, &source, "no frequency driver (usual in a virtual machine)"),
         1 => sheet.text(key, found.keys().next().cloned().unwrap_or_default(), &source),
         _ => sheet.text(key, list.collect::<Vec<_>>().join(", "), &source),

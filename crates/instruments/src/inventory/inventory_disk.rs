@@ -91,7 +91,11 @@ fn disk(sheet: &mut Sheet<'_>, name: &str) {
     let model_text = root.maybe(&model).or_else(|| root.maybe(&format!("{folder}/device/name")));
     let why = if virtual_bus { "a virtual disk has none" } else { ABSENT };
     sheet.text_or(&key("model"), model_text.map(|text| text::tidy(&text)), &model, why);
-    sheet.maybe(&key("vendor"), &format!("{folder}/device/vendor"));
+    // Of PCI-attached disks this file holds a number, not a name.
+    let vendor = format!("{folder}/device/vendor");
+    if let Some(name) = root.maybe(&vendor).filter(|name| !name.starts_with("0x")) {
+        sheet.text(&key("vendor"), name, &vendor);
+    }
     for file in ["firmware_rev", "rev"] {
         sheet.maybe(&key("firmware"), &format!("{folder}/device/{file}"));
     }
@@ -102,7 +106,7 @@ fn disk(sheet: &mut Sheet<'_>, name: &str) {
         sheet.count(&key("numa_node"), node, Unit::Count, &format!("{folder}/device/device/numa_node"));
     }
     if virtual_bus {
-        sheet.paravirtual(from);
+        sheet.paravirtual(from, &[".scheduler", ".read_ahead", ".queue_depth", ".bus"]);
     }
 }
 
