@@ -1,1 +1,57 @@
-fn main() {}
+//! The project's own scripts: generated files, house rules, the steps of CI, distribution builds.
+//!
+//! Run as `cargo xtask VERB`. Nothing here is shipped; it prints, spawns and writes in the working tree.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer's script talks on the terminal")]
+
+mod ci;
+mod deny;
+mod dist;
+mod generate;
+mod new;
+mod shell;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const HELP: &str = "\
+cargo xtask VERB
+  ci                           formatting, lints, tests, house rules, generated files, dependencies
+  tidy                         the house rules alone
+  new instrument NAME [--family cpu|memory|disk|machine]
+                               a benchmark that works, to be changed
+  test-all                     ci, longer fuzzing, the binaries of every target
+  dist | dist-all              static binaries in dist/: of this host, or of every target
+  gen [--check]                write the generated files (or say which are stale)";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match verb(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn verb(words: &[&str]) -> Result<()> {
+    match words {
+        ["ci"] => ci::run(),
+        ["new", "instrument", name] => new::instrument(name, "cpu"),
+        ["new", "instrument", name, "--family", family] => new::instrument(name, family),
+        ["test-all"] => ci::all(),
+        ["dist"] => dist::host(),
+        ["dist-all"] => dist::all(),
+        ["tidy"] => tidy::run(),
+        ["gen"] => generate::run(false),
+        ["gen", "--check"] => generate::run(true),
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        _ => bail!("unknown command `{}`\n{HELP}", words.join(" ")),
+    }
+}

@@ -1,1 +1,111 @@
-fn main() {}
+//! The `boxscore` program: parses, dispatches, and turns errors into words and exit codes. The only crate that prints.
+
+mod catalogue;
+mod cli;
+mod csv;
+mod display;
+mod error;
+mod ids;
+mod link;
+mod out;
+mod paths;
+mod planning;
+mod planted;
+mod present;
+mod resolve;
+mod sink;
+mod study;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use cli::{Cli, Global, Verb};
+use error::CliError;
+
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// A panic is a bug of ours.
+const EXIT_BUG: u8 = 70;
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|info| {
+        out::say(&format!(
+            "boxscore: a bug in boxscore, not in what you did: {info}\n\
+             Nothing that was stored is lost. Please report this line, with the version {}.",
+            cli::agent::BUILD
+        ));
+    }));
+    match std::panic::catch_unwind(dispatch) {
+        Ok(code) => ExitCode::from(code),
+        Err(_) => ExitCode::from(EXIT_BUG),
+    }
+}
+
+fn dispatch() -> u8 {
+    let json = std::env::args().any(|arg| arg == "--json");
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, json),
+    };
+    out::colour(cli.global.color);
+    match verb(&cli) {
+        Ok(code) => code,
+        Err(error) => {
+            fail(&error, &cli.global);
+            error.kind.exit_code()
+        }
+    }
+}
+
+/// What clap says: help and version are data, anything else is talk and exit 2.
+fn usage(error: &clap::Error, json: bool) -> u8 {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            out::print(&error.render().ansi().to_string());
+            0
+        }
+        _ if json => {
+            let text = error.render().to_string();
+            let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            out::json(&CliError::usage(message).document());
+            2
+        }
+        _ => {
+            out::say(error.render().ansi().to_string().trim_end());
+            2
+        }
+    }
+}
+
+fn fail(error: &CliError, global: &Global) {
+    if global.json {
+        out::json(&error.document());
+    } else {
+        out::say(&error.to_string());
+    }
+}
+
+fn verb(cli: &Cli) -> Result<u8, CliError> {
+    let global = &cli.global;
+    match &cli.verb {
+        Verb::Inspect(args) => cli::inspect::run(args, global),
+        Verb::List(args) => cli::list::run(args, global),
+        Verb::Run(args) => cli::run::run(args, global),
+        Verb::Compare(args) => cli::compare::run(args, global),
+        Verb::Report(args) => cli::report::run(args, global),
+        Verb::History(args) => cli::history::run(args, global),
+        Verb::Show(args) => cli::show::run(args, global),
+        Verb::Note(args) => cli::note::run(args, global),
+        Verb::Resume(args) => cli::resume::run(args, global),
+        Verb::Export(args) => cli::export::run(args, global),
+        Verb::Import(args) => cli::import::run(args, global),
+        Verb::Doctor(args) => cli::doctor::run(args, global),
+        Verb::Schema(args) => cli::schema::run(args),
+        Verb::Agent(args) => cli::agent::run(args),
+        Verb::Docs(args) => cli::docs::run(args),
+    }
+}

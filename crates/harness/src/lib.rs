@@ -1,1 +1,13 @@
-//! The harness.
+//! From a plan to takes: the order, the warm-up, the stop rule, and the two ends of the pipe between them.
+//!
+//! [`conductor`] runs in the program: it owns the order and the stop rule, and asks for one take at a time.
+//! [`worker`] runs in the measuring child: it prepares instruments and takes; nothing else calls `Probe::take`.
+//! Neither stores, prints or knows an instrument by name.
+
+pub mod conductor;
+pub mod fake;
+pub mod order;
+pub mod recorder;
+mod rig;
+pub mod ticker;
+pub mod worker;

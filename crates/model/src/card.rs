@@ -93,7 +93,7 @@ pub enum Tier {
 }
 
 /// One or more parameter sets that a run measures: `size=31|1KiB;impl=fast` stands for two.
-/// `threads=sweep` stands for 1, 2, 4 … all.
+/// `threads=sweep` stands for 1, 2, 4 … all; `cpus=each` for every CPU by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     pub tier: Tier,
@@ -147,7 +147,8 @@ impl Card {
         }
     }
 
-    /// The parameter sets of a variant, expanded and resolved; `cpus` is the number that `sweep` goes up to.
+    /// The parameter sets of a variant, expanded and resolved; `cpus` is the number that `sweep` goes up to,
+    /// and `each` runs from 0 to the one below it.
     pub fn expand(&self, variant: &Variant, cpus: u32) -> Result<Vec<Params>, ParamError> {
         let mut sets = vec![Params::default()];
         for pair in variant.set.split(';').map(str::trim).filter(|pair| !pair.is_empty()) {
@@ -156,7 +157,11 @@ impl Card {
             };
             let values: Vec<String> = values
                 .split('|')
-                .flat_map(|value| if value == "sweep" { thread_sweep(cpus) } else { vec![value.to_owned()] })
+                .flat_map(|value| match value {
+                    "sweep" => thread_sweep(cpus),
+                    "each" => (0..cpus).map(|cpu| cpu.to_string()).collect(),
+                    _ => vec![value.to_owned()],
+                })
                 .collect();
             let extend =
                 |set: &Params| values.iter().map(|value| set.with(&one(key, value))).collect::<Vec<Params>>();
@@ -219,6 +224,15 @@ mod tests {
                 "size=1KiB;threads=all"
             ]
         );
+    }
+
+    #[test]
+    fn each_is_every_cpu_by_itself() {
+        const CPUS: ParamSpec = ParamSpec { name: "cpus", kind: ParamKind::Cpus, default: "auto", says: "" };
+        let card = Card { params: &[CPUS], ..CARD };
+        let variant = Variant { tier: Tier::Full, set: "cpus=each", headline: &[] };
+        let sets: Vec<String> = card.expand(&variant, 3).unwrap().iter().map(Params::to_string).collect();
+        assert_eq!(sets, ["cpus=0", "cpus=1", "cpus=2"]);
     }
 
     #[test]

@@ -99,3 +99,59 @@ pub const CONFIG_CLASS: [&str; 18] = [
     "cgroup.memory.limit",
     "os.name",
 ];
+
+/// Hash of the known values of [`CONFIG_CLASS`], 16 hexadecimal digits (FNV-1a, 64 bits). Equal hashes are one
+/// class; different hashes may still be, where one side does not know a value: see [`same_class`].
+#[must_use]
+pub fn config_class(facts: &[Fact]) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut feed = |text: &str| {
+        for byte in text.bytes().chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    for key in CONFIG_CLASS {
+        if let Some(value) = known(facts, key) {
+            feed(key);
+            feed(&value.text());
+        }
+    }
+    format!("{hash:016x}")
+}
+
+/// True when no key of [`CONFIG_CLASS`] has different known values: unknown matches anything.
+#[must_use]
+pub fn same_class(a: &[Fact], b: &[Fact]) -> bool {
+    CONFIG_CLASS.iter().all(|key| match (known(a, key), known(b, key)) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    })
+}
+
+fn known<'a>(facts: &'a [Fact], key: &str) -> Option<&'a FactValue> {
+    facts.iter().find(|fact| fact.key == key).and_then(|fact| fact.value.as_ref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_matches_anything_and_known_values_must_agree() {
+        let root = [Fact::text("cpu.model", "x", ""), Fact::number("memory.mts", 3200.0, Unit::Count, "dmi")];
+        let user = [Fact::text("cpu.model", "x", ""), Fact::unknown("memory.mts", "dmi", "needs root")];
+        let other = [Fact::text("cpu.model", "y", "")];
+        assert!(same_class(&root, &user) && same_class(&user, &root) && same_class(&root, &[]));
+        assert!(!same_class(&root, &other));
+        assert_ne!(config_class(&root), config_class(&user));
+        assert_ne!(config_class(&user), config_class(&other));
+    }
+
+    #[test]
+    fn facts_outside_the_class_do_not_change_it() {
+        let plain = [Fact::text("cpu.model", "x", "cpuid")];
+        let more = [Fact::text("hostname", "h", ""), Fact::text("cpu.model", "x", "/proc/cpuinfo")];
+        assert_eq!(config_class(&plain), config_class(&more));
+        assert_eq!(config_class(&plain).len(), 16);
+    }
+}

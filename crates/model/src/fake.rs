@@ -46,7 +46,7 @@ pub struct FakeSeries {
     /// Relative drift from one take to the next.
     #[serde(default)]
     pub drift: f64,
-    /// Measured takes (from 0) of the cell that fail.
+    /// Blocks in which the take fails (block 0 is the warm-up).
     #[serde(default)]
     pub faults: Vec<u32>,
 }

@@ -37,6 +37,8 @@ pub struct Job {
     pub machine: u32,
     /// Directory for files where the plan names none.
     pub dir: String,
+    /// Time since the run's start when this job starts: above 0 when a run is resumed.
+    pub elapsed_ns: u64,
 }
 
 /// What the child itself used, in seconds of CPU time.

@@ -107,6 +107,8 @@ pub enum ParamKind {
     Int { min: u64, max: u64 },
     /// A size in bytes: `31`, `4KiB`, `8MiB`; the canonical spelling uses the largest exact prefix.
     Bytes { min: u64, max: u64 },
+    /// A size in bytes, or `auto` (the instrument's choice for the machine).
+    BytesOrAuto { min: u64, max: u64 },
     /// One of a list.
     Choice(&'static [&'static str]),
     /// `1`, `2`, … or `all` (every allowed CPU).
@@ -139,7 +141,8 @@ impl ParamSpec {
                 Ok(number) if (min..=max).contains(&number) => Ok(number.to_string()),
                 _ => Err(wrong(format!("a whole number from {min} to {max}"))),
             },
-            ParamKind::Bytes { min, max } => match parse_bytes(value) {
+            ParamKind::BytesOrAuto { .. } if value == "auto" => Ok(value.to_owned()),
+            ParamKind::Bytes { min, max } | ParamKind::BytesOrAuto { min, max } => match parse_bytes(value) {
                 Some(bytes) if (min..=max).contains(&bytes) => Ok(show_bytes(bytes)),
                 _ => Err(wrong(format!("a size from {} to {}", show_bytes(min), show_bytes(max)))),
             },
@@ -282,5 +285,10 @@ mod tests {
         assert_eq!(spec.canonical("1024").unwrap(), "1KiB");
         assert_eq!(spec.canonical("1k").unwrap(), "1KiB");
         assert_eq!(spec.canonical("127").unwrap(), "127");
+        assert!(spec.canonical("auto").is_err());
+        let spec = ParamSpec { kind: ParamKind::BytesOrAuto { min: 1, max: 1 << 30 }, ..spec };
+        assert_eq!(spec.canonical("auto").unwrap(), "auto");
+        assert_eq!(spec.canonical("2048").unwrap(), "2KiB");
+        assert!(spec.canonical("2TiB").is_err());
     }
 }

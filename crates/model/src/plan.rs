@@ -31,8 +31,9 @@ pub struct Arm {
 pub enum Takes {
     /// Exactly this many.
     Fixed(u32),
-    /// As many as the intervals need, looked at only at these counts; `target` is the relative half width.
-    Adaptive { looks: Vec<u32>, target: f64 },
+    /// As many as the intervals need, looked at only at a few counts (fewer in a quick run); `target` is the relative
+    /// half width.
+    Adaptive { quick: bool, target: f64 },
 }
 
 /// How thorough a run is.

@@ -1,1 +1,7 @@
 //! Reports.
+
+pub mod number;
+pub mod page;
+pub mod plot;
+pub mod scale;
+pub mod theme;

@@ -1,1 +1,79 @@
-//! The store.
+//! The store: every take as it was measured, in one SQLite file that any language can read.
+//!
+//! The only crate that knows SQL. It keeps what was measured, never what was concluded: summaries and verdicts are
+//! computed anew from the takes. Nothing is ever deleted. A take is one transaction that is on the disk when
+//! [`Store::append_take`] returns; where the database refuses, it goes to the run's journal beside the store.
+
+mod error;
+mod import;
+mod journal;
+mod machine;
+mod open;
+mod read;
+mod recover;
+mod rows;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod value;
+mod write;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use model::reading::SeriesKey;
+use rusqlite::Connection;
+
+pub use error::{FILE_NAME, StoreError};
+pub use import::Imported;
+pub use machine::MachineSheet;
+pub use open::{Mode, Options, is_temporary};
+pub use read::{Filter, Want, Which};
+pub use write::{Appended, ClockOffset, NewRun, Origin};
+
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// An open store.
+pub struct Store {
+    db: Connection,
+    path: PathBuf,
+    mode: Mode,
+    owner: Option<(u32, u32)>,
+    /// Numbers of the series of runs that this process writes.
+    series: HashMap<(i64, SeriesKey), i64>,
+    live: BTreeMap<String, Live>,
+    recovered: Vec<String>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.debug_struct("Store").field("path", &self.path).field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+/// A run that this process writes.
+struct Live {
+    no: i64,
+    journal: journal::Journal,
+}
+
+impl Store {
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What opening found of writers that died, in sentences.
+    #[must_use]
+    pub fn recovered(&self) -> &[String] {
+        &self.recovered
+    }
+
+    fn sql(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::sql(&self.path, error)
+    }
+
+    fn data(&self, what: impl Into<String>) -> StoreError {
+        StoreError::Data { path: self.path.clone(), what: what.into() }
+    }
+}

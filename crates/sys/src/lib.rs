@@ -8,7 +8,17 @@
 pub mod affinity;
 pub mod clock;
 pub mod cpu;
+pub mod direct;
 mod error;
+pub mod files;
 pub mod freq;
+pub mod pages;
+pub mod perf;
+pub mod process;
+pub mod reads;
+pub mod spin;
+pub mod system;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub mod uring;
 
 pub use error::{Error, Result};

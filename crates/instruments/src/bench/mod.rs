@@ -2,8 +2,10 @@
 
 pub mod cpu;
 pub mod disk;
+pub mod file;
 pub mod kernel;
 pub mod kernels;
 pub mod machine;
 pub mod memory;
+pub mod ram;
 pub mod team;

@@ -2,4 +2,26 @@
 
 use model::Instrument;
 
-pub static ALL: &[&dyn Instrument] = &[];
+pub mod inventory_cache;
+pub mod inventory_cpu;
+pub mod inventory_disk;
+pub mod inventory_isa;
+pub mod inventory_limits;
+pub mod inventory_memory;
+pub mod inventory_net;
+pub mod inventory_pcie;
+pub mod inventory_platform;
+pub mod inventory_power;
+
+pub static ALL: &[&dyn Instrument] = &[
+    &inventory_cache::INSTRUMENT,
+    &inventory_cpu::INSTRUMENT,
+    &inventory_disk::INSTRUMENT,
+    &inventory_isa::INSTRUMENT,
+    &inventory_limits::INSTRUMENT,
+    &inventory_memory::INSTRUMENT,
+    &inventory_net::INSTRUMENT,
+    &inventory_pcie::INSTRUMENT,
+    &inventory_platform::INSTRUMENT,
+    &inventory_power::INSTRUMENT,
+];

@@ -2,4 +2,9 @@
 
 use model::Instrument;
 
-pub static ALL: &[&dyn Instrument] = &[];
+pub mod mem_bandwidth;
+pub mod mem_latency;
+pub mod mem_loaded;
+
+pub static ALL: &[&dyn Instrument] =
+    &[&mem_bandwidth::INSTRUMENT, &mem_latency::INSTRUMENT, &mem_loaded::INSTRUMENT];

@@ -1,0 +1,126 @@
+//! `boxscore list`: the instruments, what each measures, and whether it can run here.
+
+use model::doc::{InstrumentDoc, ListDoc, MetricDoc, ParamDoc};
+use model::params::{ParamKind, show_bytes};
+use model::{Cadence, Card, Instrument, Params, Setup, Size};
+
+use crate::cli::Global;
+use crate::error::CliError;
+use crate::{out, paths};
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_long_help = "Examples:\n  boxscore list\n  boxscore list --long mem-bandwidth")]
+pub struct Args {
+    /// Only these instruments or families
+    #[arg(value_name = "NAME|FAMILY")]
+    pub names: Vec<String>,
+    /// Parameters, metrics and where the definition comes from
+    #[arg(long, short)]
+    pub long: bool,
+}
+
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    let wanted = |card: &Card| {
+        args.names.is_empty() || args.names.iter().any(|name| name == card.name || name == card.family.name())
+    };
+    let chosen: Vec<_> = instruments::all().into_iter().filter(|one| wanted(one.card())).collect();
+    if chosen.is_empty() {
+        let known = instruments::all();
+        let names = known.iter().map(|one| one.card().name);
+        let typed = args.names.first().map_or("", String::as_str);
+        let error = CliError::usage(format!("no instrument or family is called `{typed}`"));
+        return Err(match crate::error::nearest(typed, names) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error,
+        });
+    }
+    let setup = setup(global);
+    let document = ListDoc {
+        schema: "boxscore.list/1".to_owned(),
+        instruments: chosen.iter().map(|one| document(*one, &setup)).collect(),
+    };
+    if global.json {
+        out::json(&document);
+    } else {
+        let _ = args.long;
+    }
+    Ok(0)
+}
+
+/// Enough of a set-up to ask whether an instrument fits.
+fn setup(global: &Global) -> Setup {
+    let cpus = sys::affinity::allowed().unwrap_or_default();
+    let dir = paths::store(global).map(|store| paths::beside(&store)).unwrap_or_else(|_| ".".into());
+    Setup {
+        params: Params::default(),
+        size: Size::Full,
+        cpus: cpus.into_iter().filter_map(|cpu| u32::try_from(cpu).ok()).collect(),
+        dir,
+        llc: None,
+        memory: None,
+        seed: 0,
+    }
+}
+
+/// An instrument as a document.
+#[must_use]
+pub fn document(one: &dyn Instrument, setup: &Setup) -> InstrumentDoc {
+    let card = one.card();
+    let resolved = card.resolve(&Params::default()).map_err(|error| error.to_string());
+    let fit = resolved.and_then(|params| {
+        let setup = Setup { params, ..setup.clone() };
+        one.fit(&setup).map_err(|unfit| unfit.why)
+    });
+    InstrumentDoc {
+        name: card.name.to_owned(),
+        family: card.family.name().to_owned(),
+        says: card.says.to_owned(),
+        source: card.source.to_owned(),
+        definition: card.definition,
+        params: card.params.iter().map(param).collect(),
+        metrics: card.metrics.iter().map(metric).collect(),
+        needs: card.needs.iter().map(|need| need.name().to_owned()).collect(),
+        runnable: fit.is_ok(),
+        why: fit.err().or_else(|| when(card.cadence)),
+    }
+}
+
+/// Instruments that nobody runs by name say when they are read.
+fn when(cadence: Cadence) -> Option<String> {
+    match cadence {
+        Cadence::Repeat => None,
+        Cadence::Once => Some("read once in every run, and by `boxscore inspect`".to_owned()),
+        Cadence::Around => Some("read before and after every take".to_owned()),
+        Cadence::Tick => Some("read each second of every run".to_owned()),
+    }
+}
+
+fn param(spec: &model::ParamSpec) -> ParamDoc {
+    ParamDoc {
+        name: spec.name.to_owned(),
+        values: values(spec.kind),
+        default: spec.default.to_owned(),
+        says: spec.says.to_owned(),
+    }
+}
+
+fn values(kind: ParamKind) -> String {
+    match kind {
+        ParamKind::Int { min, max } => format!("{min} to {max}"),
+        ParamKind::Bytes { min, max } => format!("{} to {}", show_bytes(min), show_bytes(max)),
+        ParamKind::BytesOrAuto { min, max } => format!("auto, or {} to {}", show_bytes(min), show_bytes(max)),
+        ParamKind::Choice(choices) => choices.join(", "),
+        ParamKind::Threads => "a number, or all".to_owned(),
+        ParamKind::Cpus => "a CPU list, or auto".to_owned(),
+        ParamKind::Text => "text".to_owned(),
+    }
+}
+
+fn metric(info: &model::MetricInfo) -> MetricDoc {
+    MetricDoc {
+        name: info.name.to_owned(),
+        unit: info.unit,
+        better: info.better,
+        definition: info.definition.to_owned(),
+    }
+}

@@ -1,0 +1,96 @@
+//! `boxscore run`: plans, measures in the agent child, stores take by take, then shows the box score.
+
+use std::path::PathBuf;
+
+use crate::cli::Global;
+use crate::error::CliError;
+
+const AFTER: &str = "\
+Examples:
+  boxscore run --quick                       the headline set, in at most 2 minutes
+  boxscore run cpu                           one family, every variant
+  boxscore run crc32c --set impl=chain       one instrument with a fixed parameter
+  boxscore run mem-bandwidth --arm store=temporal --arm store=streaming
+                                             an interleaved study of two arms, with verdicts
+  boxscore run --via big='ssh big ./boxscore' --via small='ssh small ./boxscore'
+                                             an interleaved study of two machines
+  boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10
+                                             your own work as the instrument
+  boxscore run telemetry --for 24h           record, and load nothing
+What is stored: every take, at once, in the store; `boxscore resume` continues a run that was cut.";
+
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(after_long_help = AFTER)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct Args {
+    /// Instruments or families (see `boxscore list`); none: the headline set
+    #[arg(value_name = "NAME|FAMILY")]
+    pub names: Vec<String>,
+    /// The headline set in at most 2 minutes
+    #[arg(long, conflicts_with_all = ["full", "names"])]
+    pub quick: bool,
+    /// Everything: every size, thread count and sweep
+    #[arg(long)]
+    pub full: bool,
+    /// Exactly N measured takes of each figure
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub takes: Option<u32>,
+    /// End the run after this long, at the end of a take (90s, 10m, 24h)
+    #[arg(long = "for", value_name = "DURATION")]
+    pub span: Option<String>,
+    /// Stop a figure early when its interval is within this of the median
+    #[arg(long, value_name = "PERCENT")]
+    pub target: Option<String>,
+    /// Fix a parameter (k=v, or instrument.k=v); repeatable
+    #[arg(long = "set", value_name = "K=V")]
+    pub sets: Vec<String>,
+    /// One arm of a study: parameters laid over every instrument that has them; repeat for each arm
+    #[arg(long = "arm", value_name = "K=V,...")]
+    pub arms: Vec<String>,
+    /// Use only these CPUs (0-3,8)
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<String>,
+    /// Repeat a plan: a JSON file, or a run of the store
+    #[arg(long, value_name = "FILE|RUN", conflicts_with_all = ["names", "quick", "full"])]
+    pub plan: Option<String>,
+    /// Measure nothing: draw every value from this planted world
+    #[arg(long, value_name = "FILE")]
+    pub fake: Option<PathBuf>,
+    /// Seed of the order of takes [default: drawn]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Label that `compare` and `show` accept
+    #[arg(long, value_name = "LABEL")]
+    pub label: Option<String>,
+    /// What the machine costs: 0.192/h, or 429 bought
+    #[arg(long, value_name = "PRICE")]
+    pub price: Option<String>,
+    /// Currency of the price
+    #[arg(long, value_name = "CODE", requires = "price", default_value = "USD")]
+    pub currency: String,
+    /// What the machine draws, in watts
+    #[arg(long, value_name = "W")]
+    pub watts: Option<f64>,
+    /// A machine of the study: the command that starts boxscore there; repeatable
+    #[arg(long = "via", value_name = "NAME=COMMAND")]
+    pub via: Vec<String>,
+    /// Directory for files of disk instruments [default: the store's]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Your own work as an instrument: a shell command
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["names", "quick", "full"])]
+    pub cmd: Option<String>,
+    /// A metric read from the command's output: NAME='regex with one group'; repeatable
+    #[arg(long = "metric", value_name = "NAME=REGEX", requires = "cmd")]
+    pub metrics: Vec<String>,
+    /// Run this before each take of --cmd, untimed
+    #[arg(long, value_name = "COMMAND", requires = "cmd")]
+    pub prepare: Option<String>,
+    /// Write no HTML report
+    #[arg(long)]
+    pub no_report: bool,
+}
+
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    crate::study::run(args, global)
+}

@@ -1,0 +1,52 @@
+//! `boxscore schema VERB`: the JSON Schema of the document that a verb prints with `--json`.
+
+use schemars::{Schema, schema_for};
+
+use model::doc;
+
+use crate::error::{CliError, nearest};
+use crate::out;
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(
+    after_long_help = "Examples:\n  boxscore schema run\n  boxscore schema compare > compare.schema.json"
+)]
+pub struct Args {
+    /// A verb, or `error`
+    #[arg(value_name = "VERB")]
+    pub verb: String,
+}
+
+/// Every document with its schema, in the order of the documentation.
+#[must_use]
+pub fn all() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("inspect", schema_for!(doc::InspectDoc)),
+        ("inspect-many", schema_for!(doc::InspectManyDoc)),
+        ("list", schema_for!(doc::ListDoc)),
+        ("run", schema_for!(doc::RunDoc)),
+        ("show", schema_for!(doc::RunDoc)),
+        ("resume", schema_for!(doc::RunDoc)),
+        ("compare", schema_for!(doc::CompareDoc)),
+        ("history", schema_for!(doc::HistoryDoc)),
+        ("note", schema_for!(doc::DoneDoc)),
+        ("import", schema_for!(doc::DoneDoc)),
+        ("export", schema_for!(doc::DoneDoc)),
+        ("report", schema_for!(doc::DoneDoc)),
+        ("doctor", schema_for!(doc::DoctorDoc)),
+        ("error", schema_for!(doc::ErrorDoc)),
+    ]
+}
+
+pub fn run(args: &Args) -> Result<u8, CliError> {
+    let all = all();
+    let Some((_, schema)) = all.iter().find(|(verb, _)| *verb == args.verb) else {
+        let error = CliError::usage(format!("`{}` prints no document", args.verb));
+        return Err(match nearest(&args.verb, all.iter().map(|(verb, _)| *verb)) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error.hint(all.iter().map(|(verb, _)| *verb).collect::<Vec<_>>().join(", ")),
+        });
+    };
+    out::json(schema);
+    Ok(0)
+}

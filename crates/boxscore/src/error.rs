@@ -1,0 +1,125 @@
+//! Errors as a user meets them: a kind, what was wrong and where, and what to do. One place maps kinds to exit codes.
+
+use std::fmt;
+
+use model::doc::ErrorDoc;
+
+/// Whose fault it is; decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The command line: exit 2.
+    Usage,
+    /// The user's data, file, host or server: exit 1.
+    Data,
+    /// Finished, but a take faulted or `--fail-on` fired: exit 3.
+    Faults,
+    /// Interrupted; what was taken is stored: exit 130.
+    Interrupted,
+}
+
+impl Kind {
+    #[must_use]
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Kind::Data => 1,
+            Kind::Usage => 2,
+            Kind::Faults => 3,
+            Kind::Interrupted => 130,
+        }
+    }
+
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Kind::Data => "data",
+            Kind::Usage => "usage",
+            Kind::Faults => "faults",
+            Kind::Interrupted => "interrupted",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CliError {
+    pub kind: Kind,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl CliError {
+    pub fn usage(message: impl Into<String>) -> CliError {
+        CliError { kind: Kind::Usage, message: message.into(), hint: None }
+    }
+
+    pub fn data(message: impl Into<String>) -> CliError {
+        CliError { kind: Kind::Data, message: message.into(), hint: None }
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> CliError {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub fn document(&self) -> ErrorDoc {
+        ErrorDoc {
+            schema: "boxscore.error/1".to_owned(),
+            kind: self.kind.word().to_owned(),
+            message: self.message.clone(),
+            hint: self.hint.clone(),
+        }
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "error: {}", self.message)?;
+        match &self.hint {
+            Some(hint) => write!(out, "\n hint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for CliError {}
+
+/// The known name nearest to a mistyped one, when it is near enough to be meant.
+#[must_use]
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (typed.chars().count() / 3).max(1) + 1;
+    known
+        .into_iter()
+        .map(|name| (distance(typed, name), name))
+        .filter(|(d, _)| *d <= limit)
+        .min()
+        .map(|(_, n)| n)
+}
+
+/// Levenshtein distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let here = row[j + 1];
+            row[j + 1] = (here + 1).min(row[j] + 1).min(before + usize::from(ca != *cb));
+            before = here;
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_nearest() {
+        assert_eq!(nearest("crc23c", ["crc32c", "cipher"]), Some("crc32c"));
+        assert_eq!(nearest("mem-bandwith", ["mem-bandwidth", "mem-latency"]), Some("mem-bandwidth"));
+        assert_eq!(nearest("zebra", ["crc32c", "cipher"]), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! The only place that writes to stdout and stderr: stdout is data, stderr is talk.
+//!
+//! A closed stdout (`| head`) is no error. Colour follows the terminal, NO_COLOR and `--color`.
+
+use std::io::{IsTerminal, Write};
+
+use anstream::ColorChoice;
+use serde::Serialize;
+
+use crate::cli::Color;
+
+/// Sets the colour choice for everything after.
+pub fn colour(choice: Color) {
+    match choice {
+        Color::Auto => {}
+        Color::Always => ColorChoice::Always.write_global(),
+        Color::Never => ColorChoice::Never.write_global(),
+    }
+}
+
+/// Writes data to stdout as it is. A reader that has gone away has seen enough.
+pub fn print(text: &str) {
+    let mut stdout = anstream::stdout();
+    drop(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()));
+}
+
+/// Writes a document and a line end to stdout.
+pub fn json<T: Serialize>(document: &T) {
+    match serde_json::to_string_pretty(document) {
+        Ok(text) => print(&format!("{text}\n")),
+        Err(error) => say(&format!("error: the document could not be written: {error}")),
+    }
+}
+
+/// Says a line on stderr.
+pub fn say(text: &str) {
+    let mut stderr = anstream::stderr();
+    drop(writeln!(stderr, "{text}").and_then(|()| stderr.flush()));
+}
+
+/// True when progress may be drawn.
+#[must_use]
+pub fn talks_to_a_person() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+/// Columns to print for: the terminal's, at most 200; 80 where there is none.
+#[must_use]
+pub fn columns() -> usize {
+    const USUAL: usize = 80;
+    let given = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
+    let seen = std::io::stdout().is_terminal().then(|| usize::from(console::Term::stdout().size().1));
+    given.or(seen).filter(|columns| *columns >= 40).unwrap_or(USUAL).min(200)
+}

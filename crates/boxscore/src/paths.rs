@@ -1,0 +1,76 @@
+//! Where things live: the store, its reports, and whose files they are under sudo.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::Global;
+use crate::error::CliError;
+
+/// The database file: `--store`, `$BOXSCORE_STORE`, or the XDG data directory; never a temporary directory by default.
+pub fn store(global: &Global) -> Result<PathBuf, CliError> {
+    if let Some(path) = &global.store {
+        let text = path.display().to_string();
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Err(
+                CliError::usage("a PostgreSQL store is not supported yet").hint("name a database file")
+            );
+        }
+        if path.is_dir() {
+            let full = path.join("store.db");
+            return Err(CliError::usage(format!(
+                "--store {text} is a directory; it names the database file"
+            ))
+            .hint(format!("say --store {}", full.display())));
+        }
+        return Ok(path.clone());
+    }
+    data_dir().map(|dir| dir.join("store.db"))
+}
+
+/// `boxscore` in the XDG data directory of the user, or of the user who called sudo.
+pub fn data_dir() -> Result<PathBuf, CliError> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(home) = sudo_home() {
+        return Ok(home.join(".local/share/boxscore"));
+    }
+    let base = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
+    base.map(|base| base.join("boxscore")).ok_or_else(|| {
+        CliError::data("neither HOME nor XDG_DATA_HOME is set, so there is no place for the store")
+            .hint("say --store FILE or set BOXSCORE_STORE")
+    })
+}
+
+/// The home of the user who called sudo, when that is not root.
+fn sudo_home() -> Option<PathBuf> {
+    let user = sys::files::invoking_user();
+    let name = user.name.filter(|_| user.by_sudo && user.uid != 0)?;
+    let passwd = std::fs::read_to_string("/etc/passwd").ok()?;
+    let entry =
+        passwd.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
+    entry.get(5).map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// Whom new files belong to: under sudo, the user who called it.
+#[must_use]
+pub fn owner() -> Option<(u32, u32)> {
+    let user = sys::files::invoking_user();
+    user.by_sudo.then_some((user.uid, user.gid))
+}
+
+/// The directory that a store's reports and test files go to: the one that it stands in.
+#[must_use]
+pub fn beside(store: &Path) -> PathBuf {
+    match store.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// A path as people write it: `~` for the home directory.
+#[must_use]
+pub fn tilde(path: &Path) -> String {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    match home.as_deref().and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}

@@ -1,0 +1,367 @@
+//! From the command line to a plan. Pure: it knows the cards and the number of CPUs, not the machine.
+
+use model::fake::FakeWorld;
+use model::plan::{Command, Level, PLAN_VERSION, Takes, Via};
+use model::{Arm, Cadence, Card, Cell, Family, Params, Plan, Tier};
+
+use crate::cli::run::Args;
+use crate::error::{CliError, nearest};
+
+const QUICK_BUDGET: f64 = 110.0;
+const DEFAULT_BUDGET: f64 = 570.0;
+const TAKE_SECONDS: f64 = 0.05;
+const TARGET: f64 = 0.02;
+
+/// The plan that the arguments ask for.
+pub fn plan(args: &Args, cards: &[&'static Card], cpus: u32, seed: u64) -> Result<Plan, CliError> {
+    let level = level(args);
+    let telemetry_only = args.names == ["telemetry"];
+    let command = command(args)?;
+    let sets = sets(&args.sets)?;
+    let chosen = choose(args, cards, command.is_some(), telemetry_only)?;
+    check_sets(&sets, &chosen)?;
+    let mut cells = Vec::new();
+    for card in &chosen {
+        cells.extend(card_cells(card, level, &sets, cpus)?);
+    }
+    let arms = arms(&args.arms, &chosen)?;
+    let (takes, budget_seconds) = limits(args, level)?;
+    if telemetry_only && budget_seconds.is_none() {
+        return Err(
+            CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h")
+        );
+    }
+    let cpus = args.cpus.as_deref().map(|list| {
+        model::params::parse_cpus(list).ok_or_else(|| {
+            CliError::usage(format!("--cpus {list}: not a CPU list")).hint("write it as 0-3,8")
+        })
+    });
+    Ok(Plan {
+        version: PLAN_VERSION,
+        seed,
+        level,
+        cells,
+        arms,
+        machines: machines(&args.via)?,
+        takes,
+        warm_up: 1,
+        take_seconds: TAKE_SECONDS,
+        budget_seconds,
+        cpus: cpus.transpose()?,
+        dir: args.dir.as_ref().map(|dir| dir.display().to_string()),
+        command,
+        telemetry_only,
+        label: args.label.clone(),
+        fake: args.fake.as_deref().map(fake).transpose()?,
+    })
+}
+
+fn level(args: &Args) -> Level {
+    match (args.quick, args.full) {
+        (true, _) => Level::Quick,
+        (_, true) => Level::Full,
+        _ if args.names.is_empty() && args.cmd.is_none() => Level::Default,
+        _ => Level::Named,
+    }
+}
+
+/// The cards that are measured.
+fn choose(
+    args: &Args,
+    cards: &[&'static Card],
+    command: bool,
+    telemetry_only: bool,
+) -> Result<Vec<&'static Card>, CliError> {
+    let measured = |card: &&&'static Card| card.cadence == Cadence::Repeat;
+    if telemetry_only {
+        return Ok(Vec::new());
+    }
+    if command {
+        return Ok(cards.iter().filter(measured).filter(|card| card.name == "cmd").copied().collect());
+    }
+    let own = |card: &&&'static Card| card.family != Family::User;
+    if args.names.is_empty() {
+        return Ok(cards.iter().filter(measured).filter(own).copied().collect());
+    }
+    let mut chosen: Vec<&'static Card> = Vec::new();
+    for name in &args.names {
+        let before = chosen.len();
+        let fits = |card: &&&'static Card| card.name == name || card.family.name() == name;
+        chosen.extend(cards.iter().filter(measured).filter(own).filter(fits).copied());
+        if chosen.len() == before {
+            return Err(unknown(name, cards));
+        }
+    }
+    let mut seen = Vec::new();
+    chosen.retain(|card| {
+        let new = !seen.contains(&card.name);
+        seen.push(card.name);
+        new
+    });
+    Ok(chosen)
+}
+
+fn unknown(name: &str, cards: &[&'static Card]) -> CliError {
+    if let Some(card) = cards.iter().find(|card| card.name == name) {
+        let when =
+            if card.family == Family::User { "is run with --cmd" } else { "is read in every run by itself" };
+        return CliError::usage(format!("`{name}` {when}"));
+    }
+    let names = (cards.iter().filter(|card| card.cadence == Cadence::Repeat).map(|card| card.name))
+        .chain(Family::ALL.iter().map(|family| family.name()));
+    let error = CliError::usage(format!("no instrument or family is called `{name}`"));
+    match nearest(name, names) {
+        Some(near) => error.hint(format!("did you mean `{near}`? `boxscore list` shows them all")),
+        None => error.hint("`boxscore list` shows them all"),
+    }
+}
+
+/// `--set k=v` or `--set instrument.k=v`.
+fn sets(given: &[String]) -> Result<Vec<(Option<String>, Params)>, CliError> {
+    let mut sets = Vec::new();
+    for text in given {
+        let pairs = Params::parse(text).map_err(|error| CliError::usage(format!("--set {text}: {error}")))?;
+        for (key, value) in pairs.0 {
+            let (instrument, key) = match key.split_once('.') {
+                Some((instrument, key)) => (Some(instrument.to_owned()), key.to_owned()),
+                None => (None, key),
+            };
+            let mut one = Params::default();
+            one.set(&key, &value);
+            sets.push((instrument, one));
+        }
+    }
+    Ok(sets)
+}
+
+/// Every `--set` must mean something to at least one of the instruments.
+fn check_sets(sets: &[(Option<String>, Params)], chosen: &[&'static Card]) -> Result<(), CliError> {
+    for (instrument, params) in sets {
+        for key in params.0.keys() {
+            let takes = |card: &&&'static Card| {
+                instrument.as_ref().is_none_or(|name| name == card.name) && card.param(key).is_some()
+            };
+            if chosen.iter().any(|card| takes(&card)) {
+                continue;
+            }
+            let named = instrument.as_ref().map(|name| format!("{name}.")).unwrap_or_default();
+            let known = chosen.iter().flat_map(|card| card.params.iter().map(|param| param.name));
+            let error =
+                CliError::usage(format!("--set {named}{key}: no instrument of this run has that parameter"));
+            return Err(match nearest(key, known) {
+                Some(near) => {
+                    error.hint(format!("did you mean `{near}`? `boxscore list --long` shows the parameters"))
+                }
+                None => error.hint("`boxscore list --long` shows the parameters of each"),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The cells of one card at a level. A `--set` fixes a parameter in every variant; equal cells merge.
+fn card_cells(
+    card: &'static Card,
+    level: Level,
+    sets: &[(Option<String>, Params)],
+    cpus: u32,
+) -> Result<Vec<Cell>, CliError> {
+    let wrong = |error: model::params::ParamError| CliError::usage(format!("{}: {error}", card.name));
+    let mut fixed = Params::default();
+    for (instrument, params) in sets {
+        let meant = instrument.as_ref().is_none_or(|name| name == card.name);
+        if meant && params.0.keys().all(|key| card.param(key).is_some()) {
+            fixed = fixed.with(params);
+        }
+    }
+    let mut cells: Vec<Cell> = Vec::new();
+    let tier = if card.variants.is_empty() { Tier::Full } else { level.tier() };
+    for variant in card.variants.iter().filter(|variant| variant.tier <= tier) {
+        for params in card.expand(variant, cpus).map_err(wrong)? {
+            let params = card.resolve(&params.with(&fixed)).map_err(wrong)?;
+            let named = level == Level::Named;
+            let headline: Vec<String> = match named {
+                true => card
+                    .metrics
+                    .iter()
+                    .filter(|m| m.better != model::Better::Neither)
+                    .map(|m| m.name)
+                    .collect::<Vec<_>>(),
+                false => variant.headline.to_vec(),
+            }
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+            match cells.iter_mut().find(|cell| cell.params == params) {
+                Some(cell) => {
+                    let new: Vec<String> =
+                        headline.into_iter().filter(|name| !cell.headline.contains(name)).collect();
+                    cell.headline.extend(new);
+                }
+                None => cells.push(Cell { instrument: card.name.to_owned(), params, headline }),
+            }
+        }
+    }
+    if card.variants.is_empty() && level == Level::Named {
+        let params = card.resolve(&fixed).map_err(wrong)?;
+        let headline = card.metrics.iter().map(|metric| metric.name.to_owned()).collect();
+        cells.push(Cell { instrument: card.name.to_owned(), params, headline });
+    }
+    Ok(cells)
+}
+
+fn arms(given: &[String], chosen: &[&'static Card]) -> Result<Vec<Arm>, CliError> {
+    if given.is_empty() {
+        return Ok(vec![Arm { name: String::new(), set: Params::default() }]);
+    }
+    let mut arms: Vec<Arm> = Vec::new();
+    for text in given {
+        let set = Params::parse(text).map_err(|error| CliError::usage(format!("--arm {text}: {error}")))?;
+        let mut clean = Params::default();
+        for (key, value) in &set.0 {
+            let specs: Vec<_> = chosen.iter().filter_map(|card| card.param(key)).collect();
+            if specs.is_empty() && key != "cpus" {
+                let error = CliError::usage(format!("--arm {text}: no instrument of this run has `{key}`"));
+                let known = chosen.iter().flat_map(|card| card.params.iter().map(|param| param.name));
+                return Err(match nearest(key, known) {
+                    Some(near) => error.hint(format!("did you mean `{near}`?")),
+                    None => error.hint("`boxscore list --long` shows the parameters of each"),
+                });
+            }
+            let value = match specs.first() {
+                Some(spec) => spec
+                    .canonical(value)
+                    .map_err(|error| CliError::usage(format!("--arm {text}: {error}")))?,
+                None => value.clone(),
+            };
+            clean.set(key, &value);
+        }
+        let name = clean.to_string();
+        if arms.iter().any(|arm| arm.name == name) {
+            return Err(CliError::usage(format!("--arm {text} is given twice")));
+        }
+        arms.push(Arm { name, set: clean });
+    }
+    Ok(arms)
+}
+
+fn limits(args: &Args, level: Level) -> Result<(Takes, Option<f64>), CliError> {
+    let target = match &args.target {
+        None => TARGET,
+        Some(text) => parse_share(text).ok_or_else(|| {
+            CliError::usage(format!("--target {text}: not a share")).hint("write it as 2% or 0.02, above 0")
+        })?,
+    };
+    let takes = match args.takes {
+        Some(n) => Takes::Fixed(n),
+        None => Takes::Adaptive { quick: level == Level::Quick, target },
+    };
+    let budget = match (&args.span, level) {
+        (Some(text), _) => Some(parse_span(text).ok_or_else(|| {
+            CliError::usage(format!("--for {text}: not a duration")).hint("write it as 90s, 10m or 24h")
+        })?),
+        (None, _) if args.takes.is_some() => None,
+        (None, Level::Quick) => Some(QUICK_BUDGET),
+        (None, Level::Default) => Some(DEFAULT_BUDGET),
+        (None, _) => None,
+    };
+    Ok((takes, budget))
+}
+
+/// `2%` or `0.02`.
+#[must_use]
+pub fn parse_share(text: &str) -> Option<f64> {
+    let (number, scale) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), 100.0),
+        None => (text.trim(), 1.0),
+    };
+    let share = number.parse::<f64>().ok()? / scale;
+    (share.is_finite() && share > 0.0 && share < 10.0).then_some(share)
+}
+
+/// `90s`, `10m`, `24h`, `2d`, `1h30m`, or plain seconds.
+#[must_use]
+pub fn parse_span(text: &str) -> Option<f64> {
+    let mut total = 0.0;
+    let mut rest = text.trim();
+    if let Ok(seconds) = rest.parse::<f64>() {
+        return (seconds.is_finite() && seconds > 0.0).then_some(seconds);
+    }
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest.get(..end)?.parse().ok()?;
+        let unit_end = rest[end..].find(|c: char| c.is_ascii_digit()).map_or(rest.len(), |at| end + at);
+        total += number
+            * match rest.get(end..unit_end)?.trim() {
+                "ms" => 0.001,
+                "s" => 1.0,
+                "m" | "min" => 60.0,
+                "h" => 3600.0,
+                "d" => 86400.0,
+                _ => return None,
+            };
+        rest = rest.get(unit_end..)?;
+    }
+    (total > 0.0).then_some(total)
+}
+
+fn machines(via: &[String]) -> Result<Vec<Via>, CliError> {
+    if via.is_empty() {
+        return Ok(vec![Via { name: String::new(), command: None }]);
+    }
+    let mut machines: Vec<Via> = Vec::new();
+    for text in via {
+        let Some((name, command)) = text.split_once('=').map(|(n, c)| (n.trim(), c.trim())) else {
+            return Err(CliError::usage(format!("--via {text}: not of the form NAME=COMMAND"))
+                .hint("for example --via box2='ssh box2 ./boxscore'"));
+        };
+        if name.is_empty() || command.is_empty() {
+            return Err(CliError::usage(format!("--via {text}: the name and the command must not be empty")));
+        }
+        if machines.iter().any(|machine| machine.name == name) {
+            return Err(CliError::usage(format!("--via: `{name}` is given twice")));
+        }
+        machines.push(Via { name: name.to_owned(), command: Some(command.to_owned()) });
+    }
+    Ok(machines)
+}
+
+fn command(args: &Args) -> Result<Option<Command>, CliError> {
+    let Some(run) = &args.cmd else { return Ok(None) };
+    let mut command = Command { run: run.clone(), prepare: args.prepare.clone(), ..Command::default() };
+    for text in &args.metrics {
+        let Some((name, regex)) = text.split_once('=') else {
+            return Err(CliError::usage(format!("--metric {text}: not of the form NAME=REGEX")));
+        };
+        command.metrics.insert(name.trim().to_owned(), regex.to_owned());
+    }
+    Ok(Some(command))
+}
+
+/// Reads a planted world.
+pub fn fake(path: &std::path::Path) -> Result<FakeWorld, CliError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| CliError::data(format!("--fake {}: {error}", path.display())))?;
+    serde_json::from_str(&text).map_err(|error| {
+        CliError::data(format!("{}:{}:{}: {error}", path.display(), error.line(), error.column()))
+            .hint("docs/fake.md describes a planted world")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_and_shares() {
+        assert_eq!(parse_span("90s"), Some(90.0));
+        assert_eq!(parse_span("1h30m"), Some(5400.0));
+        assert_eq!(parse_span("24h"), Some(86400.0));
+        assert_eq!(parse_span("10"), Some(10.0));
+        assert_eq!(parse_span("10 parsecs"), None);
+        assert_eq!(parse_span("-1s"), None);
+        assert_eq!(parse_share("2%"), Some(0.02));
+        assert_eq!(parse_share("0.02"), Some(0.02));
+        assert_eq!(parse_share("0"), None);
+    }
+}

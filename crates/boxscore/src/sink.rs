@@ -1,0 +1,236 @@
+//! Where a run goes: every take into the store, in one transaction, before the next begins; a copy to the display.
+
+use harness::conductor::{Show, Sink, SinkError};
+use model::data::{Note, Price, Status};
+use model::fact::FactValue;
+use model::frame::{Hello, OwnCost, Segment, WIRE_VERSION};
+use model::reading::Take;
+use model::{Fact, Plan};
+use store::{Appended, NewRun, Origin, Store, StoreError};
+
+use crate::cli::agent::BUILD;
+use crate::display::Display;
+use crate::ids::Ids;
+
+/// One machine of the study, as far as it is known.
+#[derive(Default)]
+struct Participant {
+    run: Option<String>,
+    hello: Option<Hello>,
+    /// Notes from before the run exists.
+    early: Vec<(String, String)>,
+}
+
+/// What the user said about the machines.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    pub label: Option<String>,
+    pub price: Option<Price>,
+    pub watts: Option<f64>,
+}
+
+pub struct StoreSink<'a> {
+    store: &'a mut Store,
+    plan: &'a Plan,
+    display: &'a mut Display,
+    ids: &'a mut Ids,
+    study: String,
+    said: Said,
+    machines: Vec<Participant>,
+    spilling: bool,
+}
+
+impl<'a> StoreSink<'a> {
+    pub fn new(
+        store: &'a mut Store,
+        plan: &'a Plan,
+        display: &'a mut Display,
+        ids: &'a mut Ids,
+        study: String,
+        said: Said,
+    ) -> StoreSink<'a> {
+        let machines = plan.machines.iter().map(|_| Participant::default()).collect();
+        StoreSink { store, plan, display, ids, study, said, machines, spilling: false }
+    }
+
+    /// Continues runs that exist, in the order of the plan's machines.
+    pub fn continue_runs(&mut self, runs: &[Option<String>]) {
+        for (machine, run) in self.machines.iter_mut().zip(runs) {
+            machine.run.clone_from(run);
+        }
+    }
+
+    /// The runs of the study, in the order of the plan's machines; a machine lost early has none.
+    #[must_use]
+    pub fn runs(&self) -> Vec<Option<String>> {
+        self.machines.iter().map(|machine| machine.run.clone()).collect()
+    }
+
+    /// Says once that readings go to the journal instead of the database.
+    fn told(&mut self, appended: &Appended) {
+        if let (Appended::Spilled(error), false) = (appended, self.spilling) {
+            self.spilling = true;
+            crate::out::say(&format!(
+                "warning: {error}; takes are kept in the journal beside the store and go in at the next open"
+            ));
+        }
+    }
+
+    /// A resumed run keeps its facts; what changed since is said, not overwritten.
+    fn note_changes(&mut self, run: &str, facts: &[Fact]) -> Result<(), SinkError> {
+        let before = self.store.class_facts(run).map_err(refused)?;
+        for fact in &before {
+            let now = facts.iter().find(|now| now.key == fact.key).and_then(|now| now.value.as_ref());
+            if let (Some(was), Some(now)) = (&fact.value, now)
+                && was != now
+            {
+                let text = format!(
+                    "{} was {}, and is {} since the run was resumed",
+                    fact.key,
+                    was.text(),
+                    now.text()
+                );
+                let appended = self.store.note(run, &note("changed", &text)).map_err(refused)?;
+                self.told(&appended);
+            }
+        }
+        Ok(())
+    }
+
+    fn new_run(&mut self, machine: usize, facts: &[Fact]) -> NewRun {
+        let hello = self.machines[machine].hello.clone();
+        let host = hello.as_ref().map(|hello| hello.hostname.clone()).unwrap_or_default();
+        let via = self.plan.machines.get(machine).map(|via| via.name.clone()).filter(|name| !name.is_empty());
+        let fact = |key: &str| {
+            let value = facts.iter().find(|fact| fact.key == key).and_then(|fact| fact.value.as_ref());
+            value.map(FactValue::text)
+        };
+        let name = via.clone().or_else(|| fact("machine.name")).unwrap_or_else(|| host.clone());
+        let identity = fact("machine.id").unwrap_or_else(|| format!("host {host}"));
+        // Machines of a study on one host (namespaces, containers) are told apart by their names.
+        let machine_id = match (&via, self.plan.machines.len()) {
+            (Some(via), 2..) => format!("{identity}/{via}"),
+            _ => identity,
+        };
+        let wall_ns = i64::try_from(sys::clock::wall_ns()).unwrap_or(i64::MAX);
+        let started_ns = match &self.plan.fake {
+            Some(world) => (world.start + i64::try_from(world.run_index).unwrap_or(0) * 3600) * 1_000_000_000,
+            None => wall_ns,
+        };
+        NewRun {
+            id: self.ids.next(),
+            study: self.study.clone(),
+            machine_id,
+            machine: name,
+            label: self.said.label.clone(),
+            price: self.said.price.clone(),
+            watts: self.said.watts,
+            started_ns,
+            origin: Origin {
+                hostname: host,
+                target: hello.as_ref().map(|hello| hello.target.clone()).unwrap_or_default(),
+                boot_id: hello.and_then(|hello| hello.boot_id),
+                build: BUILD.to_owned(),
+                clock_source: fact("clock.source"),
+            },
+        }
+    }
+}
+
+/// The store's refusal, with what to do about it.
+fn refused(error: StoreError) -> SinkError {
+    SinkError(match error.hint() {
+        Some(hint) => format!("{error}\n hint: {hint}"),
+        None => error.to_string(),
+    })
+}
+
+fn note(kind: &str, text: &str) -> Note {
+    Note { kind: kind.to_owned(), text: text.to_owned(), at_ns: None }
+}
+
+impl Sink for StoreSink<'_> {
+    fn hello(&mut self, machine: usize, hello: &Hello) -> Result<(), SinkError> {
+        if hello.wire != WIRE_VERSION || hello.build != BUILD {
+            return Err(SinkError(format!(
+                "it is boxscore {} (wire {}), this is {BUILD} (wire {WIRE_VERSION}): copy this binary there",
+                hello.build, hello.wire
+            )));
+        }
+        self.machines[machine].hello = Some(hello.clone());
+        Ok(())
+    }
+
+    fn facts(&mut self, machine: usize, facts: &[Fact]) -> Result<(), SinkError> {
+        let planted;
+        let facts = match &self.plan.fake {
+            Some(world) => {
+                let name = self.plan.machines.get(machine).map(|via| via.name.as_str()).unwrap_or_default();
+                planted = crate::planted::facts(world, name);
+                &planted[..]
+            }
+            None => facts,
+        };
+        if let Some(run) = self.machines[machine].run.clone() {
+            return self.note_changes(&run, facts);
+        }
+        let new = self.new_run(machine, facts);
+        self.store.begin_run(&new).map_err(refused)?;
+        self.store.put_facts(&new.id, facts).map_err(refused)?;
+        for (kind, text) in std::mem::take(&mut self.machines[machine].early) {
+            let appended = self.store.note(&new.id, &note(&kind, &text)).map_err(refused)?;
+            self.told(&appended);
+        }
+        self.machines[machine].run = Some(new.id);
+        Ok(())
+    }
+
+    fn commit(
+        &mut self,
+        machine: usize,
+        take: Option<&Take>,
+        telemetry: &[Segment],
+    ) -> Result<(), SinkError> {
+        let Some(run) = &self.machines[machine].run else { return Ok(()) };
+        let appended = match take {
+            Some(take) => {
+                vec![self.store.append_take(run, take, telemetry, &[]).map_err(refused)?]
+            }
+            None => {
+                let each = telemetry.iter().map(|segment| self.store.append_telemetry(run, segment));
+                each.collect::<Result<_, _>>().map_err(refused)?
+            }
+        };
+        appended.iter().for_each(|one| self.told(one));
+        Ok(())
+    }
+
+    fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError> {
+        match &self.machines[machine].run {
+            Some(run) => {
+                let appended = self.store.note(run, &note(kind, text)).map_err(refused)?;
+                self.told(&appended);
+            }
+            None => self.machines[machine].early.push((kind.to_owned(), text.to_owned())),
+        }
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        machine: usize,
+        status: Status,
+        seconds: f64,
+        cost: Option<OwnCost>,
+    ) -> Result<(), SinkError> {
+        if let Some(run) = &self.machines[machine].run {
+            let appended = self.store.finish(run, status, seconds, cost).map_err(refused)?;
+            self.told(&appended);
+        }
+        Ok(())
+    }
+
+    fn show(&mut self, show: &Show<'_>) {
+        self.display.show(show);
+    }
+}

@@ -1,0 +1,277 @@
+//! Carries out a study: plan, store, children, conductor; then shows what came of it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use harness::conductor::{Conductor, Ended, Finished, Outcome};
+use model::data::{Price, RunData, Series, TakeHead};
+use model::plan::Plan;
+use model::reading::Take;
+use model::{Card, Instrument, Reading};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use store::{Filter, Mode, Options, Store};
+use sys::files::{Lock, LockFile};
+
+use crate::cli::Global;
+use crate::cli::run::Args;
+use crate::display::Display;
+use crate::error::{CliError, Kind};
+use crate::ids::Ids;
+use crate::sink::{Said, StoreSink};
+use crate::{link, out, paths, planning, present};
+
+/// `boxscore run`.
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    let path = paths::store(global)?;
+    let mut store = open(&path)?;
+    let mut plan = match &args.plan {
+        Some(name) => repeated(name, args, &store)?,
+        None => fresh(args)?,
+    };
+    if let Some(world) = &mut plan.fake {
+        world.run_index = store.heads(&Filter::default()).map_err(present::store_error)?.len() as u64;
+    }
+    let mut ids = Ids::new(plan.fake.as_ref());
+    let study = ids.next();
+    store.begin_study(&study, &plan).map_err(present::store_error)?;
+    let said = Said { label: plan.label.clone(), price: price(args)?, watts: watts(args)? };
+    let sitting = Sitting { plan: &plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
+    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, global)?;
+    finish(&outcome, &runs, &mut store, &path, global, !args.no_report)
+}
+
+/// `boxscore resume`: continues the plan of an interrupted study without repeating finished takes.
+pub fn resume(study: &str, global: &Global) -> Result<u8, CliError> {
+    let path = paths::store(global)?;
+    let mut store = open(&path)?;
+    let plan = store.plan(study).map_err(present::store_error)?;
+    let filter = Filter { study: Some(study.to_owned()), ..Filter::default() };
+    let heads = store.heads(&filter).map_err(present::store_error)?;
+    let mut earlier = Vec::new();
+    let mut runs = Vec::new();
+    let mut elapsed_ns = 0;
+    for (machine, via) in plan.machines.iter().enumerate() {
+        let head = heads.iter().find(|head| plan.machines.len() == 1 || head.machine == via.name);
+        runs.push(head.map(|head| head.id.clone()));
+        let Some(head) = head else { continue };
+        store.claim(&head.id).map_err(present::store_error)?;
+        let run = store.load_light(&head.id).map_err(present::store_error)?;
+        for take in taken(&run) {
+            elapsed_ns = elapsed_ns.max(take.end_ns);
+            earlier.push(Finished { machine, take });
+        }
+    }
+    let mut ids = Ids::new(plan.fake.as_ref());
+    let sitting =
+        Sitting { plan: &plan, study: study.to_owned(), said: Said::default(), earlier, runs, elapsed_ns };
+    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, global)?;
+    finish(&outcome, &runs, &mut store, &path, global, true)
+}
+
+fn open(path: &Path) -> Result<Store, CliError> {
+    let options = Options { owner: paths::owner(), ..Options::new(Mode::Create) };
+    let store = Store::open_with(path, &options).map_err(present::store_error)?;
+    store.check_writable().map_err(present::store_error)?;
+    for line in store.recovered() {
+        out::say(&format!("note: {line}"));
+    }
+    if store::is_temporary(path) {
+        out::say(&format!(
+            "warning: the store {} is in a temporary directory; it may be lost",
+            path.display()
+        ));
+    }
+    Ok(store)
+}
+
+/// The takes of a stored run as the conductor knows them.
+fn taken(run: &RunData) -> Vec<Take> {
+    let readings = |seq: u64| {
+        let of = |series: &Series| {
+            let points: Vec<_> = series.points.iter().filter(|point| point.seq == seq).cloned().collect();
+            let (key, better) = (series.key.clone(), series.better);
+            points.into_iter().map(move |point| Reading {
+                key: key.clone(),
+                better,
+                at_ns: point.at_ns,
+                window_ns: point.window_ns,
+                value: point.value,
+            })
+        };
+        run.series.iter().flat_map(of).collect::<Vec<Reading>>()
+    };
+    let take = |head: &TakeHead| Take {
+        seq: head.seq,
+        block: head.block,
+        phase: head.phase,
+        cell: head.cell,
+        arm: head.arm,
+        start_ns: head.start_ns,
+        end_ns: head.end_ns,
+        repeats: head.repeats,
+        readings: readings(head.seq),
+        refusals: head.refusals.clone(),
+        notes: Vec::new(),
+        fault: head.fault.clone(),
+    };
+    run.takes.iter().map(take).collect()
+}
+
+/// A new plan from the arguments.
+fn fresh(args: &Args) -> Result<Plan, CliError> {
+    let all = instruments::all();
+    let cards: Vec<&'static Card> = all.iter().map(|one: &&'static dyn Instrument| one.card()).collect();
+    let cpus = sys::affinity::allowed().map_or(1, |cpus| u32::try_from(cpus.len()).unwrap_or(u32::MAX));
+    let seed = args.seed.unwrap_or_else(|| sys::clock::wall_ns() ^ u64::from(std::process::id()));
+    planning::plan(args, &cards, cpus, seed)
+}
+
+/// The plan of a file or of a run in the store, with the same seed.
+fn repeated(name: &str, args: &Args, store: &Store) -> Result<Plan, CliError> {
+    let path = Path::new(name);
+    let mut plan: Plan = if path.is_file() {
+        let text =
+            std::fs::read_to_string(path).map_err(|error| CliError::data(format!("{name}: {error}")))?;
+        serde_json::from_str(&text)
+            .map_err(|error| CliError::data(format!("{name}:{}:{}: {error}", error.line(), error.column())))?
+    } else {
+        let run = crate::resolve::run_id(name, store)?;
+        store.load_light(&run).map_err(present::store_error)?.plan
+    };
+    if plan.version > model::plan::PLAN_VERSION {
+        return Err(CliError::data(format!(
+            "{name}: a plan of version {}, newer than this boxscore",
+            plan.version
+        )));
+    }
+    if let Some(label) = &args.label {
+        plan.label = Some(label.clone());
+    }
+    if let Some(world) = &args.fake {
+        plan.fake = Some(planning::fake(world)?);
+    }
+    Ok(plan)
+}
+
+/// `0.192/h` is hourly, `429` is bought.
+pub fn parse_price(text: &str, currency: &str) -> Result<Price, CliError> {
+    let (number, hourly) = match text.trim().strip_suffix("/h") {
+        Some(number) => (number, true),
+        None => (text.trim(), false),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(amount) if amount.is_finite() && amount > 0.0 => {
+            Ok(Price { amount, hourly, currency: currency.to_owned() })
+        }
+        _ => Err(CliError::usage(format!("--price {text}: not a price"))
+            .hint("write 0.192/h (hourly) or 429 (bought)")),
+    }
+}
+
+fn price(args: &Args) -> Result<Option<Price>, CliError> {
+    args.price.as_deref().map(|text| parse_price(text, &args.currency)).transpose()
+}
+
+fn watts(args: &Args) -> Result<Option<f64>, CliError> {
+    match args.watts {
+        Some(watts) if !watts.is_finite() || watts <= 0.0 => {
+            Err(CliError::usage(format!("--watts {watts}: must be above 0")))
+        }
+        watts => Ok(watts),
+    }
+}
+
+/// One sitting of a study: from the start, or the rest of an interrupted one.
+struct Sitting<'a> {
+    plan: &'a Plan,
+    study: String,
+    said: Said,
+    earlier: Vec<Finished>,
+    runs: Vec<Option<String>>,
+    elapsed_ns: u64,
+}
+
+impl Sitting<'_> {
+    fn carry_out(
+        self,
+        store: &mut Store,
+        path: &Path,
+        ids: &mut Ids,
+        global: &Global,
+    ) -> Result<(Outcome, Vec<String>), CliError> {
+        // A planted world measures nothing, so it disturbs nobody.
+        let _measuring = match self.plan.fake {
+            None => Some(measuring_alone(path)?),
+            Some(_) => None,
+        };
+        let mut display = Display::new(self.plan, global.json);
+        let stop = stop_flag()?;
+        let (links, events) = link::start(&self.plan.machines)?;
+        let mut sink = StoreSink::new(store, self.plan, &mut display, ids, self.study, self.said);
+        sink.continue_runs(&self.runs);
+        let stopped = || stop.load(Ordering::Relaxed);
+        let mut conductor = Conductor::new(self.plan, links, events, &mut sink, &stopped);
+        conductor.resume(&self.earlier);
+        let dir = paths::beside(path);
+        let outcome = conductor.run(&dir.display().to_string(), self.elapsed_ns);
+        let runs: Vec<String> = sink.runs().into_iter().flatten().collect();
+        display.end();
+        let outcome = outcome.map_err(|error| CliError::data(error.0))?;
+        if runs.is_empty() {
+            return Err(CliError::data("no machine could be measured").hint("the lines above say why"));
+        }
+        Ok((outcome, runs))
+    }
+}
+
+/// Two runs at once would disturb each other: the second is refused.
+fn measuring_alone(store: &Path) -> Result<LockFile, CliError> {
+    let path = store.with_extension("measuring");
+    match LockFile::try_acquire(&path) {
+        Ok(Lock::Held(lock)) => Ok(lock),
+        Ok(Lock::Busy { holder }) => {
+            let who = holder.map_or_else(String::new, |pid| format!(" (pid {})", pid.trim()));
+            Err(CliError::data(format!(
+                "another boxscore run{who} is measuring: two at once would disturb each other"
+            ))
+            .hint("wait until it ends, or stop it with Ctrl-C; it keeps what it has"))
+        }
+        Err(error) => Err(CliError::data(error.to_string())),
+    }
+}
+
+/// Set by the first Ctrl-C or TERM; the second ends the program at once.
+fn stop_flag() -> Result<Arc<AtomicBool>, CliError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let failed = |error: std::io::Error| CliError::data(format!("signals cannot be caught: {error}"));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop)).map_err(failed)?;
+        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(failed)?;
+    }
+    Ok(stop)
+}
+
+/// Shows the box score and writes the report; the exit code says how it ended.
+fn finish(
+    outcome: &Outcome,
+    runs: &[String],
+    store: &mut Store,
+    path: &Path,
+    global: &Global,
+    report: bool,
+) -> Result<u8, CliError> {
+    present::after_run(runs, store, path, global, report)?;
+    match outcome.ended {
+        Ended::Interrupted => {
+            out::say("interrupted: every take that was shown is stored; `boxscore resume` continues");
+            Ok(Kind::Interrupted.exit_code())
+        }
+        Ended::Lost => Err(CliError::data("every machine was lost before the plan was done")
+            .hint("what was taken is stored; `boxscore resume` continues")),
+        _ if outcome.faults > 0 || outcome.statuses.contains(&model::data::Status::Interrupted) => {
+            Ok(Kind::Faults.exit_code())
+        }
+        _ => Ok(0),
+    }
+}

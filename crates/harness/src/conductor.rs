@@ -1,0 +1,537 @@
+//! The program's end: hands out takes in the plan's order, commits each before the next, and decides when to stop.
+//!
+//! Knows no process, file or terminal: links send frames, a sink stores them, and events come from one channel.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use model::data::Status;
+use model::frame::{Frame, Hello, Job, OwnCost, Segment};
+use model::plan::{Plan, Takes};
+use model::reading::{Reading, Take};
+use model::{Fact, Phase, Value};
+use stats::{Decision, StopRule};
+
+use crate::order::{self, Place};
+use crate::worker::Event;
+
+/// A child that says nothing for so long is lost: it pings every second.
+const SILENCE_NS: u64 = 30_000_000_000;
+const POLL: Duration = Duration::from_millis(200);
+
+/// The way to one child.
+pub trait Link {
+    fn send(&mut self, frame: &Frame) -> Result<(), String>;
+}
+
+/// The sink refused: nothing more can be stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SinkError(pub String);
+
+/// What the display may show. Nothing here is stored.
+#[derive(Debug)]
+pub enum Show<'a> {
+    Doing { machine: usize, text: &'a str },
+    Starting { machine: usize, cell: u32, arm: u32, block: u32, warm_up: bool },
+    Reading(&'a Reading),
+    Taken { machine: usize, take: &'a Take, median: Option<f64>, width: Option<f64>, n: usize },
+    Left { seconds: Option<f64> },
+    Unfit { machine: usize, cell: u32, why: &'a str },
+    Lost { machine: usize, why: &'a str },
+}
+
+/// Where everything goes. `commit` returns only when the take is durable.
+pub trait Sink {
+    fn hello(&mut self, machine: usize, hello: &Hello) -> Result<(), SinkError>;
+    fn facts(&mut self, machine: usize, facts: &[Fact]) -> Result<(), SinkError>;
+    fn commit(&mut self, machine: usize, take: Option<&Take>, telemetry: &[Segment])
+    -> Result<(), SinkError>;
+    fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError>;
+    fn end(
+        &mut self,
+        machine: usize,
+        status: Status,
+        seconds: f64,
+        cost: Option<OwnCost>,
+    ) -> Result<(), SinkError>;
+    fn show(&mut self, show: &Show<'_>);
+}
+
+/// A take of an earlier sitting, for `resume`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished {
+    pub machine: usize,
+    pub take: Take,
+}
+
+/// Which rule ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every cell had its fixed number, or reached the last look.
+    Count,
+    /// Every cell was precise enough before its last look.
+    Target,
+    Budget,
+    Interrupted,
+    /// Every machine was lost.
+    Lost,
+}
+
+impl Ended {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Ended::Count => "the planned number of takes",
+            Ended::Target => "the target precision",
+            Ended::Budget => "the time budget",
+            Ended::Interrupted => "an interrupt",
+            Ended::Lost => "the loss of every machine",
+        }
+    }
+}
+
+/// How it went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pub ended: Ended,
+    pub statuses: Vec<Status>,
+    pub faults: u64,
+    pub unfit: Vec<(usize, u32, String)>,
+}
+
+#[derive(Default)]
+struct Tally {
+    attempts: u32,
+    values: BTreeMap<String, Vec<f64>>,
+}
+
+struct Machine {
+    link: Box<dyn Link>,
+    heard_ns: u64,
+    seq: u64,
+    faults: u64,
+    lost: Option<String>,
+    telemetry: Vec<Segment>,
+    cost: Option<OwnCost>,
+    unfit: HashSet<(u32, u32)>,
+}
+
+/// One study being carried out.
+pub struct Conductor<'a> {
+    plan: &'a Plan,
+    machines: Vec<Machine>,
+    events: Receiver<(usize, Event)>,
+    sink: &'a mut dyn Sink,
+    /// True once the user asked to stop.
+    stop: &'a dyn Fn() -> bool,
+    started_ns: u64,
+    tally: HashMap<Place, Tally>,
+    finished: HashSet<(usize, u32, u32, u32)>,
+    done: Vec<bool>,
+    by_target: bool,
+    taken: u64,
+    taking_ns: u64,
+    unfit: Vec<(usize, u32, String)>,
+}
+
+impl<'a> Conductor<'a> {
+    /// `elapsed_ns` is the time that earlier sittings of this run took.
+    pub fn new(
+        plan: &'a Plan,
+        links: Vec<Box<dyn Link>>,
+        events: Receiver<(usize, Event)>,
+        sink: &'a mut dyn Sink,
+        stop: &'a dyn Fn() -> bool,
+    ) -> Conductor<'a> {
+        let now_ns = sys::clock::now_ns();
+        let machine = |link| Machine {
+            link,
+            heard_ns: now_ns,
+            seq: 0,
+            faults: 0,
+            lost: None,
+            telemetry: Vec::new(),
+            cost: None,
+            unfit: HashSet::new(),
+        };
+        Conductor {
+            plan,
+            machines: links.into_iter().map(machine).collect(),
+            events,
+            sink,
+            stop,
+            started_ns: now_ns,
+            tally: HashMap::new(),
+            finished: HashSet::new(),
+            done: vec![false; plan.cells.len()],
+            by_target: false,
+            taken: 0,
+            taking_ns: 0,
+            unfit: Vec::new(),
+        }
+    }
+
+    /// Takes of an earlier sitting count, and are not repeated.
+    pub fn resume(&mut self, finished: &[Finished]) {
+        for Finished { machine, take } in finished {
+            self.finished.insert((*machine, take.block, take.cell, take.arm));
+            if let Some(state) = self.machines.get_mut(*machine) {
+                state.seq = state.seq.max(take.seq + 1);
+                state.faults += u64::from(take.fault.is_some());
+            }
+            self.count(*machine, take);
+        }
+    }
+
+    /// Carries the plan out. Whatever happens, every machine's run gets an end.
+    pub fn run(mut self, dir: &str, elapsed_ns: u64) -> Result<Outcome, SinkError> {
+        self.open(dir, elapsed_ns)?;
+        let ended = if self.plan.telemetry_only { self.watch()? } else { self.blocks()? };
+        self.close(ended)
+    }
+
+    /// Hello, job and facts of every machine.
+    fn open(&mut self, dir: &str, elapsed_ns: u64) -> Result<(), SinkError> {
+        let job = |machine: usize| {
+            let machine = u32::try_from(machine).unwrap_or(u32::MAX);
+            Frame::Plan(Box::new(Job { plan: self.plan.clone(), machine, dir: dir.to_owned(), elapsed_ns }))
+        };
+        for machine in 0..self.machines.len() {
+            let job = job(machine);
+            let Some(frame) = self.wait(machine, |frame| matches!(frame, Frame::Hello(_)))? else { continue };
+            if let Frame::Hello(hello) = frame {
+                if let Err(error) = self.sink.hello(machine, &hello) {
+                    self.lose(machine, &error.0)?;
+                    continue;
+                }
+                self.tell(machine, &job)?;
+            }
+        }
+        for machine in 0..self.machines.len() {
+            if let Some(Frame::Ready(facts)) = self.wait(machine, |frame| matches!(frame, Frame::Ready(_)))? {
+                self.sink.facts(machine, &facts)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn blocks(&mut self) -> Result<Ended, SinkError> {
+        let most = most_blocks(self.plan);
+        for block in 0..most {
+            let warm_up = block < self.plan.warm_up;
+            let block_started_ns = sys::clock::now_ns();
+            for place in order::block(self.plan, block) {
+                if self.machines.iter().all(|machine| machine.lost.is_some()) {
+                    return Ok(Ended::Lost);
+                }
+                if (self.stop)() {
+                    return Ok(Ended::Interrupted);
+                }
+                if self.over_budget(0) {
+                    return Ok(Ended::Budget);
+                }
+                self.place(place, block, warm_up)?;
+            }
+            self.judge_cells();
+            if self.done.iter().all(|done| *done) {
+                return Ok(if self.by_target { Ended::Target } else { Ended::Count });
+            }
+            let block_ns = sys::clock::now_ns().saturating_sub(block_started_ns);
+            if !warm_up && self.over_budget(block_ns) {
+                return Ok(Ended::Budget);
+            }
+        }
+        Ok(Ended::Count)
+    }
+
+    /// One take of one place, unless it is done, unfit or finished earlier.
+    fn place(&mut self, place: Place, block: u32, warm_up: bool) -> Result<(), SinkError> {
+        let Place { machine, cell, arm } = place;
+        let skip = self.done.get(cell as usize).copied().unwrap_or(true)
+            || self.finished.contains(&(machine, block, cell, arm))
+            || self.machines[machine].lost.is_some()
+            || self.machines[machine].unfit.contains(&(cell, arm));
+        if skip {
+            return Ok(());
+        }
+        let started_ns = sys::clock::now_ns();
+        self.sink.show(&Show::Starting { machine, cell, arm, block, warm_up });
+        let order = order::take(place, self.machines[machine].seq, block, warm_up);
+        self.tell(machine, &Frame::Ack(Some(order)))?;
+        let answer = self.wait(machine, |frame| {
+            matches!(frame, Frame::TakeDone(_) | Frame::Fault { cell: Some(_), .. } | Frame::Bye(_))
+        })?;
+        match answer {
+            Some(Frame::TakeDone(take)) => self.taken(machine, &take)?,
+            Some(Frame::Fault { text, .. }) => {
+                self.machines[machine].unfit.insert((cell, arm));
+                self.unfit.push((machine, cell, text.clone()));
+                self.sink.show(&Show::Unfit { machine, cell, why: &text });
+                let name = self.plan.cells.get(cell as usize).map_or("", |cell| cell.instrument.as_str());
+                let params = self.plan.cells.get(cell as usize).map(|cell| cell.params.to_string());
+                let params = params.unwrap_or_default();
+                self.sink.note(machine, "unfit", &format!("{name} {params}: {text}"))?;
+            }
+            Some(_) => self.lose(machine, "it ended before its work was done")?,
+            None => {}
+        }
+        self.taking_ns += sys::clock::now_ns().saturating_sub(started_ns);
+        let seconds = self.seconds_left();
+        self.sink.show(&Show::Left { seconds });
+        Ok(())
+    }
+
+    fn taken(&mut self, machine: usize, take: &Take) -> Result<(), SinkError> {
+        let telemetry = std::mem::take(&mut self.machines[machine].telemetry);
+        self.sink.commit(machine, Some(take), &telemetry)?;
+        self.taken += 1;
+        self.machines[machine].seq = take.seq + 1;
+        self.machines[machine].faults += u64::from(take.fault.is_some());
+        self.count(machine, take);
+        let place = Place { machine, cell: take.cell, arm: take.arm };
+        let first = self.plan.cells.get(take.cell as usize).and_then(|cell| cell.headline.first());
+        let values = self.tally.get(&place).and_then(|tally| match first {
+            Some(name) => tally.values.get(name),
+            None => tally.values.values().next(),
+        });
+        let summary = values.and_then(|values| stats::summary(values).ok());
+        let median = summary.as_ref().map(|s| s.median);
+        let width = summary.as_ref().and_then(|s| s.relative_half_width());
+        let n = values.map_or(0, Vec::len);
+        self.sink.show(&Show::Taken { machine, take, median, width, n });
+        Ok(())
+    }
+
+    fn count(&mut self, machine: usize, take: &Take) {
+        if take.phase == Phase::WarmUp {
+            return;
+        }
+        let place = Place { machine, cell: take.cell, arm: take.arm };
+        let tally = self.tally.entry(place).or_default();
+        tally.attempts += 1;
+        let Some(cell) = self.plan.cells.get(take.cell as usize) else { return };
+        for reading in take.readings.iter().filter(|reading| reading.key.instrument == cell.instrument) {
+            let wanted = cell.headline.is_empty() || cell.headline.contains(&reading.key.metric);
+            if let (true, Value::Number(number)) = (wanted, &reading.value) {
+                tally.values.entry(reading.key.metric.clone()).or_default().push(*number);
+            }
+        }
+    }
+
+    /// Asks the stop rule of every cell, over all its arms and machines together.
+    fn judge_cells(&mut self) {
+        let mut early = false;
+        for cell in 0..self.done.len() {
+            let index = u32::try_from(cell).unwrap_or(u32::MAX);
+            if self.done[cell] {
+                continue;
+            }
+            let alive = |place: &Place| {
+                let machine = &self.machines[place.machine];
+                machine.lost.is_none() && !machine.unfit.contains(&(place.cell, place.arm))
+            };
+            let places: Vec<Place> = (0..self.machines.len())
+                .flat_map(|machine| {
+                    (0..self.plan.arms.len()).map(move |arm| Place {
+                        machine,
+                        cell: index,
+                        arm: u32::try_from(arm).unwrap_or(u32::MAX),
+                    })
+                })
+                .filter(alive)
+                .collect();
+            if places.is_empty() {
+                self.done[cell] = true;
+                continue;
+            }
+            let tallies = places.iter().map(|place| self.tally.get(place));
+            let tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
+            let attempts = tried.min().unwrap_or(0) as usize;
+            let arms: Vec<&[f64]> =
+                tallies.flatten().flat_map(|tally| tally.values.values().map(Vec::as_slice)).collect();
+            if let Decision::Stop(ended) = rule(&self.plan.takes).look(attempts, &arms) {
+                self.done[cell] = true;
+                early |= matches!(ended, stats::stop::Ended::Target { .. });
+            }
+        }
+        self.by_target |= early;
+    }
+
+    /// Telemetry only: stores batches until the budget is over.
+    fn watch(&mut self) -> Result<Ended, SinkError> {
+        loop {
+            if (self.stop)() {
+                return Ok(Ended::Interrupted);
+            }
+            if self.over_budget(0) {
+                return Ok(Ended::Budget);
+            }
+            if self.machines.iter().all(|machine| machine.lost.is_some()) {
+                return Ok(Ended::Lost);
+            }
+            self.poll()?;
+            for machine in 0..self.machines.len() {
+                let telemetry = std::mem::take(&mut self.machines[machine].telemetry);
+                if !telemetry.is_empty() {
+                    self.sink.commit(machine, None, &telemetry)?;
+                }
+            }
+            let elapsed = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
+            let seconds = self.plan.budget_seconds.map(|budget| (budget - elapsed).max(0.0));
+            self.sink.show(&Show::Left { seconds });
+        }
+    }
+
+    /// Tells every child that it is done, waits for its cost, and writes every run's end.
+    fn close(mut self, ended: Ended) -> Result<Outcome, SinkError> {
+        for machine in 0..self.machines.len() {
+            if self.machines[machine].lost.is_some() {
+                continue;
+            }
+            self.tell(machine, &Frame::Ack(None))?;
+            self.wait(machine, |frame| matches!(frame, Frame::Bye(_)))?;
+        }
+        let seconds = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
+        let mut statuses = Vec::new();
+        for machine in 0..self.machines.len() {
+            let state = &mut self.machines[machine];
+            let telemetry = std::mem::take(&mut state.telemetry);
+            let cut = state.lost.is_some() && state.cost.is_none();
+            let status = match (ended, state.faults) {
+                (Ended::Interrupted | Ended::Lost, _) => Status::Interrupted,
+                _ if cut => Status::Interrupted,
+                (_, 0) => Status::Complete,
+                _ => Status::Faulty,
+            };
+            let cost = state.cost;
+            if !telemetry.is_empty() {
+                self.sink.commit(machine, None, &telemetry)?;
+            }
+            self.sink.note(machine, "ended-by", ended.word())?;
+            let seconds = match &self.plan.fake {
+                Some(world) => self.machines[machine].seq as f64 * world.take_seconds,
+                None => seconds,
+            };
+            self.sink.end(machine, status, seconds, cost)?;
+            statuses.push(status);
+        }
+        let faults = self.machines.iter().map(|machine| machine.faults).sum();
+        Ok(Outcome { ended, statuses, faults, unfit: self.unfit })
+    }
+
+    fn over_budget(&self, ahead_ns: u64) -> bool {
+        let elapsed_ns = sys::clock::now_ns().saturating_sub(self.started_ns) + ahead_ns;
+        // A planted world has no time of its own: its budget would depend on this host's speed.
+        self.plan.fake.is_none()
+            && self.plan.budget_seconds.is_some_and(|budget| elapsed_ns as f64 / 1e9 > budget)
+    }
+
+    fn seconds_left(&self) -> Option<f64> {
+        if self.taken == 0 {
+            return None;
+        }
+        let most = u64::from(most_blocks(self.plan));
+        let open = self.done.iter().filter(|done| !**done).count() as u64;
+        let places = open * self.plan.arms.len() as u64 * self.machines.len() as u64;
+        let all = places * most;
+        let so_far: u64 = (self.tally.iter())
+            .filter(|(place, _)| !self.done.get(place.cell as usize).copied().unwrap_or(true))
+            .map(|(_, tally)| u64::from(tally.attempts + self.plan.warm_up))
+            .sum();
+        let each = self.taking_ns as f64 / 1e9 / self.taken as f64;
+        let by_takes = all.saturating_sub(so_far) as f64 * each;
+        let elapsed = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
+        let by_budget = self.plan.budget_seconds.map_or(f64::INFINITY, |budget| (budget - elapsed).max(0.0));
+        Some(by_takes.min(by_budget))
+    }
+
+    fn tell(&mut self, machine: usize, frame: &Frame) -> Result<(), SinkError> {
+        match self.machines[machine].link.send(frame) {
+            Ok(()) => Ok(()),
+            Err(why) => self.lose(machine, &why),
+        }
+    }
+
+    fn lose(&mut self, machine: usize, why: &str) -> Result<(), SinkError> {
+        if self.machines[machine].lost.is_some() {
+            return Ok(());
+        }
+        self.machines[machine].lost = Some(why.to_owned());
+        self.sink.show(&Show::Lost { machine, why });
+        self.sink.note(machine, "lost", why)
+    }
+
+    /// Waits for a frame of one machine, serving all the others meanwhile; `None` when the machine is lost.
+    fn wait(&mut self, machine: usize, wanted: impl Fn(&Frame) -> bool) -> Result<Option<Frame>, SinkError> {
+        while self.machines[machine].lost.is_none() {
+            let Some((from, frame)) = self.poll()? else { continue };
+            if from == machine && wanted(&frame) {
+                return Ok(Some(frame));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next frame that somebody waits for; telemetry, notes and signs of life are dealt with here.
+    fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
+        let now_ns = sys::clock::now_ns();
+        match self.events.recv_timeout(POLL) {
+            Ok((machine, Event::Frame(frame))) => {
+                self.machines[machine].heard_ns = now_ns;
+                match frame {
+                    Frame::Ping => {}
+                    Frame::Telemetry(segment) => self.machines[machine].telemetry.push(segment),
+                    Frame::Progress(text) => self.sink.show(&Show::Doing { machine, text: &text }),
+                    Frame::Reading(reading) => self.sink.show(&Show::Reading(&reading)),
+                    Frame::Note { kind, text } => self.sink.note(machine, &kind, &text)?,
+                    Frame::Fault { cell: None, text, .. } => self.lose(machine, &text)?,
+                    Frame::Bye(cost) => {
+                        self.machines[machine].cost = Some(cost);
+                        return Ok(Some((machine, Frame::Bye(cost))));
+                    }
+                    other => return Ok(Some((machine, other))),
+                }
+            }
+            Ok((machine, Event::Lost(why))) => {
+                // After Bye the pipe closes; that is no loss.
+                if self.machines[machine].cost.is_none() {
+                    self.lose(machine, &why)?;
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => self.check_silence(now_ns)?,
+            Err(RecvTimeoutError::Disconnected) => {
+                for machine in 0..self.machines.len() {
+                    self.lose(machine, "its pipe was closed")?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn check_silence(&mut self, now_ns: u64) -> Result<(), SinkError> {
+        for machine in 0..self.machines.len() {
+            let state = &self.machines[machine];
+            let silent_ns = now_ns.saturating_sub(state.heard_ns);
+            // In a planted world the child does not ping.
+            if silent_ns > SILENCE_NS && state.cost.is_none() && self.plan.fake.is_none() {
+                self.lose(machine, &format!("nothing heard for {} s", silent_ns / 1_000_000_000))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn rule(takes: &Takes) -> StopRule {
+    match takes {
+        Takes::Fixed(n) => StopRule::Exactly(*n as usize),
+        Takes::Adaptive { quick: true, target } => StopRule::quick(*target),
+        Takes::Adaptive { quick: false, target } => StopRule::standard(*target),
+    }
+}
+
+/// Blocks at the most, warm-up included.
+fn most_blocks(plan: &Plan) -> u32 {
+    plan.warm_up.saturating_add(u32::try_from(rule(&plan.takes).most()).unwrap_or(u32::MAX))
+}

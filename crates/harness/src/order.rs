@@ -1,0 +1,66 @@
+//! The order of takes: random blocks in which every cell, arm and machine occurs once, from the plan's seed.
+//!
+//! The same plan and seed give the same order; a block is the unit of pairing between arms.
+
+use model::Plan;
+use model::plan::TakeOrder;
+use stats::Rng;
+
+/// One place in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    pub machine: usize,
+    pub cell: u32,
+    pub arm: u32,
+}
+
+/// The places of one block in random order. Arms and machines of a cell stay adjacent, so that slow noise of the
+/// host is shared by what is compared.
+#[must_use]
+pub fn block(plan: &Plan, block: u32) -> Vec<Place> {
+    let mut rng = Rng::derive(plan.seed, &format!("block {block}"));
+    let mut cells: Vec<u32> = (0..count(plan.cells.len())).collect();
+    rng.shuffle(&mut cells);
+    let mut order = Vec::new();
+    for cell in cells {
+        let mut places: Vec<Place> = (0..count(plan.arms.len()))
+            .flat_map(|arm| (0..plan.machines.len()).map(move |machine| Place { machine, cell, arm }))
+            .collect();
+        rng.shuffle(&mut places);
+        order.extend(places);
+    }
+    order
+}
+
+/// Plans are bounded far below 2^32 cells; a longer one is cut rather than wrapped.
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// The order for a place.
+#[must_use]
+pub fn take(place: Place, seq: u64, block: u32, warm_up: bool) -> TakeOrder {
+    TakeOrder { seq, block, cell: place.cell, arm: place.arm, warm_up }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fake::tests::plan;
+
+    proptest! {
+        #[test]
+        fn every_block_has_every_place_once(seed in any::<u64>(), number in 0u32..20) {
+            let mut plan = plan(3, 2, 2);
+            plan.seed = seed;
+            let places = block(&plan, number);
+            prop_assert_eq!(places.len(), 12);
+            prop_assert_eq!(places.iter().collect::<BTreeSet<_>>().len(), 12);
+            prop_assert_eq!(places, block(&plan, number));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Collects what probes push during one take. On a fault the caller drops it, and nothing is kept.
+
+use model::instrument::Record;
+use model::{Card, Fact, Finding, Histogram, MetricInfo, Params, Reading, SeriesKey, Value};
+
+/// One take's record.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    pub readings: Vec<Reading>,
+    pub facts: Vec<Fact>,
+    pub notes: Vec<(String, String)>,
+    pub refusals: Vec<Finding>,
+    /// What an instrument did wrong: pushed a metric that its card does not list, or a unit of another kind.
+    pub undeclared: Vec<String>,
+    instrument: &'static str,
+    definition: u32,
+    params: Params,
+    arm: String,
+    at_ns: u64,
+    known: &'static [MetricInfo],
+}
+
+impl Recorder {
+    /// Everything pushed from here on belongs to this card, with these params and arm.
+    pub fn open(&mut self, card: &'static Card, params: &Params, arm: &str, at_ns: u64) {
+        self.instrument = card.name;
+        self.definition = card.definition;
+        self.params = params.clone();
+        arm.clone_into(&mut self.arm);
+        self.at_ns = at_ns;
+        self.known = card.metrics;
+    }
+
+    /// Sets the window of the readings pushed since `from`, once it is known.
+    pub fn close(&mut self, from: usize, start_ns: u64, end_ns: u64) {
+        for reading in self.readings.iter_mut().skip(from) {
+            reading.at_ns = start_ns;
+            reading.window_ns = end_ns.saturating_sub(start_ns);
+        }
+    }
+
+    fn push(&mut self, metric: &MetricInfo, extra: Option<&Params>, value: Value) {
+        if !self.known.iter().any(|known| known.name == metric.name && known.unit == metric.unit) {
+            self.undeclared.push(format!("{} pushed `{}`, not on its card", self.instrument, metric.name));
+        }
+        let params = extra.map_or_else(|| self.params.clone(), |extra| self.params.with(extra));
+        let key = SeriesKey {
+            instrument: self.instrument.to_owned(),
+            metric: metric.name.to_owned(),
+            unit: metric.unit,
+            params,
+            arm: self.arm.clone(),
+            definition: self.definition,
+        };
+        let (at_ns, better) = (self.at_ns, metric.better);
+        self.readings.push(Reading { key, better, at_ns, window_ns: 0, value });
+    }
+}
+
+impl Record for Recorder {
+    fn value(&mut self, metric: &MetricInfo, value: f64) {
+        self.push(metric, None, Value::Number(value));
+    }
+
+    fn value_of(&mut self, metric: &MetricInfo, extra: &Params, value: f64) {
+        self.push(metric, Some(extra), Value::Number(value));
+    }
+
+    fn histogram(&mut self, metric: &MetricInfo, histogram: Histogram) {
+        self.push(metric, None, Value::Histogram(histogram));
+    }
+
+    fn fact(&mut self, fact: Fact) {
+        self.facts.push(fact);
+    }
+
+    fn note(&mut self, kind: &str, text: &str) {
+        let note = (kind.to_owned(), text.to_owned());
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    fn refuse(&mut self, finding: Finding) {
+        self.refusals.push(finding);
+    }
+}

@@ -1,0 +1,174 @@
+//! The child's prepared instruments: made when first asked for, kept while memory allows.
+//!
+//! Probes together hold at most 40 % of memory; the one unused for longest is dropped first and made anew later.
+
+use std::collections::HashMap;
+
+use model::frame::Job;
+use model::{Cadence, Card, Fact, Instrument, Params, Probe, Record, Seconds, Setup, Size, Unfit};
+
+use crate::fake::{FakeProbe, Stand};
+
+/// Share of memory that prepared probes may hold together.
+const MEMORY_SHARE: f64 = 0.4;
+
+/// What the inventory said that instruments need to know.
+#[derive(Clone, Debug, Default)]
+pub struct Host {
+    pub cpus: Vec<u32>,
+    pub llc: Option<u64>,
+    pub memory: Option<u64>,
+}
+
+impl Host {
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "sizes in bytes are below 2^53"
+    )]
+    pub fn from_facts(facts: &[Fact], cpus: &[u32]) -> Host {
+        let bytes = |key: &str| {
+            let fact = facts.iter().find(|fact| fact.key == key);
+            fact.and_then(|fact| fact.value.as_ref()?.number()).filter(|n| *n > 0.0).map(|n| n as u64)
+        };
+        let largest = |keys: &[&str]| keys.iter().filter_map(|key| bytes(key)).max();
+        let llc = largest(&["cache.l4.bytes", "cache.l3.bytes"]).or_else(|| largest(&["cache.l2.bytes"]));
+        let memory = [bytes("memory.bytes"), bytes("cgroup.memory.limit")].into_iter().flatten().min();
+        Host { cpus: cpus.to_vec(), llc, memory }
+    }
+}
+
+/// A prepared cell of one arm.
+pub struct Ready {
+    pub probe: Box<dyn Probe>,
+    pub card: &'static Card,
+    pub params: Params,
+    pub repeats: u64,
+    used: u64,
+}
+
+/// Condition probes, read around each take.
+pub type Around = Vec<(&'static Card, Box<dyn Probe>)>;
+
+/// Every prepared probe of a job.
+pub struct Rig<'a> {
+    instruments: &'a [&'static dyn Instrument],
+    job: &'a Job,
+    host: Host,
+    ready: HashMap<(u32, u32), Ready>,
+    around: HashMap<Vec<u32>, Around>,
+    clock: u64,
+}
+
+impl<'a> Rig<'a> {
+    #[must_use]
+    pub fn new(instruments: &'a [&'static dyn Instrument], job: &'a Job, host: Host) -> Rig<'a> {
+        Rig { instruments, job, host, ready: HashMap::new(), around: HashMap::new(), clock: 0 }
+    }
+
+    /// The probe of a cell and arm, made if need be. `making` is told before anything slow starts.
+    pub fn ready(
+        &mut self,
+        cell: u32,
+        arm: u32,
+        record: &mut dyn Record,
+        making: &mut dyn FnMut(&str),
+    ) -> Result<&mut Ready, Unfit> {
+        self.clock += 1;
+        let place = (cell, arm);
+        if !self.ready.contains_key(&place) {
+            let made = self.make(cell, arm, record, making)?;
+            self.ready.insert(place, made);
+            self.evict(place);
+        }
+        let clock = self.clock;
+        let ready = self.ready.get_mut(&place).ok_or_else(|| Unfit::new("the probe was dropped"))?;
+        ready.used = clock;
+        Ok(ready)
+    }
+
+    /// The condition probes for takes on these CPUs.
+    pub fn around(&mut self, cpus: &[u32]) -> &mut Around {
+        let (instruments, job, host) = (self.instruments, self.job, &self.host);
+        self.around.entry(cpus.to_vec()).or_insert_with(|| {
+            let conditions = instruments.iter().filter(|one| one.card().cadence == Cadence::Around);
+            let prepare = |one: &&'static dyn Instrument| {
+                let mut setup = setup(job, host, Params::default(), None);
+                if !cpus.is_empty() {
+                    setup.cpus = cpus.to_vec();
+                }
+                one.prepare(&setup).ok().map(|probe| (one.card(), probe))
+            };
+            if job.plan.fake.is_some() { Vec::new() } else { conditions.filter_map(prepare).collect() }
+        })
+    }
+
+    fn make(
+        &self,
+        cell: u32,
+        arm: u32,
+        record: &mut dyn Record,
+        making: &mut dyn FnMut(&str),
+    ) -> Result<Ready, Unfit> {
+        let plan = &self.job.plan;
+        let (Some(cell), Some(arm)) = (plan.cells.get(cell as usize), plan.arms.get(arm as usize)) else {
+            return Err(Unfit::new("the plan has no such cell or arm"));
+        };
+        let instrument = (self.instruments.iter())
+            .find(|one| one.card().name == cell.instrument)
+            .ok_or_else(|| Unfit::new(format!("no instrument is called {}", cell.instrument)))?;
+        let card = instrument.card();
+        let known = |params: &Params| {
+            let kept = params.0.iter().filter(|(key, _)| card.param(key).is_some());
+            Params(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
+        };
+        let params =
+            card.resolve(&cell.params.with(&known(&arm.set))).map_err(|e| Unfit::new(e.to_string()))?;
+        if let Some(world) = &plan.fake {
+            let machine = plan.machines.get(self.job.machine as usize).map(|via| via.name.clone());
+            let stand =
+                Stand { machine: machine.unwrap_or_default(), arm: arm.name.clone(), params: params.clone() };
+            let probe = Box::new(FakeProbe::new(world, card, stand));
+            return Ok(Ready { probe, card, params, repeats: 1, used: 0 });
+        }
+        making(&format!("preparing {} {params}", card.name));
+        let setup = setup(self.job, &self.host, params.clone(), arm.set.get("cpus"));
+        instrument.fit(&setup)?;
+        let mut probe = instrument.prepare(&setup)?;
+        let at_least = Seconds(plan.take_seconds);
+        let repeats = probe.calibrate(at_least).map_err(|fault| Unfit::new(fault.to_string()))?;
+        record.note("repeats", &format!("{} {params}: {repeats} units a take", card.name));
+        Ok(Ready { probe, card, params, repeats, used: 0 })
+    }
+
+    /// Drops the probes unused for longest until the rest fits, never the one in use.
+    #[expect(clippy::cast_precision_loss, reason = "a share of memory needs no exact bytes")]
+    fn evict(&mut self, keep: (u32, u32)) {
+        let Some(memory) = self.host.memory else { return };
+        let limit = memory as f64 * MEMORY_SHARE;
+        loop {
+            let held: u64 = self.ready.values().map(|ready| ready.probe.footprint()).sum();
+            let oldest = (self.ready.iter())
+                .filter(|(place, ready)| **place != keep && ready.probe.footprint() > 0)
+                .min_by_key(|(_, ready)| ready.used);
+            match oldest {
+                Some((&place, _)) if held as f64 > limit => self.ready.remove(&place),
+                _ => return,
+            };
+        }
+    }
+}
+
+/// What an instrument prepares with. An arm's `cpus` bounds any instrument.
+pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> Setup {
+    let wanted = arm_cpus.and_then(model::params::parse_cpus).or_else(|| job.plan.cpus.clone());
+    let allowed = |cpu: &u32| host.cpus.contains(cpu);
+    let cpus = match wanted {
+        Some(wanted) => wanted.into_iter().filter(allowed).collect(),
+        None => host.cpus.clone(),
+    };
+    let dir = job.plan.dir.clone().unwrap_or_else(|| job.dir.clone()).into();
+    let cpus = if cpus.is_empty() { host.cpus.clone() } else { cpus };
+    Setup { params, size: Size::Full, cpus, dir, llc: host.llc, memory: host.memory, seed: job.plan.seed }
+}

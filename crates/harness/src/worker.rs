@@ -1,0 +1,290 @@
+//! The measuring child: says Hello, gets a plan, prepares, and takes one take per order until none is left.
+//!
+//! Orders come one at a time, each only after everything before it is committed, so that no fsync or drawing
+//! overlaps a measurement. When the pipe closes, the child ends.
+
+use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use model::frame::{self, Frame, Hello, Job, OwnCost};
+use model::plan::TakeOrder;
+use model::reading::Take;
+use model::{Cadence, Fact, Instrument, Params, Phase, Unfit};
+
+use crate::recorder::Recorder;
+use crate::rig::{Host, Rig, setup};
+use crate::ticker::Ticker;
+
+/// What comes out of a pipe.
+#[derive(Debug)]
+pub enum Event {
+    Frame(Frame),
+    /// The pipe ended or broke; nothing comes after this.
+    Lost(String),
+}
+
+/// Reads frames until the pipe ends, and hands each on. Meant for a thread of its own.
+pub fn pump(mut from: impl Read, mut give: impl FnMut(Event) -> bool) {
+    let mut bytes = Vec::new();
+    let mut chunk = vec![0u8; 64 << 10];
+    loop {
+        loop {
+            match frame::decode(&bytes) {
+                Ok(Some((frame, used))) => {
+                    bytes.drain(..used);
+                    if !give(Event::Frame(frame)) {
+                        return;
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    give(Event::Lost(error.to_string()));
+                    return;
+                }
+            }
+        }
+        match from.read(&mut chunk) {
+            Ok(0) => {
+                give(Event::Lost("the pipe was closed".to_owned()));
+                return;
+            }
+            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                give(Event::Lost(error.to_string()));
+                return;
+            }
+        }
+    }
+}
+
+/// Why a child ended before its work was done.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    #[error("the pipe to the program broke: {0}")]
+    Pipe(String),
+    #[error("expected {wanted}, got another frame")]
+    Order { wanted: &'static str },
+}
+
+/// What a child is made of.
+pub struct Worker {
+    pub instruments: Vec<&'static dyn Instrument>,
+    pub hello: Hello,
+    /// Called from the reading thread when the pipe is lost or Abort arrives, even in the middle of a take.
+    pub lost: fn(),
+}
+
+type Output = Arc<Mutex<Box<dyn Write + Send>>>;
+
+fn send(output: &Output, frame: &Frame) -> Result<(), WorkerError> {
+    let broke = |error: String| WorkerError::Pipe(error);
+    let bytes = frame::encode(frame).map_err(|error| broke(error.to_string()))?;
+    let mut output = output.lock().map_err(|_| broke("another thread failed while writing".to_owned()))?;
+    output.write_all(&bytes).and_then(|()| output.flush()).map_err(|error| broke(error.to_string()))
+}
+
+impl Worker {
+    /// Serves one job over a pair of pipes.
+    pub fn serve(
+        self,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+    ) -> Result<(), WorkerError> {
+        let output: Output = Arc::new(Mutex::new(Box::new(output)));
+        send(&output, &Frame::Hello(self.hello.clone()))?;
+        let (give, frames): (Sender<Event>, Receiver<Event>) = channel();
+        let lost = self.lost;
+        std::thread::spawn(move || {
+            pump(input, |event| {
+                if matches!(event, Event::Lost(_) | Event::Frame(Frame::Abort)) {
+                    lost();
+                }
+                give.send(event).is_ok()
+            });
+        });
+        let job = match next(&frames)? {
+            Frame::Plan(job) => *job,
+            _ => return Err(WorkerError::Order { wanted: "a plan" }),
+        };
+        let end = Arc::new(AtomicBool::new(false));
+        let served = self.work(&job, &frames, &output, &end);
+        end.store(true, Ordering::Relaxed);
+        served
+    }
+
+    fn work(
+        &self,
+        job: &Job,
+        frames: &Receiver<Event>,
+        output: &Output,
+        end: &Arc<AtomicBool>,
+    ) -> Result<(), WorkerError> {
+        let zero_ns = sys::clock::now_ns().saturating_sub(job.elapsed_ns);
+        let started_ns = sys::clock::now_ns();
+        let facts = if job.plan.fake.is_some() { Vec::new() } else { self.inventory(job) };
+        let host = Host::from_facts(&facts, &self.hello.cpus);
+        send(output, &Frame::Ready(facts))?;
+        let ticker = (job.plan.fake.is_none()).then(|| {
+            let out = Arc::clone(output);
+            let ticker = Ticker {
+                instruments: self.instruments.clone(),
+                setup: setup(job, &host, Params::default(), None),
+                zero_ns,
+                end: Arc::clone(end),
+                send: Box::new(move |frame| send(&out, frame).is_ok()),
+            };
+            std::thread::spawn(move || ticker.run())
+        });
+        let mut shift =
+            Shift { job, rig: Rig::new(&self.instruments, job, host), output, zero_ns, own_ns: 0 };
+        loop {
+            match next(frames)? {
+                Frame::Ack(Some(order)) => shift.take(order)?,
+                Frame::Ack(None) | Frame::Stop => break,
+                _ => return Err(WorkerError::Order { wanted: "an order" }),
+            }
+        }
+        end.store(true, Ordering::Relaxed);
+        let telemetry_cpu_seconds = ticker.and_then(|thread| thread.join().ok()).unwrap_or(0.0);
+        let agent_cpu_seconds = shift.own_ns as f64 / 1e9;
+        let seconds = (sys::clock::now_ns() - started_ns) as f64 / 1e9;
+        send(output, &Frame::Bye(OwnCost { agent_cpu_seconds, telemetry_cpu_seconds, seconds }))
+    }
+
+    /// The facts of this machine, from every instrument that is read once.
+    fn inventory(&self, job: &Job) -> Vec<Fact> {
+        let host = Host { cpus: self.hello.cpus.clone(), llc: None, memory: None };
+        let mut recorder = Recorder::default();
+        for one in self.instruments.iter().filter(|one| one.card().cadence == Cadence::Once) {
+            let setup = setup(job, &host, Params::default(), None);
+            recorder.open(one.card(), &setup.params, "", 0);
+            let name = one.card().name;
+            let taken = one.prepare(&setup).map_err(|unfit| unfit.why);
+            if let Err(why) =
+                taken.and_then(|mut probe| probe.take(1, &mut recorder).map_err(|fault| fault.0))
+            {
+                recorder.facts.push(Fact::unknown(name, name, why));
+            }
+        }
+        recorder.facts
+    }
+}
+
+fn next(frames: &Receiver<Event>) -> Result<Frame, WorkerError> {
+    match frames.recv() {
+        Ok(Event::Frame(frame)) => Ok(frame),
+        Ok(Event::Lost(why)) => Err(WorkerError::Pipe(why)),
+        Err(_) => Err(WorkerError::Pipe("the reading thread ended".to_owned())),
+    }
+}
+
+/// The takes of one job.
+struct Shift<'a> {
+    job: &'a Job,
+    rig: Rig<'a>,
+    output: &'a Output,
+    zero_ns: u64,
+    /// CPU time of this thread outside calibration and takes.
+    own_ns: u64,
+}
+
+impl Shift<'_> {
+    fn take(&mut self, order: TakeOrder) -> Result<(), WorkerError> {
+        let from_ns = sys::clock::thread_cpu_ns();
+        let mut recorder = Recorder::default();
+        let output = self.output;
+        let mut making = |what: &str| {
+            // A broken pipe is noticed by the reading thread, which ends the child.
+            drop(send(output, &Frame::Progress(what.to_owned())));
+        };
+        let made =
+            self.rig.ready(order.cell, order.arm, &mut recorder, &mut making).map(|ready| ready.probe.cpus());
+        let done = match made {
+            Ok(cpus) => {
+                let taken_from_ns = sys::clock::thread_cpu_ns();
+                let take = self.measure(order, recorder, &cpus);
+                self.own_ns += taken_from_ns.saturating_sub(from_ns).min(1_000_000);
+                Frame::TakeDone(Box::new(take))
+            }
+            Err(Unfit { why }) => Frame::Fault { cell: Some(order.cell), arm: Some(order.arm), text: why },
+        };
+        let sent_from_ns = sys::clock::thread_cpu_ns();
+        let sent = send(self.output, &done);
+        self.own_ns += sys::clock::thread_cpu_ns().saturating_sub(sent_from_ns);
+        sent
+    }
+
+    fn measure(&mut self, order: TakeOrder, mut recorder: Recorder, cpus: &[u32]) -> Take {
+        let arm = self.job.plan.arms.get(order.arm as usize).map(|arm| arm.name.clone()).unwrap_or_default();
+        self.conditions(0, cpus, &arm, &mut recorder);
+        let from = recorder.readings.len();
+        let mut start_ns = self.now(order.seq);
+        let mut fault;
+        let mut repeats = 0;
+        match self.rig.ready(order.cell, order.arm, &mut recorder, &mut |_| ()) {
+            Ok(ready) => {
+                recorder.open(ready.card, &ready.params, &arm, start_ns);
+                repeats = if self.job.plan.fake.is_some() { u64::from(order.block) } else { ready.repeats };
+                start_ns = now(self.job, self.zero_ns, order.seq);
+                fault = ready.probe.take(repeats, &mut recorder).err().map(|fault| fault.0);
+            }
+            Err(unfit) => fault = Some(unfit.why),
+        }
+        let end_ns = self.now(order.seq + 1);
+        recorder.close(from, start_ns, end_ns);
+        fault = fault.or_else(|| recorder.undeclared.first().cloned());
+        if fault.is_some() {
+            recorder.readings.truncate(from);
+        }
+        self.conditions(1, cpus, &arm, &mut recorder);
+        let phase = if order.warm_up { Phase::WarmUp } else { Phase::Measured };
+        Take {
+            seq: order.seq,
+            block: order.block,
+            phase,
+            cell: order.cell,
+            arm: order.arm,
+            start_ns,
+            end_ns,
+            repeats,
+            readings: recorder.readings,
+            refusals: recorder.refusals,
+            notes: recorder.notes,
+            fault,
+        }
+    }
+
+    /// Reads the condition probes: side 0 before the take, side 1 after it.
+    fn conditions(&mut self, side: u64, cpus: &[u32], arm: &str, recorder: &mut Recorder) {
+        let at_ns = now(self.job, self.zero_ns, 0);
+        for (card, probe) in self.rig.around(cpus) {
+            let from = recorder.readings.len();
+            recorder.open(card, &Params::default(), arm, at_ns);
+            if let Err(fault) = probe.take(side, recorder) {
+                recorder.readings.truncate(from);
+                recorder.notes.push(("condition".to_owned(), format!("{}: {fault}", card.name)));
+            }
+            recorder.close(from, at_ns, now(self.job, self.zero_ns, 0));
+        }
+    }
+
+    fn now(&self, seq: u64) -> u64 {
+        now(self.job, self.zero_ns, seq)
+    }
+}
+
+/// Time since the run's start; in a planted world, take times that depend on the take's number only.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "planted times are far below 2^53 ns"
+)]
+fn now(job: &Job, zero_ns: u64, seq: u64) -> u64 {
+    match &job.plan.fake {
+        Some(world) => (seq as f64 * world.take_seconds * 1e9) as u64,
+        None => sys::clock::now_ns().saturating_sub(zero_ns),
+    }
+}

@@ -1,0 +1,255 @@
+//! Whole studies over real pipes, with toy instruments: order, commits, faults, stop rules, resume.
+
+use std::os::unix::net::UnixStream;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+
+use harness::conductor::{Conductor, Ended, Finished, Link, Outcome, Show, Sink, SinkError};
+use harness::worker::{Worker, pump};
+use model::card::{Cadence, Family};
+use model::data::Status;
+use model::frame::{Frame, Hello, OwnCost, Segment, WIRE_VERSION, encode};
+use model::metric::{Better, Metric, MetricInfo};
+use model::params::{ParamKind, ParamSpec};
+use model::plan::{Level, PLAN_VERSION, Takes, Via};
+use model::reading::Take;
+use model::{
+    Arm, Card, Cell, Fact, Fault, Instrument, Params, PerSec, Phase, Plan, Probe, Record, RecordExt, Setup,
+    Unfit,
+};
+
+const RATE: Metric<PerSec> = Metric::new("rate", Better::Higher, "toy");
+const METRICS: [MetricInfo; 1] = [RATE.info()];
+static TOY: Card = Card {
+    name: "toy",
+    family: Family::Cpu,
+    says: "a toy",
+    source: "own",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[ParamSpec { name: "n", kind: ParamKind::Int { min: 0, max: 99 }, default: "0", says: "which" }],
+    metrics: &METRICS,
+    needs: &[],
+    variants: &[],
+};
+
+/// n = 8 never fits; n = 9 fails every other take; the others count up.
+struct Toy;
+struct ToyProbe {
+    n: u64,
+}
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+impl Instrument for Toy {
+    fn card(&self) -> &'static Card {
+        &TOY
+    }
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        match setup.params.get("n") {
+            Some("8") => Err(Unfit::new("eight never fits")),
+            n => Ok(Box::new(ToyProbe { n: n.and_then(|n| n.parse().ok()).unwrap_or(0) })),
+        }
+    }
+}
+
+impl Probe for ToyProbe {
+    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        assert_eq!(repeats, 1);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        record.push(&RATE, PerSec(1000.0 + (count % 3) as f64));
+        if self.n == 9 && count % 2 == 0 { Err(Fault::new("planned")) } else { Ok(()) }
+    }
+}
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+struct Pipe(UnixStream);
+impl Link for Pipe {
+    fn send(&mut self, frame: &Frame) -> Result<(), String> {
+        use std::io::Write;
+        self.0.write_all(&encode(frame).unwrap()).map_err(|error| error.to_string())
+    }
+}
+
+#[derive(Default)]
+struct Shelf {
+    takes: Vec<(usize, Take)>,
+    notes: Vec<(usize, String, String)>,
+    ends: Vec<(usize, Status)>,
+    facts: usize,
+    stop_after: Option<usize>,
+}
+
+struct Shared<'a>(&'a Mutex<Shelf>);
+
+impl Sink for Shared<'_> {
+    fn hello(&mut self, _: usize, hello: &Hello) -> Result<(), SinkError> {
+        assert_eq!(hello.wire, WIRE_VERSION);
+        Ok(())
+    }
+    fn facts(&mut self, _: usize, _: &[Fact]) -> Result<(), SinkError> {
+        self.0.lock().unwrap().facts += 1;
+        Ok(())
+    }
+    fn commit(&mut self, machine: usize, take: Option<&Take>, _: &[Segment]) -> Result<(), SinkError> {
+        self.0.lock().unwrap().takes.extend(take.map(|take| (machine, take.clone())));
+        Ok(())
+    }
+    fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError> {
+        self.0.lock().unwrap().notes.push((machine, kind.to_owned(), text.to_owned()));
+        Ok(())
+    }
+    fn end(
+        &mut self,
+        machine: usize,
+        status: Status,
+        _: f64,
+        cost: Option<OwnCost>,
+    ) -> Result<(), SinkError> {
+        assert!(cost.is_some());
+        self.0.lock().unwrap().ends.push((machine, status));
+        Ok(())
+    }
+    fn show(&mut self, _: &Show<'_>) {}
+}
+
+fn plan(cells: &[u32], arms: usize, machines: usize, takes: Takes) -> Plan {
+    let cell = |n: &u32| Cell {
+        instrument: "toy".into(),
+        params: Params::parse(&format!("n={n}")).unwrap(),
+        headline: vec!["rate".into()],
+    };
+    Plan {
+        version: PLAN_VERSION,
+        seed: 11,
+        level: Level::Named,
+        cells: cells.iter().map(cell).collect(),
+        arms: (0..arms).map(|n| Arm { name: format!("arm{n}"), set: Params::default() }).collect(),
+        machines: (0..machines).map(|n| Via { name: format!("m{n}"), command: None }).collect(),
+        takes,
+        warm_up: 1,
+        take_seconds: 0.001,
+        budget_seconds: None,
+        cpus: None,
+        dir: None,
+        command: None,
+        telemetry_only: false,
+        label: None,
+        fake: None,
+    }
+}
+
+fn conduct(plan: &Plan, earlier: &[Finished], stop_after: Option<usize>) -> (Outcome, Shelf) {
+    let _guard = ONE_AT_A_TIME.lock();
+    let (give, events) = channel();
+    let mut links: Vec<Box<dyn Link>> = Vec::new();
+    for machine in 0..plan.machines.len() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (input, output) = (theirs.try_clone().unwrap(), theirs);
+        let hello = Hello {
+            wire: WIRE_VERSION,
+            build: "test".into(),
+            target: "test".into(),
+            hostname: "test".into(),
+            boot_id: None,
+            cpus: vec![0],
+            wall_ns: 0,
+            monotonic_ns: 0,
+        };
+        std::thread::spawn(move || {
+            let worker = Worker { instruments: vec![&Toy], hello, lost: || () };
+            worker.serve(input, output)
+        });
+        let reader = ours.try_clone().unwrap();
+        let give = give.clone();
+        std::thread::spawn(move || pump(reader, |event| give.send((machine, event)).is_ok()));
+        links.push(Box::new(Pipe(ours)));
+    }
+    let shelf = Mutex::new(Shelf { stop_after, ..Shelf::default() });
+    let stop = || {
+        let shelf = shelf.lock().unwrap();
+        shelf.stop_after.is_some_and(|limit| shelf.takes.len() >= limit)
+    };
+    let mut sink = Shared(&shelf);
+    let mut conductor = Conductor::new(plan, links, events, &mut sink, &stop);
+    conductor.resume(earlier);
+    let outcome = conductor.run("/nonexistent", 0).unwrap();
+    (outcome, shelf.into_inner().unwrap())
+}
+
+#[test]
+fn every_place_gets_its_takes_in_order() {
+    let plan = plan(&[1, 2], 2, 2, Takes::Fixed(4));
+    let (outcome, shelf) = conduct(&plan, &[], None);
+    assert_eq!(outcome.ended, Ended::Count);
+    assert_eq!(outcome.statuses, [Status::Complete, Status::Complete]);
+    assert_eq!(shelf.facts, 2);
+    assert_eq!(shelf.takes.len(), 2 * 2 * 2 * 5);
+    for machine in 0..2 {
+        let takes: Vec<&Take> =
+            shelf.takes.iter().filter(|(m, _)| *m == machine).map(|(_, take)| take).collect();
+        assert!(takes.iter().enumerate().all(|(seq, take)| take.seq == seq as u64));
+        assert!(takes.windows(2).all(|pair| pair[0].start_ns <= pair[1].start_ns));
+        assert_eq!(takes.iter().filter(|take| take.phase == Phase::WarmUp).count(), 4);
+        assert!(takes.iter().all(|take| take.readings.len() == 1 && take.end_ns >= take.start_ns));
+    }
+}
+
+#[test]
+fn an_unfit_cell_is_noted_once_and_the_others_go_on() {
+    let plan = plan(&[1, 8], 1, 1, Takes::Fixed(3));
+    let (outcome, shelf) = conduct(&plan, &[], None);
+    assert_eq!(outcome.unfit, [(0, 1, "eight never fits".to_owned())]);
+    assert_eq!(shelf.takes.len(), 4);
+    assert_eq!(shelf.notes.iter().filter(|(_, kind, _)| kind == "unfit").count(), 1);
+}
+
+#[test]
+fn a_fault_discards_its_own_readings_only() {
+    let plan = plan(&[1, 9], 1, 1, Takes::Fixed(6));
+    let (outcome, shelf) = conduct(&plan, &[], None);
+    let faulted: Vec<&Take> =
+        shelf.takes.iter().map(|(_, take)| take).filter(|take| take.fault.is_some()).collect();
+    assert!(!faulted.is_empty() && faulted.iter().all(|take| take.cell == 1 && take.readings.is_empty()));
+    assert_eq!(shelf.takes.len(), 14, "faulted takes count as tried");
+    let measured = faulted.len() as u64;
+    assert_eq!(outcome.faults, measured);
+    assert_eq!(shelf.ends, [(0, Status::Faulty)]);
+}
+
+#[test]
+fn steady_figures_stop_at_the_first_look() {
+    let plan = plan(&[1], 1, 1, Takes::Adaptive { quick: true, target: 0.02 });
+    let (outcome, shelf) = conduct(&plan, &[], None);
+    assert_eq!(outcome.ended, Ended::Target);
+    assert_eq!(shelf.takes.len(), 9);
+}
+
+#[test]
+fn a_resumed_study_repeats_nothing() {
+    let plan = plan(&[1, 2, 3], 2, 2, Takes::Fixed(3));
+    let (first, cut) = conduct(&plan, &[], Some(17));
+    assert_eq!(first.ended, Ended::Interrupted);
+    assert_eq!(cut.takes.len(), 17);
+    assert_eq!(cut.ends, [(0, Status::Interrupted), (1, Status::Interrupted)]);
+    let earlier: Vec<Finished> =
+        cut.takes.iter().map(|(machine, take)| Finished { machine: *machine, take: take.clone() }).collect();
+    let (second, rest) = conduct(&plan, &earlier, None);
+    assert_eq!(second.ended, Ended::Count);
+    let place = |(machine, take): &(usize, Take)| (*machine, take.block, take.cell, take.arm);
+    let mut all: Vec<_> = cut.takes.iter().chain(&rest.takes).map(place).collect();
+    assert_eq!(all.len(), 3 * 2 * 2 * 4);
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 3 * 2 * 2 * 4);
+    let seqs = |machine: usize| {
+        cut.takes
+            .iter()
+            .chain(&rest.takes)
+            .filter(|(m, _)| *m == machine)
+            .map(|(_, t)| t.seq)
+            .collect::<Vec<_>>()
+    };
+    assert!(seqs(0).iter().enumerate().all(|(at, seq)| at as u64 == *seq));
+}

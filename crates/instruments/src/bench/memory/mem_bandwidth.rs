@@ -1,0 +1,313 @@
+//! Memory bandwidth: bytes moved between memory and cores per second, by operation, threads and pinning.
+//!
+//! Counts what the definition counts: `counting=bw_mem` the buffer once (also for copies),
+//! `counting=stream` two or three arrays; MB are 10^6 bytes. Write-allocate traffic is never counted.
+//! Threads share the arrays, each its own part; a take ends with the slowest.
+
+use std::sync::{Arc, Mutex};
+
+use model::{
+    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Finding, Instrument, Metric, ParamKind,
+    ParamSpec, Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+};
+
+use crate::bench::kernel::repeats_for;
+use crate::bench::ram::arena::{self, Arena, SECOND, SOURCE, TARGET, lock};
+use crate::bench::ram::kernels::{self, BLOCK, Isa, Kernel, Op, Store};
+use crate::bench::ram::pass::{Arrays, Crew};
+use crate::bench::ram::place::{self, CPUS, Extent, NODE, PAGES, Place};
+
+const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
+    "bandwidth",
+    Better::Higher,
+    "bytes per second of all threads together, counted as `counting` says, MB = 10^6; write-allocate \
+     traffic is not counted",
+);
+
+static CARD: Card = Card {
+    name: "mem-bandwidth",
+    family: Family::Memory,
+    says: "memory bandwidth by operation, threads and pinning",
+    source: "bw_mem-style (lmbench) and STREAM-style definitions, own code",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[
+        ParamSpec {
+            name: "op",
+            kind: ParamKind::Choice(&[
+                "read", "write", "rdwr", "copy", "fread", "fwrite", "fcopy", "scale", "add", "triad",
+            ]),
+            default: "read",
+            says: "read, write, rdwr, copy touch 4 of every 16 bytes (all lines move); fread, fwrite, fcopy \
+                   every byte; with counting=stream: copy, scale, add, triad on doubles",
+        },
+        ParamSpec {
+            name: "counting",
+            kind: ParamKind::Choice(&["bw_mem", "stream"]),
+            default: "bw_mem",
+            says: "bw_mem: the buffer counts once; stream: 2 (copy, scale) or 3 (add, triad) arrays count",
+        },
+        ParamSpec {
+            name: "store",
+            kind: ParamKind::Choice(&["temporal", "streaming"]),
+            default: "temporal",
+            says: "temporal: stores go through the caches; streaming: around them",
+        },
+        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
+        CPUS,
+        ParamSpec {
+            name: "size",
+            kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
+            default: "auto",
+            says: "bytes of each array; auto: 4 times the last-level cache, all arrays within a quarter of \
+                   the memory",
+        },
+        PAGES,
+        NODE,
+    ],
+    metrics: &[BANDWIDTH.info()],
+    needs: &[],
+    variants: &[
+        Variant { tier: Tier::Quick, set: "op=read;threads=1", headline: &["bandwidth"] },
+        Variant { tier: Tier::Quick, set: "op=read;threads=all", headline: &[] },
+        Variant { tier: Tier::Default, set: "op=write|copy;threads=1|all", headline: &[] },
+        Variant { tier: Tier::Default, set: "op=triad;counting=stream;threads=1|all", headline: &[] },
+        Variant { tier: Tier::Full, set: "op=read|write|copy;threads=4", headline: &[] },
+        Variant { tier: Tier::Full, set: "op=read;threads=sweep", headline: &[] },
+        Variant { tier: Tier::Full, set: "op=read;threads=1;cpus=each", headline: &[] },
+        Variant { tier: Tier::Full, set: "op=rdwr|fread|fwrite|fcopy;threads=1", headline: &[] },
+        Variant {
+            tier: Tier::Full,
+            set: "op=copy|scale|add|triad;counting=stream;store=temporal|streaming;threads=1|all",
+            headline: &[],
+        },
+        Variant { tier: Tier::Full, set: "op=read;threads=1|all;pages=huge", headline: &[] },
+    ],
+};
+
+pub static INSTRUMENT: MemBandwidth = MemBandwidth;
+
+pub struct MemBandwidth;
+
+/// What the parameters mean on this machine.
+#[derive(Debug)]
+struct Task {
+    op: Op,
+    isa: Isa,
+    kernel: Kernel,
+    place: Place,
+    extent: Extent,
+    limit: u64,
+}
+
+fn operation(setup: &Setup) -> Result<Op, Unfit> {
+    let stream = setup.params.get("counting") == Some("stream");
+    let name = setup.params.get("op").unwrap_or("read");
+    match (name, stream) {
+        ("read", false) => Ok(Op::Read),
+        ("write", false) => Ok(Op::Write),
+        ("rdwr", false) => Ok(Op::ReadWrite),
+        ("copy", false) => Ok(Op::Copy),
+        ("fread", false) => Ok(Op::FullRead),
+        ("fwrite", false) => Ok(Op::FullWrite),
+        ("fcopy", false) => Ok(Op::FullCopy),
+        ("copy", true) => Ok(Op::StreamCopy),
+        ("scale", true) => Ok(Op::Scale),
+        ("add", true) => Ok(Op::Add),
+        ("triad", true) => Ok(Op::Triad),
+        (_, true) => Err(Unfit::new(format!("{name} is not a STREAM operation: use counting=bw_mem"))),
+        (_, false) => Err(Unfit::new(format!("{name} moves several arrays: use counting=stream"))),
+    }
+}
+
+/// The arrays that an operation needs.
+fn roles(op: Op) -> &'static [usize] {
+    match (op.writes(), op.sources()) {
+        (false, _) => &[SOURCE],
+        (true, 0) => &[TARGET],
+        (true, 1) => &[SOURCE, TARGET],
+        (true, _) => &[SOURCE, TARGET, SECOND],
+    }
+}
+
+fn task(setup: &Setup) -> Result<Task, Unfit> {
+    let op = operation(setup)?;
+    let streaming = setup.params.get("store") == Some("streaming");
+    let store = if streaming { Store::Streaming } else { Store::Temporal };
+    let (isa, kernel) = kernels::best(op, store).ok_or_else(|| {
+        Unfit::new("streaming stores need an operation that writes whole lines, and SSE2 or better")
+    })?;
+    let place = Place::of(setup)?;
+    let arrays = roles(op).len() as u64;
+    let mut extent = place::extent(setup, setup.params.get("size"), arrays)?;
+    let grain = (BLOCK * 8) as u64;
+    extent.bytes = extent.bytes / grain * grain;
+    if extent.bytes < grain * place.cpus.len() as u64 {
+        return Err(Unfit::new("the arrays hold less than one block a thread"));
+    }
+    Ok(Task { op, isa, kernel, place, extent, limit: place::limit(setup) })
+}
+
+impl Instrument for MemBandwidth {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        task(setup).map(|_| ())
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let task = task(setup)?;
+        let crew = Crew::start(&task.place.cpus)?;
+        let mut probe = Bandwidth { task, crew, arena: arena::shared(), footprint: 0, noted: false };
+        let arena = Arc::clone(&probe.arena);
+        let mut arena = lock(&arena);
+        let before = arena.held();
+        probe.ready(&mut arena).map_err(|fault| Unfit::new(fault.0))?;
+        probe.footprint = arena.held().saturating_sub(before);
+        drop(arena);
+        Ok(Box::new(probe))
+    }
+}
+
+struct Bandwidth {
+    task: Task,
+    crew: Crew,
+    arena: Arc<Mutex<Arena>>,
+    footprint: u64,
+    noted: bool,
+}
+
+fn faulty(error: impl std::fmt::Display) -> Fault {
+    Fault::new(error.to_string())
+}
+
+fn bytes(task: &Task) -> Result<usize, Fault> {
+    usize::try_from(task.extent.bytes).map_err(|_| Fault::new("arrays larger than the address space"))
+}
+
+impl Bandwidth {
+    /// Maps and fills what is missing.
+    fn ready(&mut self, arena: &mut Arena) -> Result<(), Fault> {
+        let (task, bytes) = (&self.task, bytes(&self.task)?);
+        let kind = &task.place.kind;
+        let fresh = arena.ensure(kind, roles(task.op), bytes, task.limit).map_err(faulty)?;
+        for role in fresh {
+            self.crew.fill(arena.array(kind, role).map_err(faulty)?.words_mut())?;
+        }
+        Ok(())
+    }
+
+    /// Runs the kernel `repeats` times and checks a few of its results.
+    fn timed(&mut self, repeats: u64) -> Result<Seconds, Fault> {
+        let shared = Arc::clone(&self.arena);
+        let mut arena = lock(&shared);
+        self.ready(&mut arena)?;
+        let words = bytes(&self.task)? / 8;
+        let (kind, op) = (&self.task.place.kind, self.task.op);
+        let wanted = |role: usize| roles(op).contains(&role);
+        let mut dst: &mut [u64] = &mut [];
+        let (mut a, mut b): (&[u64], &[u64]) = (&[], &[]);
+        let [source, target, second, _] = arena.all(kind);
+        if let Some(array) = target.filter(|_| wanted(TARGET)) {
+            dst = array.words_mut().get_mut(..words).unwrap_or_default();
+        }
+        if let Some(array) = source.filter(|_| wanted(SOURCE)) {
+            a = array.words().get(..words).unwrap_or_default();
+        }
+        if let Some(array) = second.filter(|_| wanted(SECOND)) {
+            b = array.words().get(..words).unwrap_or_default();
+        }
+        let time = self.crew.pass(self.task.kernel, Arrays { dst, a, b }, repeats)?.time();
+        check(op, dst, a, b)?;
+        if time.0 > 0.0 { Ok(time) } else { Err(Fault::new("the clock did not move during the take")) }
+    }
+}
+
+/// Looks at a few elements: a kernel that did something else has no speed.
+fn check(op: Op, dst: &[u64], a: &[u64], b: &[u64]) -> Result<(), Fault> {
+    const LOOKS: usize = 64;
+    let step = (dst.len() / LOOKS).max(2) & !1;
+    let word = |array: &[u64], i: usize| array.get(i).copied().unwrap_or_default();
+    for i in (0..dst.len()).step_by(step) {
+        let (found, wanted) = (word(dst, i), kernels::expected(op, word(a, i), word(b, i)));
+        let same = match op.strided() {
+            true => found.to_ne_bytes()[..4] == wanted.to_ne_bytes()[..4],
+            false => found == wanted,
+        };
+        if !same {
+            return Err(Fault::new(format!("{op:?}: element {i} is {found:#x} instead of {wanted:#x}")));
+        }
+    }
+    Ok(())
+}
+
+impl Probe for Bandwidth {
+    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
+        repeats_for(at_least, |repeats| self.timed(repeats))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
+    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let repeats = repeats.max(1);
+        let time = self.timed(repeats)?;
+        let counted = self.task.extent.bytes as f64 * self.task.op.counted() as f64 * repeats as f64;
+        record.push(&BANDWIDTH, Bytes(counted) / time);
+        if let Some(doubt) = self.task.extent.doubt.clone() {
+            record.refuse(Finding { subject: CARD.name.to_owned(), ..doubt });
+        }
+        if !self.noted {
+            self.noted = true;
+            record.note("pinning", &self.task.place.sentence());
+            let arrays = roles(self.task.op).len();
+            let size = model::params::show_bytes(self.task.extent.bytes);
+            record.note("arrays", &format!("{arrays} of {size}, {} code", self.task.isa.name()));
+        }
+        Ok(())
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.crew.cpus()
+    }
+
+    fn footprint(&self) -> u64 {
+        self.footprint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Params, Size};
+
+    use super::*;
+
+    fn fit(params: &str) -> Result<(), Unfit> {
+        let params = CARD.resolve(&Params::parse(params).unwrap()).unwrap();
+        let (llc, memory) = (Some(8 << 20), Some(4 << 30));
+        let cpus = vec![0, 1];
+        let dir = std::env::temp_dir();
+        INSTRUMENT.fit(&Setup { params, size: Size::Full, cpus, dir, llc, memory, seed: 1 })
+    }
+
+    #[test]
+    fn impossible_combinations_say_why() {
+        assert_eq!(fit("op=read"), Ok(()));
+        assert!(fit("op=triad").unwrap_err().why.contains("counting=stream"));
+        assert!(fit("op=read;counting=stream").unwrap_err().why.contains("counting=bw_mem"));
+        assert!(fit("op=copy;store=streaming").unwrap_err().why.contains("whole lines"));
+        assert!(fit("threads=3").unwrap_err().why.contains("2 allowed CPUs"));
+        assert!(fit("cpus=7").unwrap_err().why.contains("CPU 7"));
+        assert!(fit("size=2GiB").unwrap_err().why.contains("quarter of the memory"));
+    }
+
+    #[test]
+    fn a_wrong_element_is_seen() {
+        let a = vec![2.0f64.to_bits(); 256];
+        let good = vec![kernels::expected(Op::Scale, a[0], 0); 256];
+        assert_eq!(check(Op::Scale, &good, &a, &[]), Ok(()));
+        let mut bad = good;
+        bad[0] ^= 1;
+        assert!(check(Op::Scale, &bad, &a, &[]).is_err());
+    }
+}

@@ -1,0 +1,295 @@
+//! Memory latency: the time of one load whose address the load before it gave.
+//!
+//! A chain of pointers, one every `stride` bytes, is followed one hundred loads a turn. Counted is the
+//! time of the walk divided by the loads; building, warming and flushing are not. Takes are summarised by
+//! the median, where the classic tool prints the minimum.
+
+use std::path::Path;
+
+use model::params::{parse_bytes, show_bytes};
+use model::{
+    Better, Cadence, Card, Family, Fault, Finding, Instrument, Metric, ParamKind, ParamSpec, Probe, Record,
+    RecordExt, Seconds, Setup, Size, Tier, Unfit, Validity, Variant,
+};
+
+use crate::bench::kernel::repeats_for;
+use crate::bench::ram::caches;
+use crate::bench::ram::chain::{Links, Order, Shape};
+use crate::bench::ram::latency::Chase;
+use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place};
+
+const LATENCY: Metric<Seconds> = Metric::new(
+    "latency",
+    Better::Lower,
+    "time of one dependent load; ranges beyond the last-level cache are flushed from it before the walk, \
+     smaller ones walked once around to warm them",
+);
+/// Bytes of a cache line, as the footprint of a chain counts them.
+const LINE: u64 = 64;
+
+static CARD: Card = Card {
+    name: "mem-latency",
+    family: Family::Memory,
+    says: "latency of dependent loads by working set, stride and order",
+    source: "lat_mem_rd-style (lmbench) definition, own code; random is its -t order",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[
+        ParamSpec {
+            name: "mode",
+            kind: ParamKind::Choice(&["random", "stride", "shuffled"]),
+            default: "random",
+            says: "random: pages in random order, each load on another page; stride: forward; shuffled: \
+                   all slots in one pseudo-random order",
+        },
+        ParamSpec {
+            name: "level",
+            kind: ParamKind::Choice(&["any", "L1", "L2", "L3", "L4", "memory"]),
+            default: "any",
+            says: "working set in the middle of that cache's plateau; memory: the whole range; any: what \
+                   `size` says, else the whole range",
+        },
+        ParamSpec {
+            name: "size",
+            kind: ParamKind::BytesOrAuto { min: 1024, max: 1 << 40 },
+            default: "auto",
+            says: "working set; auto: from the level",
+        },
+        ParamSpec {
+            name: "stride",
+            kind: ParamKind::Bytes { min: 8, max: 1 << 20 },
+            default: "64",
+            says: "bytes between the slots of the chain",
+        },
+        ParamSpec {
+            name: "range",
+            kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
+            default: "auto",
+            says: "the largest working set; auto: 4 times the last-level cache, within a quarter of the \
+                   memory",
+        },
+        ParamSpec {
+            name: "threads",
+            kind: ParamKind::Int { min: 1, max: 1 },
+            default: "1",
+            says: "one walker (mem-loaded has a load beside it)",
+        },
+        CPUS,
+        PAGES,
+        NODE,
+    ],
+    metrics: &[LATENCY.info()],
+    needs: &[],
+    variants: &[
+        Variant { tier: Tier::Quick, set: "level=memory", headline: &["latency"] },
+        Variant {
+            tier: Tier::Default,
+            set: "mode=stride;stride=512;range=256MiB;level=L1|L2|L3|memory",
+            headline: &[],
+        },
+        Variant {
+            tier: Tier::Default,
+            set: "size=4KiB|16KiB|64KiB|256KiB|1MiB|4MiB|16MiB|64MiB|256MiB",
+            headline: &[],
+        },
+        Variant {
+            tier: Tier::Full,
+            set: "size=1KiB|2KiB|8KiB|12KiB|24KiB|32KiB|48KiB|96KiB|128KiB|192KiB|384KiB|512KiB|768KiB|\
+                  1536KiB|2MiB|3MiB|6MiB|8MiB|12MiB|24MiB|32MiB|48MiB|96MiB|128MiB|192MiB|384MiB|512MiB|\
+                  1GiB",
+            headline: &[],
+        },
+        Variant { tier: Tier::Full, set: "mode=shuffled|stride;level=memory", headline: &[] },
+        Variant { tier: Tier::Full, set: "level=memory;pages=huge", headline: &[] },
+        Variant { tier: Tier::Full, set: "level=memory;cpus=each", headline: &[] },
+    ],
+};
+
+pub static INSTRUMENT: MemLatency = MemLatency;
+
+pub struct MemLatency;
+
+fn order(setup: &Setup) -> Order {
+    match setup.params.get("mode") {
+        Some("stride") => Order::Stride,
+        Some("shuffled") => Order::Shuffled,
+        _ => Order::Pages,
+    }
+}
+
+/// The working set, and why a figure from it is doubtful.
+fn working_set(setup: &Setup, cpu: u32) -> Result<place::Extent, Unfit> {
+    let range = place::extent(setup, setup.params.get("range"), 1)?;
+    let level = setup.params.get("level").unwrap_or("any");
+    let size = setup.params.get("size").filter(|&text| text != "auto");
+    let within = |bytes: u64| {
+        let bytes = if setup.size == Size::Smoke { bytes.min(range.bytes) } else { bytes };
+        match bytes <= range.bytes {
+            true => Ok(place::Extent { bytes, doubt: None }),
+            false => Err(Unfit::new(format!(
+                "{} is more than the range of {}",
+                show_bytes(bytes),
+                show_bytes(range.bytes)
+            ))),
+        }
+    };
+    match (level, size) {
+        ("any", Some(text)) => {
+            let bytes = parse_bytes(text).ok_or_else(|| Unfit::new(format!("`{text}` is not a size")))?;
+            // A stated size may pass the automatic range, not the memory that may be used.
+            let auto = setup.params.get("range").is_none_or(|range| range == "auto");
+            match auto && setup.size == Size::Full {
+                true => place::extent(setup, Some(text), 1).map(|fit| place::Extent { doubt: None, ..fit }),
+                false => within(bytes),
+            }
+        }
+        (_, Some(text)) => {
+            Err(Unfit::new(format!("size={text} is a working set of its own: use level=any with it")))
+        }
+        ("any" | "memory", None) => Ok(range),
+        (level, None) => {
+            let number = level.strip_prefix('L').and_then(|number| number.parse().ok()).unwrap_or(0);
+            let caches = caches::of_cpu(Path::new("/sys"), cpu);
+            match caches::plateau(&caches, number) {
+                Some(bytes) => within(bytes),
+                None => Err(Unfit::new(format!("the machine reports no {level} data cache"))),
+            }
+        }
+    }
+}
+
+/// A long stride touches few lines: a chain over a wide range may still fit in the cache.
+#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
+fn few_lines(lines: u64, llc: Option<u64>) -> Option<Finding> {
+    let (llc, bytes) = (llc?, lines.saturating_mul(LINE));
+    (bytes < llc.saturating_mul(2)).then(|| {
+        let text = format!(
+            "the chain touches {} of cache lines, and the machine reports a last-level cache of {}",
+            show_bytes(bytes),
+            show_bytes(llc)
+        );
+        let finding = Finding::new("cached", Validity::Doubtful, text);
+        finding.evidence("touched_bytes", bytes as f64).evidence("llc_bytes", llc as f64)
+    })
+}
+
+struct Task {
+    place: Place,
+    shape: Shape,
+    doubt: Option<Finding>,
+}
+
+fn task(setup: &Setup) -> Result<Task, Unfit> {
+    let place = Place::of(setup)?;
+    let cpu = place.cpus.first().copied().unwrap_or_default();
+    let set = working_set(setup, cpu)?;
+    let bytes = |name: &str| setup.params.get(name).and_then(parse_bytes).unwrap_or(LINE);
+    let too_large = |_| Unfit::new("larger than the address space");
+    let shape = Shape {
+        order: order(setup),
+        links: Links::Addresses,
+        range: usize::try_from(set.bytes).map_err(too_large)?,
+        stride: usize::try_from(bytes("stride")).map_err(too_large)?,
+        seed: setup.seed,
+    };
+    let slots = shape.slots().map_err(|error| Unfit::new(error.to_string()))?;
+    let lines = slots as u64 * (shape.stride as u64).min(LINE) / LINE;
+    let memory = setup.params.get("level") == Some("memory") && setup.size == Size::Full;
+    let doubt = set.doubt.or_else(|| memory.then(|| few_lines(lines, setup.llc)).flatten());
+    Ok(Task { place, shape, doubt })
+}
+
+impl Instrument for MemLatency {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        task(setup).map(|_| ())
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let Task { place, shape, doubt } = task(setup)?;
+        let chase = Chase::prepare(setup, place, shape, None)?;
+        Ok(Box::new(Latency { chase, doubt, range: shape.range, noted: false }))
+    }
+}
+
+struct Latency {
+    chase: Chase,
+    doubt: Option<Finding>,
+    range: usize,
+    noted: bool,
+}
+
+impl Probe for Latency {
+    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
+        repeats_for(at_least, |units| Ok(self.chase.walk(units)?.time))
+    }
+
+    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let walked = self.chase.walk(repeats.max(1))?;
+        record.push(&LATENCY, walked.latency);
+        if let Some(doubt) = self.doubt.clone() {
+            record.refuse(doubt.about(CARD.name));
+        }
+        if !self.noted {
+            self.noted = true;
+            record.note("pinning", &self.chase.place().sentence());
+            record.note("arrays", &format!("a chain over {}", show_bytes(self.range as u64)));
+        }
+        Ok(())
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.chase.cpus()
+    }
+
+    fn footprint(&self) -> u64 {
+        self.chase.footprint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Params;
+
+    use super::*;
+
+    fn setup(params: &str) -> Setup {
+        let params = CARD.resolve(&Params::parse(params).unwrap()).unwrap();
+        let (llc, memory) = (Some(8 << 20), Some(4 << 30));
+        let dir = std::env::temp_dir();
+        Setup { params, size: Size::Full, cpus: vec![0, 1], dir, llc, memory, seed: 1 }
+    }
+
+    #[test]
+    fn sets_follow_level_size_and_range() {
+        let set = |params: &str| working_set(&setup(params), 60_000);
+        assert_eq!(set("level=memory").unwrap().bytes, 32 << 20);
+        assert_eq!(set("level=memory;range=256MiB").unwrap().bytes, 256 << 20);
+        assert!(set("level=memory;range=16MiB").unwrap().doubt.is_some());
+        assert_eq!(set("size=64KiB").unwrap(), place::Extent { bytes: 64 << 10, doubt: None });
+        assert_eq!(set("size=512MiB").unwrap().bytes, 512 << 20);
+        assert!(set("size=2GiB").unwrap_err().why.contains("quarter of the memory"));
+        assert!(set("size=64KiB;level=L1").unwrap_err().why.contains("level=any"));
+        assert!(set("level=L2").unwrap_err().why.contains("no L2"));
+        assert!(set("size=2MiB;range=1MiB").unwrap_err().why.contains("more than the range"));
+    }
+
+    #[test]
+    fn long_strides_are_doubted() {
+        let doubt = |params: &str| task(&setup(params)).unwrap().doubt.map(|doubt| doubt.state);
+        assert_eq!(doubt("level=memory"), None);
+        assert_eq!(doubt("level=memory;stride=1KiB"), Some(Validity::Doubtful));
+        assert_eq!(doubt("level=memory;mode=stride;stride=512;range=256MiB"), None);
+    }
+
+    #[test]
+    fn impossible_shapes_say_why() {
+        let why = |params: &str| INSTRUMENT.fit(&setup(params)).unwrap_err().why;
+        assert!(why("stride=96").contains("power of two"));
+        assert!(why("mode=stride;stride=12").contains("multiple of 8"));
+        assert!(why("cpus=9").contains("CPU 9"));
+    }
+}

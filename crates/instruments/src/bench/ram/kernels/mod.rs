@@ -1,0 +1,231 @@
+//! Bandwidth kernels: one pass over arrays of 64-bit words, our own code on every platform.
+//!
+//! Two styles. The strided operations (`read`, `write`, `rdwr`, `copy` counted as bw_mem does) touch the
+//! first 4 of every 16 bytes, so that every cache line moves while the core executes little. The full
+//! ones (`fread`, `fwrite`, `fcopy` and the STREAM four) touch every byte, with the widest vectors that
+//! this core has. Counted bytes are the definition's; write-allocate traffic is never counted.
+
+mod portable;
+mod strided;
+#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+mod x86;
+
+/// The factor of `scale` and `triad`.
+pub const FACTOR: f64 = 3.0;
+/// What `write` and `fwrite` store.
+pub const WRITTEN: u64 = 0x3ff0_0000_0000_0001;
+/// Kernels work on blocks of this many words (512 bytes); slices must be whole blocks.
+pub const BLOCK: usize = 64;
+
+/// What one pass does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    Read,
+    Write,
+    ReadWrite,
+    Copy,
+    FullRead,
+    FullWrite,
+    FullCopy,
+    StreamCopy,
+    Scale,
+    Add,
+    Triad,
+}
+
+/// How results are written: through the caches, or around them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    Temporal,
+    Streaming,
+}
+
+/// Which instructions a kernel uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isa {
+    Scalar,
+    Portable,
+    Sse2,
+    Avx2,
+    Avx512,
+}
+
+/// One pass: writes `dst` from `a` and `b`; the result keeps the work from being optimised away.
+/// All slices that the operation uses have one length, a multiple of [`BLOCK`].
+pub type Kernel = fn(dst: &mut [u64], a: &[u64], b: &[u64]) -> u64;
+
+impl Op {
+    pub const ALL: [Op; 11] = [
+        Op::Read,
+        Op::Write,
+        Op::ReadWrite,
+        Op::Copy,
+        Op::FullRead,
+        Op::FullWrite,
+        Op::FullCopy,
+        Op::StreamCopy,
+        Op::Scale,
+        Op::Add,
+        Op::Triad,
+    ];
+
+    /// How many arrays are read (beside the one that is written).
+    #[must_use]
+    pub const fn sources(self) -> usize {
+        match self {
+            Op::Write | Op::ReadWrite | Op::FullWrite => 0,
+            Op::Read | Op::FullRead | Op::Copy | Op::FullCopy | Op::StreamCopy | Op::Scale => 1,
+            Op::Add | Op::Triad => 2,
+        }
+    }
+
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        !matches!(self, Op::Read | Op::FullRead)
+    }
+
+    /// Arrays that the definition counts: bw_mem's buffer once, STREAM's words moved.
+    #[must_use]
+    pub const fn counted(self) -> usize {
+        match self {
+            Op::StreamCopy | Op::Scale => 2,
+            Op::Add | Op::Triad => 3,
+            _ => 1,
+        }
+    }
+
+    /// True when only the first 4 of every 16 bytes are touched.
+    #[must_use]
+    pub const fn strided(self) -> bool {
+        matches!(self, Op::Read | Op::Write | Op::ReadWrite | Op::Copy)
+    }
+}
+
+impl Isa {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Isa::Scalar => "scalar",
+            Isa::Portable => "compiled for the baseline",
+            Isa::Sse2 => "SSE2",
+            Isa::Avx2 => "AVX2",
+            Isa::Avx512 => "AVX-512",
+        }
+    }
+}
+
+/// The best kernel for this core; `None` when `store` is not possible with the operation here.
+#[must_use]
+pub fn best(op: Op, store: Store) -> Option<(Isa, Kernel)> {
+    available(op, store).into_iter().next_back()
+}
+
+/// Every kernel that this core can run, the preferred one last.
+#[must_use]
+pub fn available(op: Op, store: Store) -> Vec<(Isa, Kernel)> {
+    if op.strided() {
+        return if store == Store::Temporal { vec![(Isa::Scalar, strided::kernel(op))] } else { Vec::new() };
+    }
+    #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "x86")), expect(unused_mut))]
+    let mut found = match store {
+        Store::Temporal => vec![(Isa::Portable, portable::kernel(op))],
+        Store::Streaming if !op.writes() => return Vec::new(),
+        Store::Streaming => Vec::new(),
+    };
+    #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+    found.extend(x86::available(op, store));
+    found
+}
+
+/// What an element of the written array must be, given the elements of the sources; for spot checks.
+#[must_use]
+pub fn expected(op: Op, a: u64, b: u64) -> u64 {
+    let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+    match op {
+        Op::Write | Op::ReadWrite | Op::FullWrite => WRITTEN,
+        Op::Copy | Op::FullCopy | Op::StreamCopy | Op::Read | Op::FullRead => a,
+        Op::Scale => (FACTOR * x).to_bits(),
+        Op::Add => (x + y).to_bits(),
+        Op::Triad => (x + FACTOR * y).to_bits(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A block as aligned as the arena's pages are.
+    #[derive(Clone)]
+    #[repr(align(64))]
+    struct Block([u64; BLOCK]);
+
+    fn blocks_of(blocks: usize, seed: u64) -> Vec<Block> {
+        let value = |i: usize| (1.0 + ((i as u64).wrapping_mul(seed | 1) % 1000) as f64).to_bits();
+        (0..blocks).map(|at| Block(std::array::from_fn(|i| value(at * BLOCK + i)))).collect()
+    }
+
+    fn words(blocks: &[Block]) -> Vec<u64> {
+        blocks.iter().flat_map(|block| block.0).collect()
+    }
+
+    fn run(kernel: Kernel, dst: &mut [Block], a: &[u64], b: &[u64]) {
+        // Whole blocks one by one: a slice of aligned blocks cannot be flattened in safe code.
+        for (i, block) in dst.iter_mut().enumerate() {
+            let span = i * BLOCK..(i + 1) * BLOCK;
+            kernel(&mut block.0, &a[span.clone()], &b[span]);
+        }
+    }
+
+    fn check(op: Op, store: Store, blocks: usize, seed: u64) {
+        let count = blocks * BLOCK;
+        let (a, b) = (words(&blocks_of(blocks, seed)), words(&blocks_of(blocks, seed ^ 0x55)));
+        for (isa, kernel) in available(op, store) {
+            let mut written = blocks_of(blocks, 7);
+            let before = words(&written);
+            run(kernel, &mut written, &a, &b);
+            let dst = words(&written);
+            for i in 0..count {
+                let full = expected(op, a[i], b[i]);
+                let wanted = match op {
+                    _ if !op.writes() => before[i],
+                    _ if !op.strided() => full,
+                    _ if i % 2 == 0 => strided::low_half(before[i], full),
+                    _ => before[i],
+                };
+                assert_eq!(dst[i], wanted, "{op:?} {store:?} {isa:?} word {i}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_kernel_writes_what_its_definition_says(blocks in 0usize..6, seed in any::<u64>()) {
+            for op in Op::ALL {
+                check(op, Store::Temporal, blocks, seed);
+                check(op, Store::Streaming, blocks, seed);
+            }
+        }
+
+        #[test]
+        fn reads_add_up(blocks in 0usize..6, seed in any::<u64>()) {
+            let a = words(&blocks_of(blocks, seed));
+            let all = a.iter().fold(0u64, |sum, &word| sum.wrapping_add(word));
+            for (isa, kernel) in available(Op::FullRead, Store::Temporal) {
+                prop_assert_eq!(kernel(&mut [], &a, &[]), all, "{:?}", isa);
+            }
+            let first = |sum: u32, &word: &u64| sum.wrapping_add(strided::first_half(word));
+            let low = a.iter().step_by(2).fold(0u32, first);
+            let (_, read) = best(Op::Read, Store::Temporal).unwrap();
+            prop_assert_eq!(read(&mut [], &a, &[]), u64::from(low));
+        }
+    }
+
+    #[test]
+    fn strided_operations_have_no_streaming_form() {
+        assert!(best(Op::Copy, Store::Streaming).is_none());
+        assert!(best(Op::FullRead, Store::Streaming).is_none());
+        assert!(Op::ALL.into_iter().all(|op| best(op, Store::Temporal).is_some()));
+    }
+}

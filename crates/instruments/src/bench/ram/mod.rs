@@ -1,0 +1,11 @@
+//! What the memory instruments share: kernels, pointer chains, the arena, sizes.
+//!
+//! Nothing here is an instrument; sizes are in bytes.
+
+pub mod arena;
+pub mod caches;
+pub mod chain;
+pub mod kernels;
+pub mod latency;
+pub mod pass;
+pub mod place;

@@ -1,0 +1,262 @@
+//! Where a memory take runs and how large its arrays are: CPUs, NUMA node, pages, bytes, and what is
+//! doubtful about the size.
+
+use std::fs;
+use std::path::Path;
+
+use model::params::{ParamSpec, parse_bytes, parse_cpus, show_bytes, show_cpus};
+use model::{Finding, ParamKind, Setup, Size, Unfit, Validity};
+
+/// Arrays and chains are at least this many times the last-level cache.
+pub const TIMES_CACHE: u64 = 4;
+/// All arrays together are at most memory divided by this.
+const SHARE: u64 = 4;
+/// Where the machine reports no cache.
+const WITHOUT_CACHE: u64 = 256 << 20;
+/// Sizes are whole huge pages.
+const GRAIN: u64 = 2 << 20;
+/// The largest size of a smoke test.
+pub const SMOKE: u64 = 1 << 20;
+
+pub const CPUS: ParamSpec = ParamSpec {
+    name: "cpus",
+    kind: ParamKind::Cpus,
+    default: "auto",
+    says: "CPUs that threads are pinned to, one each; auto: the first allowed ones",
+};
+pub const PAGES: ParamSpec = ParamSpec {
+    name: "pages",
+    kind: ParamKind::Choice(&["default", "huge"]),
+    default: "default",
+    says: "default: as the kernel's setting has it; huge: 2 MiB pages asked for",
+};
+pub const NODE: ParamSpec = ParamSpec {
+    name: "node",
+    kind: ParamKind::Choice(&[
+        "any", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15",
+    ]),
+    default: "any",
+    says: "NUMA node that the memory is bound to; any: where it is first touched",
+};
+
+/// CPUs, pages and node of a take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub cpus: Vec<u32>,
+    pub kind: Kind,
+}
+
+/// What sort of memory an array is; arrays of equal kind are shared.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Kind {
+    pub huge: bool,
+    pub node: Option<u32>,
+    /// Nodes of the CPUs that touch it first; empty on a machine with one node.
+    pub touched_from: Vec<u32>,
+}
+
+impl Place {
+    /// From the parameters `threads`, `cpus`, `pages` and `node`.
+    pub fn of(setup: &Setup) -> Result<Place, Unfit> {
+        let cpus = cpus(setup)?;
+        let nodes = nodes(Path::new("/sys"));
+        let node = match setup.params.get("node") {
+            None | Some("any") => None,
+            Some(text) => Some(text.parse().map_err(|_| Unfit::new(format!("there is no node {text}")))?),
+        };
+        if let Some(node) = node
+            && !nodes.iter().any(|(id, _)| *id == node)
+        {
+            return Err(Unfit::new(format!("there is no NUMA node {node} here")));
+        }
+        let mut touched_from: Vec<u32> = Vec::new();
+        if nodes.len() > 1 {
+            let home =
+                |(id, theirs): &(u32, Vec<u32>)| cpus.iter().any(|cpu| theirs.contains(cpu)).then_some(*id);
+            touched_from = nodes.iter().filter_map(home).collect();
+        }
+        let huge = setup.params.get("pages") == Some("huge");
+        Ok(Place { cpus, kind: Kind { huge, node, touched_from } })
+    }
+
+    /// A sentence for the `pinning` note.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let memory = match self.kind.node {
+            None => String::new(),
+            Some(node) => format!(", memory on node {node}"),
+        };
+        format!("{} on CPU {}{memory}", plural(self.cpus.len(), "thread"), show_cpus(&self.cpus))
+    }
+}
+
+fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// The CPUs of `threads` threads, from `cpus` or the first allowed ones.
+fn cpus(setup: &Setup) -> Result<Vec<u32>, Unfit> {
+    let listed = match setup.params.get("cpus") {
+        None | Some("auto") => setup.cpus.clone(),
+        Some(text) => parse_cpus(text).ok_or_else(|| Unfit::new(format!("`{text}` is no CPU list")))?,
+    };
+    if let Some(missing) = listed.iter().find(|cpu| !setup.cpus.contains(cpu)) {
+        return Err(Unfit::new(format!("CPU {missing} is not among the allowed CPUs")));
+    }
+    let bounded = Setup { cpus: listed.clone(), ..setup.clone() };
+    let threads = bounded.threads()?;
+    Ok(listed.into_iter().take(threads).collect())
+}
+
+/// NUMA nodes and their CPUs.
+fn nodes(sys: &Path) -> Vec<(u32, Vec<u32>)> {
+    let folder = sys.join("devices/system/node");
+    let online = fs::read_to_string(folder.join("online")).unwrap_or_default();
+    let ids = parse_cpus(&online).unwrap_or_default();
+    let cpus = |id: u32| {
+        let list = fs::read_to_string(folder.join(format!("node{id}/cpulist"))).unwrap_or_default();
+        parse_cpus(&list).unwrap_or_default()
+    };
+    ids.into_iter().map(|id| (id, cpus(id))).collect()
+}
+
+/// The memory that all arrays together may take.
+#[must_use]
+pub fn limit(setup: &Setup) -> u64 {
+    setup.memory.map_or(WITHOUT_CACHE * 3, |memory| memory / SHARE)
+}
+
+/// Bytes of each array, and why a figure from them would be doubtful.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extent {
+    pub bytes: u64,
+    pub doubt: Option<Finding>,
+}
+
+/// `asked` is a parameter's text (`auto` or a size); `arrays` of that size must fit together.
+pub fn extent(setup: &Setup, asked: Option<&str>, arrays: u64) -> Result<Extent, Unfit> {
+    let wanted = setup.llc.map(|llc| llc.saturating_mul(TIMES_CACHE));
+    let limit = limit(setup);
+    let explicit = match asked {
+        None | Some("auto") => None,
+        Some(text) => Some(parse_bytes(text).ok_or_else(|| Unfit::new(format!("`{text}` is not a size")))?),
+    };
+    if setup.size == Size::Smoke {
+        return Ok(Extent { bytes: explicit.unwrap_or(SMOKE).min(SMOKE), doubt: None });
+    }
+    let bytes = match explicit {
+        Some(bytes) if bytes.saturating_mul(arrays) > limit => {
+            return Err(Unfit::new(format!(
+                "{arrays} x {} is more than a quarter of the memory ({})",
+                show_bytes(bytes),
+                show_bytes(limit)
+            )));
+        }
+        Some(bytes) => bytes,
+        None => {
+            let most = limit / arrays / GRAIN * GRAIN;
+            wanted.unwrap_or(WITHOUT_CACHE).next_multiple_of(GRAIN).min(most)
+        }
+    };
+    if bytes == 0 {
+        return Err(Unfit::new(format!("a quarter of the memory ({}) holds no array", show_bytes(limit))));
+    }
+    Ok(Extent { bytes, doubt: doubt(bytes, setup.llc) })
+}
+
+/// Why memory figures from `bytes` beside a last-level cache of `llc` would be doubtful.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
+pub fn doubt(bytes: u64, llc: Option<u64>) -> Option<Finding> {
+    let Some(llc) = llc else {
+        let text = format!(
+            "the machine reports no last-level cache, so {} may be too small to leave it",
+            show_bytes(bytes)
+        );
+        return Some(Finding::new("cached", Validity::Unknown, text).evidence("array_bytes", bytes as f64));
+    };
+    if bytes >= llc.saturating_mul(TIMES_CACHE) {
+        return None;
+    }
+    let text = format!(
+        "{} is {:.1} times the last-level cache of {} that the machine reports; {TIMES_CACHE} times are \
+         needed to be sure of memory",
+        show_bytes(bytes),
+        bytes as f64 / llc as f64,
+        show_bytes(llc),
+    );
+    let finding = Finding::new("cached", Validity::Doubtful, text);
+    Some(finding.evidence("array_bytes", bytes as f64).evidence("llc_bytes", llc as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Params;
+
+    use super::*;
+
+    fn setup(params: &str, cpus: &[u32], llc: Option<u64>, memory: Option<u64>) -> Setup {
+        Setup {
+            params: Params::parse(params).unwrap(),
+            size: Size::Full,
+            cpus: cpus.to_vec(),
+            dir: std::env::temp_dir(),
+            llc,
+            memory,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn auto_is_four_times_the_cache_while_it_fits() {
+        let here = |memory| setup("", &[0], Some(480 << 20), Some(memory));
+        let plenty = extent(&here(24 << 30), Some("auto"), 3).unwrap();
+        assert_eq!(plenty, Extent { bytes: 1920 << 20, doubt: None });
+        let tight = extent(&here(4 << 30), Some("auto"), 2).unwrap();
+        assert_eq!(tight.bytes, 512 << 20);
+        let doubt = tight.doubt.unwrap();
+        assert_eq!(doubt.state, Validity::Doubtful);
+        assert_eq!(
+            doubt.text,
+            "512MiB is 1.1 times the last-level cache of 480MiB that the machine reports; 4 times are \
+             needed to be sure of memory"
+        );
+    }
+
+    #[test]
+    fn explicit_sizes_are_kept_or_refused() {
+        let here = setup("", &[0], Some(8 << 20), Some(4 << 30));
+        assert_eq!(extent(&here, Some("64MiB"), 1).unwrap(), Extent { bytes: 64 << 20, doubt: None });
+        assert!(extent(&here, Some("4MiB"), 1).unwrap().doubt.is_some());
+        assert!(extent(&here, Some("600MiB"), 2).is_err());
+    }
+
+    #[test]
+    fn without_a_reported_cache_the_state_is_unknown() {
+        let here = setup("", &[0], None, None);
+        assert_eq!(extent(&here, None, 1).unwrap().doubt.unwrap().state, Validity::Unknown);
+    }
+
+    #[test]
+    fn cpus_are_stated_or_the_first_allowed() {
+        let of = |params: &str| cpus(&setup(params, &[2, 3, 5], None, None));
+        assert_eq!(of("threads=2;cpus=auto"), Ok(vec![2, 3]));
+        assert_eq!(of("threads=all;cpus=2-3"), Ok(vec![2, 3]));
+        assert_eq!(of("threads=1;cpus=5"), Ok(vec![5]));
+        assert_eq!(of("threads=1;cpus=4").unwrap_err().why, "CPU 4 is not among the allowed CPUs");
+        assert_eq!(of("threads=2;cpus=5").unwrap_err().why, "2 threads on 1 allowed CPUs");
+    }
+
+    #[test]
+    fn nodes_come_from_a_planted_tree() {
+        let sys = tempfile::tempdir().unwrap();
+        let folder = sys.path().join("devices/system/node");
+        for (id, list) in [(0, "0-3\n"), (1, "4-7\n")] {
+            fs::create_dir_all(folder.join(format!("node{id}"))).unwrap();
+            fs::write(folder.join(format!("node{id}/cpulist")), list).unwrap();
+        }
+        fs::write(folder.join("online"), "0-1\n").unwrap();
+        assert_eq!(nodes(sys.path()), [(0, vec![0, 1, 2, 3]), (1, vec![4, 5, 6, 7])]);
+        assert!(nodes(Path::new("/nonexistent")).is_empty());
+    }
+}

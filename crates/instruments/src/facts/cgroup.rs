@@ -1,0 +1,198 @@
+//! Limits of our own control group: CPU quota, CPU set, memory; version 1 and 2.
+//!
+//! A limit anywhere above us holds for us, so every ancestor that is visible counts and the tightest wins. What
+//! lies above the mounted part (inside a container) cannot be seen.
+
+use super::mounts::{self, Mount};
+use super::root::Root;
+
+/// Version 1 prints a number near 2^63 for "no limit".
+const UNLIMITED_V1: u64 = 1 << 60;
+
+/// `hierarchy:controllers:path` lines of /proc/self/cgroup.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Membership {
+    /// Path in the unified hierarchy.
+    pub unified: Option<String>,
+    /// Controllers and path in each version-1 hierarchy.
+    pub legacy: Vec<(Vec<String>, String)>,
+}
+
+#[must_use]
+pub fn membership(bytes: &[u8]) -> Membership {
+    let mut found = Membership::default();
+    for line in String::from_utf8_lossy(bytes).lines() {
+        let mut parts = line.splitn(3, ':');
+        let (Some(id), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
+        if id == "0" && controllers.is_empty() {
+            found.unified = Some(path.to_owned());
+        } else {
+            let controllers = controllers.split(',').map(str::to_owned).collect();
+            found.legacy.push((controllers, path.to_owned()));
+        }
+    }
+    found
+}
+
+/// What holds for us; `None` inside a `Some` means no limit, and an outer `None` that nothing could be read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limits {
+    pub version: Option<u8>,
+    pub path: Option<String>,
+    /// CPUs' worth of time, such as 0.9.
+    pub cpus: Option<Option<f64>>,
+    pub cpuset: Option<String>,
+    /// B.
+    pub memory: Option<Option<u64>>,
+    /// B.
+    pub swap: Option<Option<u64>>,
+    pub weight: Option<u64>,
+}
+
+/// Reads them under `root`.
+#[must_use]
+pub fn limits(root: &Root) -> Limits {
+    let own = root.bytes("/proc/self/cgroup").map(|bytes| membership(&bytes)).unwrap_or_default();
+    let mounts = root.bytes("/proc/self/mountinfo").map(|bytes| mounts::parse(&bytes)).unwrap_or_default();
+    let v2 = mounts.iter().find(|mount| mount.kind == "cgroup2");
+    let mut limits = Limits::default();
+    if let (Some(path), Some(mount)) = (&own.unified, v2) {
+        let folders = ancestors(mount, path);
+        limits.version = Some(2);
+        limits.path = Some(path.clone());
+        limits.cpus = tightest(&folders, |folder| quota_v2(&root.maybe(&format!("{folder}/cpu.max"))?));
+        limits.memory = tightest(&folders, |folder| bytes_v2(&root.maybe(&format!("{folder}/memory.max"))?));
+        limits.swap =
+            tightest(&folders, |folder| bytes_v2(&root.maybe(&format!("{folder}/memory.swap.max"))?));
+        limits.cpuset = folders.iter().find_map(|own| root.maybe(&format!("{own}/cpuset.cpus.effective")));
+        limits.weight =
+            folders.first().and_then(|own| root.number(&format!("{own}/cpu.weight"))?.try_into().ok());
+    }
+    legacy(root, &own, &mounts, &mut limits);
+    limits
+}
+
+/// Fills what a version-1 controller limits; on hybrid systems the controllers live there.
+fn legacy(root: &Root, own: &Membership, mounts: &[Mount], limits: &mut Limits) {
+    let folders = |controller: &str| {
+        let path = own.legacy.iter().find(|(names, _)| names.iter().any(|name| name == controller));
+        let mount = mounts.iter().find(|mount| {
+            mount.kind == "cgroup" && mount.super_options.split(',').any(|option| option == controller)
+        });
+        path.zip(mount).map(|((_, path), mount)| (path.clone(), ancestors(mount, path)))
+    };
+    if let Some((path, folders)) = folders("cpu") {
+        limits.version = limits.version.filter(|_| limits.cpus.is_some()).or(Some(1));
+        limits.path = Some(path);
+        let quota = |folder: &str| {
+            let quota = root.number(&format!("{folder}/cpu.cfs_quota_us"))?;
+            quota_v1(quota, root.number(&format!("{folder}/cpu.cfs_period_us"))?)
+        };
+        limits.cpus = limits.cpus.or_else(|| tightest(&folders, quota));
+    }
+    if let Some((_, folders)) = folders("cpuset") {
+        let read = |name: &str| folders.iter().find_map(|folder| root.maybe(&format!("{folder}/{name}")));
+        let set = || read("cpuset.effective_cpus").or_else(|| read("cpuset.cpus"));
+        limits.cpuset = limits.cpuset.take().or_else(set);
+    }
+    if let Some((_, folders)) = folders("memory") {
+        let read = |folder: &str| bytes_v1(&root.maybe(&format!("{folder}/memory.limit_in_bytes"))?);
+        limits.memory = limits.memory.or_else(|| tightest(&folders, read));
+    }
+}
+
+/// Our folder under the mount, then its parents up to the mount point.
+fn ancestors(mount: &Mount, path: &str) -> Vec<String> {
+    // Inside a container the mounted part starts below the path that /proc names.
+    let rest = match mount.root.trim_end_matches('/') {
+        "" => path,
+        root => path.strip_prefix(root).unwrap_or(""),
+    };
+    let mut folders = Vec::new();
+    let mut parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != "..").collect();
+    loop {
+        let below = parts.iter().map(|part| format!("/{part}")).collect::<String>();
+        folders.push(format!("{}{below}", mount.point.trim_end_matches('/')));
+        if parts.pop().is_none() {
+            return folders;
+        }
+    }
+}
+
+/// The smallest limit; `Some(None)` when files were read and none limits.
+fn tightest<T: PartialOrd + Copy>(
+    folders: &[String],
+    read: impl Fn(&str) -> Option<Option<T>>,
+) -> Option<Option<T>> {
+    let read: Vec<Option<T>> = folders.iter().filter_map(|folder| read(folder)).collect();
+    let least = read.iter().flatten().copied().reduce(|a, b| if b < a { b } else { a });
+    (!read.is_empty()).then_some(least)
+}
+
+/// `90000 100000` or `max 100000` in microseconds, as CPUs' worth of time.
+#[must_use]
+pub fn quota_v2(text: &str) -> Option<Option<f64>> {
+    let (quota, period) = text.split_once(' ')?;
+    if quota == "max" {
+        return Some(None);
+    }
+    quota_v1(quota.parse().ok()?, period.trim().parse().ok()?)
+}
+
+/// Quota -1 is none.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "microseconds of a scheduling period")]
+pub fn quota_v1(quota: i64, period: i64) -> Option<Option<f64>> {
+    match (quota, period) {
+        (..0, _) => Some(None),
+        (_, ..=0) => None,
+        (quota, period) => Some(Some(quota as f64 / period as f64)),
+    }
+}
+
+/// `max` or bytes.
+#[must_use]
+pub fn bytes_v2(text: &str) -> Option<Option<u64>> {
+    if text == "max" { Some(None) } else { text.parse().ok().map(Some) }
+}
+
+/// Bytes, with a huge number for none.
+#[must_use]
+pub fn bytes_v1(text: &str) -> Option<Option<u64>> {
+    text.parse::<u64>().ok().map(|bytes| Some(bytes).filter(|&bytes| bytes < UNLIMITED_V1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotas_in_both_versions() {
+        assert_eq!(quota_v2("9000 10000"), Some(Some(0.9)));
+        assert_eq!(quota_v2("max 100000"), Some(None));
+        assert_eq!(quota_v2("9000 0"), None);
+        assert_eq!(quota_v1(-1, 100_000), Some(None));
+        assert_eq!(bytes_v1("9223372036854771712"), Some(None));
+        assert_eq!(bytes_v2("1048576"), Some(Some(1 << 20)));
+    }
+
+    #[test]
+    fn the_tightest_ancestor_wins() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("proc/self/cgroup", "0::/a/b\n");
+        put("proc/self/mountinfo", "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+        put("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+        put("sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+        put("sys/fs/cgroup/a/b/memory.max", "max\n");
+        let limits = limits(&Root::at(dir.path()));
+        assert_eq!((limits.version, limits.cpus, limits.memory), (Some(2), Some(Some(1.5)), Some(None)));
+        assert_eq!(limits.cpuset, None);
+    }
+}

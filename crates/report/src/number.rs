@@ -1,0 +1,433 @@
+//! Numbers as people read them: one scale a column, 3 to 4 significant digits, thousands separators.
+//!
+//! Values come in base units (s, B, 1/s, B/s, Hz, W, J, degrees Celsius) and are scaled only here.
+//! Bytes take Ki/Mi/Gi unless the caller asks for powers of ten; everything else takes k/M/G and m/µ/n.
+//! Nothing here computes a statistic, and a value that is not finite prints as `-`, never as 0.
+
+use model::metric::Prefix;
+use model::unit::Unit;
+
+/// Powers of 1000 or of 1024.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prefixes {
+    /// k, M, G and m, µ, n.
+    Decimal,
+    /// Ki, Mi, Gi; nothing below 1.
+    Binary,
+    /// The base unit as it is.
+    None,
+    /// A share, printed times 100 with `%`.
+    Percent,
+}
+
+/// What a column or an axis holds: the unit, what is counted (`op` in `Mop/s`), and the prefixes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    pub unit: Unit,
+    pub item: &'static str,
+    pub prefixes: Prefixes,
+}
+
+impl Kind {
+    /// The habit of the unit: bytes in Ki, rates and times in powers of ten, temperatures and ratios bare.
+    #[must_use]
+    pub const fn of(unit: Unit) -> Kind {
+        let prefixes = match unit {
+            Unit::Byte => Prefixes::Binary,
+            Unit::Ratio | Unit::Celsius => Prefixes::None,
+            _ => Prefixes::Decimal,
+        };
+        Kind { unit, item: "", prefixes }
+    }
+
+    /// As a metric's card asks: its unit, its prefixes and what it counts.
+    #[must_use]
+    pub const fn metric(unit: Unit, prefix: Prefix, per: &'static str) -> Kind {
+        let kind = Kind::of(unit).item(per);
+        match (unit, prefix) {
+            (Unit::Byte | Unit::BytesPerSec, Prefix::Binary) => kind.binary(),
+            (Unit::Byte | Unit::BytesPerSec, Prefix::Decimal) => kind.decimal(),
+            _ => kind,
+        }
+    }
+
+    /// A share of 1, printed in per cent.
+    #[must_use]
+    pub const fn percent() -> Kind {
+        Kind { unit: Unit::Ratio, item: "", prefixes: Prefixes::Percent }
+    }
+
+    /// The same with powers of ten, for definitions that use 10^6 (`MB`).
+    #[must_use]
+    pub const fn decimal(self) -> Kind {
+        Kind { prefixes: Prefixes::Decimal, ..self }
+    }
+
+    /// The same with powers of 1024 (`GiB/s`).
+    #[must_use]
+    pub const fn binary(self) -> Kind {
+        Kind { prefixes: Prefixes::Binary, ..self }
+    }
+
+    /// The same without prefixes (thread counts, hours).
+    #[must_use]
+    pub const fn plain(self) -> Kind {
+        Kind { prefixes: Prefixes::None, ..self }
+    }
+
+    /// Names what is counted: `op` makes `Mop/s` of `M/s`.
+    #[must_use]
+    pub const fn item(self, item: &'static str) -> Kind {
+        Kind { item, ..self }
+    }
+}
+
+const DECIMAL: [(f64, &str); 9] = [
+    (1e-12, "p"),
+    (1e-9, "n"),
+    (1e-6, "µ"),
+    (1e-3, "m"),
+    (1.0, ""),
+    (1e3, "k"),
+    (1e6, "M"),
+    (1e9, "G"),
+    (1e12, "T"),
+];
+/// Seconds, counts and rates never go beyond these; seconds have no `ks`.
+const KIB: f64 = 1024.0;
+const BINARY: [(f64, &str); 5] =
+    [(1.0, ""), (KIB, "Ki"), (KIB * KIB, "Mi"), (KIB * KIB * KIB, "Gi"), (KIB * KIB * KIB * KIB, "Ti")];
+
+/// One factor and one unit label for a whole column, row or axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scale {
+    /// Base units are divided by this.
+    pub divisor: f64,
+    /// What stands in the heading: `MB/s`, `ns`, `%`; empty for a bare count or ratio.
+    pub unit: String,
+}
+
+impl Scale {
+    /// The scale that all these values share. The smallest magnitude should be at least 1; where that
+    /// would make the largest longer than five digits, the largest decides.
+    #[must_use]
+    pub fn common(values: &[f64], kind: Kind) -> Scale {
+        let mut low = f64::INFINITY;
+        let mut high = 0.0_f64;
+        for size in values.iter().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0) {
+            low = low.min(size);
+            high = high.max(size);
+        }
+        if high == 0.0 {
+            return Scale::new(1.0, "", kind);
+        }
+        let steps = steps(kind);
+        let by_low = pick(steps, low);
+        let (divisor, prefix) = if high / by_low.0 < 1e5 { by_low } else { pick(steps, high) };
+        Scale::new(divisor, prefix, kind)
+    }
+
+    fn new(divisor: f64, prefix: &str, kind: Kind) -> Scale {
+        let divisor = if kind.prefixes == Prefixes::Percent { 0.01 } else { divisor };
+        Scale { divisor, unit: label(prefix, kind) }
+    }
+
+    /// The value in this scale, without the unit: `1,912`, `5.61`, `-` when there is none.
+    #[must_use]
+    pub fn number(&self, value: f64) -> String {
+        number(value / self.divisor)
+    }
+
+    /// With the unit: `92.4 ns`.
+    #[must_use]
+    pub fn with_unit(&self, value: f64) -> String {
+        if !value.is_finite() {
+            return "-".to_owned();
+        }
+        if self.unit.is_empty() {
+            self.number(value)
+        } else {
+            format!("{} {}", self.number(value), self.unit)
+        }
+    }
+
+    /// The two ends with the same number of decimals, enough to tell them apart: `1,905 - 1,918`.
+    #[must_use]
+    pub fn interval(&self, low: f64, high: f64) -> (String, String) {
+        let (low, high) = (low / self.divisor, high / self.divisor);
+        if !low.is_finite() || !high.is_finite() {
+            return (number(low), number(high));
+        }
+        let first = decimals(low.abs().max(high.abs()));
+        let enough = (first..=first + 2).find(|d| low == high || fixed(low, *d) != fixed(high, *d));
+        let places = enough.unwrap_or(first);
+        (fixed(low, places), fixed(high, places))
+    }
+
+    /// [`Scale::interval`] as one text, with the unit.
+    #[must_use]
+    pub fn interval_text(&self, low: f64, high: f64) -> String {
+        let (low, high) = self.interval(low, high);
+        if self.unit.is_empty() {
+            format!("{low} to {high}")
+        } else {
+            format!("{low} to {high} {}", self.unit)
+        }
+    }
+
+    /// The unit label for a terminal that may not show `µ` and `°`.
+    #[must_use]
+    pub fn ascii_unit(&self) -> String {
+        self.unit.replace('µ', "u").replace('°', "deg ")
+    }
+}
+
+fn steps(kind: Kind) -> &'static [(f64, &'static str)] {
+    match (kind.prefixes, kind.unit) {
+        (Prefixes::None | Prefixes::Percent, _) => &DECIMAL[4..5],
+        (Prefixes::Binary, _) => &BINARY,
+        // There is no ks, and a kilosecond would help nobody.
+        (Prefixes::Decimal, Unit::Second) => &DECIMAL[..5],
+        // Counts of whole things do not come in thousandths.
+        (Prefixes::Decimal, Unit::Count | Unit::Byte) => &DECIMAL[4..],
+        (Prefixes::Decimal, _) => &DECIMAL[3..],
+    }
+}
+
+/// The largest step that leaves at least 1, allowing for rounding at the edge; else the smallest step.
+fn pick<'a>(steps: &[(f64, &'a str)], size: f64) -> (f64, &'a str) {
+    let fits = steps.iter().rev().find(|(divisor, _)| size / divisor >= 0.999_5);
+    fits.or(steps.first()).copied().unwrap_or((1.0, ""))
+}
+
+fn label(prefix: &str, kind: Kind) -> String {
+    let item = kind.item;
+    match (kind.prefixes, kind.unit) {
+        (Prefixes::Percent, _) => "%".to_owned(),
+        (_, Unit::Second) => format!("{prefix}s"),
+        (_, Unit::Byte) => format!("{prefix}B"),
+        (_, Unit::Count) => format!("{prefix}{item}"),
+        (_, Unit::Ratio) => item.to_owned(),
+        (_, Unit::Watt) => format!("{prefix}W"),
+        (_, Unit::Joule) => format!("{prefix}J"),
+        (_, Unit::Celsius) => "°C".to_owned(),
+        (_, Unit::Hertz) => format!("{prefix}Hz"),
+        (_, Unit::BytesPerSec) => format!("{prefix}B/s"),
+        (_, Unit::PerSec) if prefix.is_empty() && item.is_empty() => "1/s".to_owned(),
+        (_, Unit::PerSec) => format!("{prefix}{item}/s"),
+    }
+}
+
+/// One value in its own best scale: `92.4 ns`, `31.2 GB/s`.
+#[must_use]
+pub fn quantity(value: f64, kind: Kind) -> String {
+    Scale::common(&[value], kind).with_unit(value)
+}
+
+/// How many decimals show three significant digits.
+fn decimals(size: f64) -> usize {
+    match size {
+        s if s >= 99.95 || s == 0.0 => 0,
+        s if s >= 9.995 => 1,
+        s if s >= 0.999_5 => 2,
+        s if s >= 0.099_95 => 3,
+        s if s >= 0.009_995 => 4,
+        _ => 5,
+    }
+}
+
+/// Three significant digits below 1000, whole numbers above, four significant digits from 10,000 on.
+#[must_use]
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let size = value.abs();
+    if size != 0.0 && !(0.001..1e9).contains(&size) {
+        return format!("{value:.2e}");
+    }
+    if size >= 9_999.5 {
+        let unit = 10f64.powf(size.log10().floor() - 3.0);
+        return fixed((value / unit).round() * unit, 0);
+    }
+    fixed(value, decimals(size))
+}
+
+/// A fixed number of decimals, thousands separated by commas, no `-0`.
+#[must_use]
+pub fn fixed(value: f64, places: usize) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let text = format!("{:.*}", places, value.abs());
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let mut out = String::with_capacity(text.len() + 4);
+    if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        out.push('-');
+    }
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !part.is_empty() {
+        out.push('.');
+        out.push_str(part);
+    }
+    out
+}
+
+/// A ratio: two decimals from 0.1 on, three significant digits elsewhere.
+#[must_use]
+pub fn ratio(value: f64) -> String {
+    if (0.1..100.0).contains(&value) { fixed(value, 2) } else { number(value) }
+}
+
+/// A share of 1 as `95 %`, `0.3 %`, `17.4 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    if !share.is_finite() {
+        return "-".to_owned();
+    }
+    let value = share * 100.0;
+    let places = match value.abs() {
+        v if v >= 9.95 || v == 0.0 || (v - v.round()).abs() < 1e-9 => 0,
+        v if v >= 0.095 => 1,
+        v if v >= 0.000_5 => 3,
+        _ => return "under 0.001 %".to_owned(),
+    };
+    format!("{} %", fixed(value, places))
+}
+
+/// A length of time in the two largest units that matter: `1 min 52 s`, `3.20 s`, `45.0 ms`, `2 h 5 min`.
+#[must_use]
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return "-".to_owned();
+    }
+    if seconds.abs() < 59.5 {
+        let exact = seconds.abs() >= 9.995 || seconds == 0.0;
+        return if exact {
+            format!("{} s", fixed(seconds, 0))
+        } else {
+            quantity(seconds, Kind::of(Unit::Second))
+        };
+    }
+    let sign = if seconds < 0.0 { "-" } else { "" };
+    let total = seconds.abs().round();
+    if total >= 1e15 {
+        return format!("{} s", number(seconds));
+    }
+    let parts = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s")];
+    let first = parts.iter().position(|(size, _)| total >= *size).unwrap_or(3);
+    let (size, name) = parts[first];
+    let mut out = format!("{sign}{} {name}", fixed((total / size).floor(), 0));
+    if let Some((small, next)) = parts.get(first + 1) {
+        let rest = ((total % size) / small).floor();
+        if rest > 0.0 {
+            out.push_str(&format!(" {rest:.0} {next}"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rate() -> Kind {
+        Kind::of(Unit::PerSec)
+    }
+
+    #[test]
+    fn a_row_shares_one_scale() {
+        let scale = Scale::common(&[548e6, 4.02e9], Kind::of(Unit::BytesPerSec));
+        assert_eq!(
+            (scale.unit.as_str(), scale.number(548e6), scale.number(4.02e9)),
+            ("MB/s", "548".into(), "4,020".into())
+        );
+        let scale = Scale::common(&[92.4e-9, 91.8e-9], Kind::of(Unit::Second));
+        assert_eq!(scale.with_unit(92.4e-9), "92.4 ns");
+        let scale = Scale::common(&[912e6, 14.31e9], rate().item("op"));
+        assert_eq!((scale.unit.as_str(), scale.number(14.31e9)), ("Mop/s", "14,310".into()));
+        assert_eq!(Scale::common(&[118e3], rate()).unit, "k/s");
+        assert_eq!(Scale::common(&[2e-6], Kind::of(Unit::Second)).ascii_unit(), "us");
+    }
+
+    #[test]
+    fn bytes_are_binary_unless_said() {
+        assert_eq!(quantity(32.0 * KIB * KIB * KIB, Kind::of(Unit::Byte)), "32.0 GiB");
+        assert_eq!(quantity(32e6, Kind::of(Unit::Byte).decimal()), "32.0 MB");
+        assert_eq!(quantity(1.0, Kind::of(Unit::Byte)), "1.00 B");
+    }
+
+    #[test]
+    fn digits() {
+        let cases = [
+            (0.0, "0"),
+            (1.016, "1.02"),
+            (40.93, "40.9"),
+            (999.96, "1,000"),
+            (14_312.0, "14,310"),
+            (-0.001, "-0.00100"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text);
+        }
+        assert_eq!(number(1e30), "1.00e30");
+        assert_eq!(number(f64::NAN), "-");
+        assert_eq!(fixed(-0.001, 2), "0.00");
+        assert_eq!(number(99_996.0), "100,000");
+    }
+
+    #[test]
+    fn intervals_are_told_apart() {
+        let scale = Scale::common(&[5.61e9], Kind::of(Unit::BytesPerSec));
+        assert_eq!(scale.interval_text(5.6e9, 5.62e9), "5.60 to 5.62 GB/s");
+        assert_eq!(scale.interval(5.6111e9, 5.6139e9), ("5.611".into(), "5.614".into()));
+        assert_eq!(scale.interval(f64::NAN, 5.6e9).0, "-");
+    }
+
+    #[test]
+    fn times_and_shares() {
+        assert_eq!(duration(112.0), "1 min 52 s");
+        assert_eq!(duration(38.2), "38 s");
+        assert_eq!(duration(0.045), "45.0 ms");
+        assert_eq!(duration(7_500.0), "2 h 5 min");
+        assert_eq!(duration(59.7), "1 min");
+        assert_eq!(duration(90_000.0), "1 d 1 h");
+        assert_eq!(
+            (percent(0.95), percent(0.003), percent(0.174)),
+            ("95 %".into(), "0.3 %".into(), "17 %".into())
+        );
+        assert_eq!(
+            (ratio(1.3149), ratio(0.0123), ratio(240.0)),
+            ("1.31".into(), "0.0123".into(), "240".into())
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn never_nan_and_never_wrong_by_more_than_the_digits(value in proptest::num::f64::ANY) {
+            let text = number(value);
+            prop_assert!(!text.contains("NaN") && !text.contains("inf"));
+            if value.is_finite() && value.abs() < 1e300 && value != 0.0 {
+                let back: f64 = text.replace(',', "").parse().unwrap();
+                prop_assert!((back / value - 1.0).abs() < 0.006, "{value} as {text}");
+            }
+            prop_assert!(!duration(value).contains("inf"));
+            prop_assert!(!percent(value).contains("NaN"));
+        }
+
+        #[test]
+        fn a_scale_keeps_order(mut values in proptest::collection::vec(1e-12..1e15_f64, 2..8)) {
+            values.sort_by(f64::total_cmp);
+            let scale = Scale::common(&values, rate());
+            let (low, high) = scale.interval(values[0], values[1]);
+            let parse = |t: &str| t.replace(',', "").parse::<f64>().unwrap();
+            prop_assert!(parse(&low) <= parse(&high));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The frame of a report: one HTML file that needs no network and no script.
+//!
+//! Holds no figures and no findings; sections hand in markup. The only script copies the command, and
+//! its button stays hidden where scripts do not run: the command is selectable text either way.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::theme;
+
+/// What the strip at the top says.
+#[derive(Clone, Debug, Default)]
+pub struct Head {
+    /// `mini-1`
+    pub machine: String,
+    /// `quick`, `2026-11-21`, `1 run`, `noise: assumed`
+    pub facts: Vec<String>,
+    /// The command that makes this report again.
+    pub command: String,
+}
+
+const COPY: &str = "for(const b of document.querySelectorAll('.cmd button')){b.hidden=!navigator.clipboard;\
+b.onclick=()=>navigator.clipboard.writeText(b.parentNode.querySelector('code').textContent)\
+.then(()=>{b.textContent='copied'})}\
+addEventListener('beforeprint',()=>{for(const d of document.querySelectorAll('details:not(.data)'))d.open=true})";
+
+/// A whole HTML document.
+#[must_use]
+pub fn page(title: &str, head: &Head, body: &Markup) -> String {
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="generator" content="boxscore";
+                title { (title) }
+                style { (PreEscaped(theme::CSS)) }
+            }
+            body {
+                header class="bar" { div class="strip" {
+                    b { "BOXSCORE" }
+                    strong { (head.machine) }
+                    @if !head.facts.is_empty() { span class="meta" { @for fact in &head.facts { span { (fact) } } } }
+                    @if !head.command.is_empty() { (command(&head.command)) }
+                } }
+                main { (body) }
+                script { (PreEscaped(COPY)) }
+            }
+        }
+    }
+    .into_string()
+}
+
+/// A command as selectable text with a button to copy it.
+#[must_use]
+pub fn command(text: &str) -> Markup {
+    html! { span class="cmd" { code { (text) } button type="button" hidden { "copy" } } }
+}
+
+/// The first screen: the findings in words, the tally, then two columns (one on a narrow screen).
+#[must_use]
+pub fn first_screen(lead: &str, tally: &Markup, left: &Markup, right: &Markup) -> Markup {
+    html! {
+        h1 { (crate::plot::tied(lead)) }
+        div class="tally" { (tally) }
+        div class="first" { div { (left) } div { (right) } }
+    }
+}
+
+/// A section with a heading that says the finding.
+#[must_use]
+pub fn section(id: &str, title: &str, body: &Markup) -> Markup {
+    html! { section id=(id) { h2 { (crate::plot::tied(title)) } (body) } }
+}
+
+/// A box with a small heading.
+#[must_use]
+pub fn card(title: &str, body: &Markup) -> Markup {
+    html! { div class="card" { @if !title.is_empty() { h3 { (title) } } (body) } }
+}
+
+/// Figures side by side, as many as fit.
+#[must_use]
+pub fn grid(figures: &[Markup]) -> Markup {
+    html! { div class="grid" { @for figure in figures { (figure) } } }
+}
+
+/// Something that few readers need; open in print.
+#[must_use]
+pub fn more(summary: &str, body: &Markup) -> Markup {
+    html! { details { summary { (summary) } (body) } }
+}
+
+/// How a column of a table is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    Text,
+    Number,
+}
+
+/// A table: first column the row's name, numbers to the right, scrolls sideways where it must.
+#[must_use]
+pub fn table(head: &[(&str, Column)], rows: &[Vec<Markup>]) -> Markup {
+    let class = |i: usize| match head.get(i) {
+        Some((_, Column::Text)) => Some("l"),
+        _ => None,
+    };
+    html! {
+        div class="scroll" { table {
+            thead { tr { @for (i, (name, _)) in head.iter().enumerate() { th scope="col" class=[class(i)] { (name) } } } }
+            tbody { @for row in rows { tr {
+                @for (i, cell) in row.iter().enumerate() {
+                    @if i == 0 { th scope="row" { (cell) } } @else { td class=[class(i)] { (cell) } }
+                }
+            } } }
+        } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_stands_alone_and_escapes_what_it_is_given() {
+        let head =
+            Head { machine: "<b>&\"".into(), facts: vec!["quick".into()], command: "run --set 'a<b'".into() };
+        let text = page("a <title>", &head, &html! { p { "<script>" } });
+        assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("src=\""));
+        assert!(text.contains("&lt;b&gt;&amp;&quot;") && text.contains("a &lt;title&gt;"));
+        assert_eq!(text.matches("<script>").count(), 1);
+        crate::plot::check::balanced(&text);
+    }
+
+    #[test]
+    fn columns_are_set_by_kind() {
+        let cells = vec![html! { "name" }, html! { "1" }, html! { "word" }];
+        let text = table(&[("", Column::Text), ("n", Column::Number), ("verdict", Column::Text)], &[cells])
+            .into_string();
+        assert!(text.contains("<td>1</td><td class=\"l\">word</td>"), "{text}");
+    }
+}

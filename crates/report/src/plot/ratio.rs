@@ -1,0 +1,187 @@
+//! Ratios with their intervals on one logarithmic axis, one row each: the forest plot.
+//!
+//! A row's `ratio` is oriented by the caller so that better lies to the right; `shown` is the text beside
+//! it, which may be the plain ratio. The band is the margin inside which a difference does not matter. A
+//! hollow mark is a point without samples. The figure is a table with small drawings in percentages of
+//! their column, so it reflows at any width and is its own data table.
+
+use maud::{Markup, html};
+
+use super::{Caption, Estimate, Left, values};
+use crate::number;
+use crate::scale::{Axis, AxisSpec};
+use crate::theme::Verdict;
+use model::unit::Unit;
+
+#[derive(Clone, Debug)]
+pub struct RatioPlot {
+    pub caption: Caption,
+    pub rows: Vec<RatioRow>,
+    /// 0.05 draws the band from 1/1.05 to 1.05.
+    pub margin: f64,
+    /// What the axis says: `ratio to ref-epyc-2c`.
+    pub axis: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct RatioRow {
+    /// Rows that follow each other with the same group stand under one heading; empty for none.
+    pub group: String,
+    pub label: String,
+    /// What a pointer resting on the row says besides its numbers.
+    pub hint: String,
+    /// Above 1 is better.
+    pub ratio: Estimate,
+    /// The text in the ratio column: the plain ratio, not turned round.
+    pub shown: String,
+    /// Its interval in words, turned like `shown`; empty for none.
+    pub shown_interval: String,
+    pub verdict: Verdict,
+    /// False: a published point, drawn hollow.
+    pub sampled: bool,
+}
+
+/// The domain ends this far, as a factor, from the outermost point; longer intervals end in an arrow.
+const REACH: f64 = 3.0;
+
+impl RatioPlot {
+    #[must_use]
+    pub fn render(&self) -> Markup {
+        let mut left = Left::default();
+        let spec = AxisSpec::new(self.axis.clone(), crate::number::Kind::of(Unit::Ratio)).log();
+        let drawn: Vec<bool> = self.rows.iter().map(|r| left.check(r.ratio.value, &spec)).collect();
+        let axis = self.fit(&spec, &drawn);
+        let margin = self.margin();
+        html! {
+            figure class="forest" {
+                figcaption {
+                    @if !self.caption.title.is_empty() { strong { (super::tied(&self.caption.title)) } }
+                    @if !self.caption.subtitle.is_empty() { span { (self.caption.subtitle) } }
+                }
+                @if self.rows.is_empty() { p class="nothing" { "No data" } } @else {
+                    table {
+                        thead { tr {
+                            th scope="col" { span class="sr" { "metric" } }
+                            th scope="col" { (head(&axis, margin)) }
+                            th scope="col" { "ratio" }
+                            th scope="col" class="iv" { "95 % interval" }
+                            th scope="col" { span class="sr" { "verdict" } }
+                        } }
+                        tbody { @for (i, (row, drawn)) in self.rows.iter().zip(&drawn).enumerate() {
+                            @if !row.group.is_empty() && (i == 0 || self.rows[i - 1].group != row.group) {
+                                tr { th class="group" scope="rowgroup" colspan="5" { (row.group) } }
+                            }
+                            (self.row(row, *drawn, &axis, margin))
+                        } }
+                        tfoot { tr { th {} td { (foot(&axis)) } td colspan="3" class="axis" {} } }
+                    }
+                    p class="note" { (self.axis) ", logarithmic, better to the right; band = margin of " (number::percent(margin))
+                        @if self.rows.iter().any(|r| !r.sampled) { "; hollow = a point without samples" } }
+                }
+                @for note in left.notes() { p class="note" { (note) } }
+            }
+        }
+    }
+
+    fn margin(&self) -> f64 {
+        if self.margin.is_finite() { self.margin.clamp(0.0, 10.0) } else { 0.0 }
+    }
+
+    fn fit(&self, spec: &AxisSpec, drawn: &[bool]) -> Axis {
+        let rows = || self.rows.iter().zip(drawn).filter(|(_, drawn)| **drawn).map(|(row, _)| row.ratio);
+        let band = [1.0 / (1.0 + self.margin()), 1.0 + self.margin()];
+        let points: Vec<f64> = rows().map(|r| r.value).chain(band).collect();
+        let (low, high) = crate::scale::extent(points.iter().copied()).unwrap_or((0.8, 1.25));
+        let ends = rows().filter_map(|r| r.interval).flat_map(|(a, b)| [a, b]);
+        let ends = ends.filter(|v| spec.takes(*v)).map(|v| v.clamp(low / REACH, high * REACH));
+        let ends: Vec<f64> = ends.chain(points).chain([0.87, 1.15]).collect();
+        Axis::fit(spec, ends.into_iter(), 7.0, 93.0, 4)
+    }
+
+    fn row(&self, row: &RatioRow, drawn: bool, axis: &Axis, margin: f64) -> Markup {
+        let said = if row.shown_interval.is_empty() { "-" } else { &row.shown_interval };
+        let interval = if row.shown_interval.is_empty() { "no interval" } else { &row.shown_interval };
+        let tip = format!("{}: {} ({interval}), {}", row.label, row.shown, row.verdict.word());
+        let tip = if row.hint.is_empty() { tip } else { format!("{tip}; {}", row.hint) };
+        html! {
+            tr class=(row.verdict.class()) title=[(!row.hint.is_empty()).then_some(&row.hint)] {
+                th scope="row" { (row.label) }
+                td class="plot" {
+                    svg role="img" aria-label=(tip) {
+                        (ground(axis, margin))
+                        @if drawn { (mark(row, axis, &tip)) }
+                    }
+                }
+                td class="n" { (row.shown) }
+                td class="n iv" { (said) }
+                td { (row.verdict.badge()) }
+            }
+        }
+    }
+}
+
+fn pc(value: f64) -> String {
+    format!("{}%", super::Px(value))
+}
+
+/// Band, grid and the line at 1.
+fn ground(axis: &Axis, margin: f64) -> Markup {
+    let (low, high) = (axis.at(1.0 / (1.0 + margin)), axis.at(1.0 + margin));
+    html! {
+        rect class="band" x=(pc(low)) width=(pc(high - low)) height="100%" {}
+        @for tick in &axis.major { line class="g" x1=(pc(axis.at(tick.value))) x2=(pc(axis.at(tick.value))) y2="100%" {} }
+        line class="one" x1=(pc(axis.at(1.0))) x2=(pc(axis.at(1.0))) y2="100%" {}
+    }
+}
+
+fn mark(row: &RatioRow, axis: &Axis, tip: &str) -> Markup {
+    let at = axis.at(row.ratio.value);
+    html! {
+        g class="m" {
+            title { (tip) }
+            @if let Some((a, b)) = row.ratio.interval.filter(|(a, b)| !a.is_nan() && !b.is_nan()) {
+                line class="w" x1=(pc(axis.at(a))) x2=(pc(axis.at(b))) y1="50%" y2="50%" {}
+                (end(axis.at(a), a < axis.low, -1.0))
+                (end(axis.at(b), b > axis.high, 1.0))
+            }
+            @if row.sampled { circle class="pt" cx=(pc(at)) cy="50%" r="3.7" {} }
+            @else { circle class="hollow" cx=(pc(at)) cy="50%" r="3.7" {} }
+        }
+    }
+}
+
+/// The end of an interval: a bar, or an arrow where it runs out of the axis.
+fn end(at: f64, beyond: bool, way: f64) -> Markup {
+    html! {
+        svg x=(pc(at)) y="50%" overflow="visible" {
+            @if beyond { path class="pt" d={ "M" (6.0 * way) " 0L" (-2.0 * way) " -4V4Z" } {} }
+            @else { path class="w" d="M0 -4V4" {} }
+        }
+    }
+}
+
+fn head(axis: &Axis, margin: f64) -> Markup {
+    let (low, high) = (axis.at(1.0 / (1.0 + margin)), axis.at(1.0 + margin));
+    html! {
+        svg width="100%" height="18" aria-hidden="true" {
+            text x=(pc(low - 1.0)) y="13" text-anchor="end" { @if low > 18.0 { "← worse" } }
+            text x=(pc(high + 1.0)) y="13" { @if high < 82.0 { "better →" } }
+        }
+    }
+}
+
+fn foot(axis: &Axis) -> Markup {
+    html! {
+        svg width="100%" height="18" aria-hidden="true" {
+            @for tick in &axis.major { text x=(pc(axis.at(tick.value))) y="13" text-anchor="middle" { (tick.label) } }
+        }
+    }
+}
+
+/// How many rows carry each verdict, in words: `7 better, 1 worse, 1 cannot tell`.
+#[must_use]
+pub fn tally(verdicts: &[Verdict]) -> String {
+    let counts = Verdict::ALL.iter().map(|v| (verdicts.iter().filter(|x| *x == v).count(), v.word()));
+    let words: Vec<String> = counts.filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    if words.is_empty() { values(0) } else { words.join(" · ") }
+}

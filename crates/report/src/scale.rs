@@ -1,0 +1,381 @@
+//! Axes: from a domain of values to pixels, with ticks at round numbers and labels in one unit.
+//!
+//! Domains are in base units; labels are scaled at the exit by `number`. A logarithmic axis that spans
+//! more than four decades labels each tick with its own prefix (`4 KiB ... 32 MiB`), since no single
+//! scale could. Values that are not finite, or not positive on a logarithmic axis, never reach an axis:
+//! the figure counts and reports them.
+
+use crate::number::{self, Kind, Prefixes, Scale};
+use model::unit::Unit;
+
+/// How values map to the axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Linear,
+    /// Powers of ten.
+    Log,
+    /// Powers of two: sizes and thread counts.
+    Log2,
+}
+
+/// What a figure asks of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisSpec {
+    /// What the axis shows; the unit is appended.
+    pub title: String,
+    pub kind: Kind,
+    pub form: Form,
+    /// A linear axis starts at 0.
+    pub zero: bool,
+    /// A linear axis ends at its values, not at the next tick.
+    pub tight: bool,
+}
+
+impl AxisSpec {
+    #[must_use]
+    pub fn new(title: impl Into<String>, kind: Kind) -> AxisSpec {
+        AxisSpec { title: title.into(), kind, form: Form::Linear, zero: false, tight: false }
+    }
+    #[must_use]
+    pub fn log(self) -> AxisSpec {
+        AxisSpec { form: Form::Log, ..self }
+    }
+    #[must_use]
+    pub fn log2(self) -> AxisSpec {
+        AxisSpec { form: Form::Log2, ..self }
+    }
+    #[must_use]
+    pub fn from_zero(self) -> AxisSpec {
+        AxisSpec { zero: true, ..self }
+    }
+    #[must_use]
+    pub fn tight(self) -> AxisSpec {
+        AxisSpec { tight: true, ..self }
+    }
+    /// Can this value be drawn on the axis at all?
+    #[must_use]
+    pub fn takes(&self, value: f64) -> bool {
+        value.is_finite() && value.abs() < 1e200 && (self.form == Form::Linear || value > 1e-200)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    pub value: f64,
+    pub label: String,
+}
+
+/// A fitted axis. `at` gives pixels between `from` (the low end) and `to`.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    pub low: f64,
+    pub high: f64,
+    pub from: f64,
+    pub to: f64,
+    pub form: Form,
+    pub major: Vec<Tick>,
+    pub minor: Vec<f64>,
+    /// For tooltips and tables.
+    pub scale: Scale,
+    /// `title (unit)`.
+    pub title: String,
+}
+
+impl Axis {
+    /// Fits an axis to the values it takes; without any, a unit domain.
+    #[must_use]
+    pub fn fit(spec: &AxisSpec, values: impl Iterator<Item = f64>, from: f64, to: f64, most: usize) -> Axis {
+        let (low, high) = extent(values.filter(|v| spec.takes(*v))).unwrap_or(match spec.form {
+            Form::Linear => (0.0, 1.0),
+            Form::Log | Form::Log2 => (1.0, 10.0),
+        });
+        let most = most.max(2);
+        let (low, high, major) = match spec.form {
+            Form::Linear => linear_domain(low, high, spec, most),
+            Form::Log | Form::Log2 => log_domain(low, high, spec.form, most),
+        };
+        let minor = minors(spec.form, low, high, &major);
+        let mut axis = Axis {
+            low,
+            high,
+            from,
+            to,
+            form: spec.form,
+            scale: Scale::common(&scale_basis(&major, low, high), spec.kind),
+            major: Vec::new(),
+            minor,
+            title: String::new(),
+        };
+        axis.major = axis.labels(&major, spec.kind);
+        axis.title = axis.heading(spec);
+        axis
+    }
+
+    /// Does each tick carry its own prefix?
+    fn mixed(&self) -> bool {
+        self.form != Form::Linear && self.high / self.low > 1e4
+    }
+
+    fn heading(&self, spec: &AxisSpec) -> String {
+        let unit = if self.mixed() { "" } else { self.scale.unit.as_str() };
+        match (spec.title.is_empty(), unit.is_empty()) {
+            (true, _) => unit.to_owned(),
+            (false, true) => spec.title.clone(),
+            (false, false) => format!("{} ({unit})", spec.title),
+        }
+    }
+
+    fn labels(&self, values: &[f64], kind: Kind) -> Vec<Tick> {
+        let places = decimals_of(values, self.scale.divisor);
+        let label = |v: f64| {
+            if self.mixed() && kind.prefixes != Prefixes::None {
+                let own = Scale::common(&[v], kind);
+                let unit = if own.unit.is_empty() { String::new() } else { format!(" {}", own.unit) };
+                return format!("{}{unit}", short(v / own.divisor));
+            }
+            let scaled = v / self.scale.divisor;
+            match self.form {
+                _ if scaled != 0.0 && !(1e-4..1e7).contains(&scaled.abs()) => scientific(scaled),
+                Form::Linear => number::fixed(scaled, places),
+                Form::Log | Form::Log2 => short(scaled),
+            }
+        };
+        values.iter().map(|v| Tick { value: *v, label: label(*v) }).collect()
+    }
+
+    /// Pixels of a value, held inside the axis.
+    #[must_use]
+    pub fn at(&self, value: f64) -> f64 {
+        let share = match self.form {
+            Form::Linear => (value - self.low) / (self.high - self.low),
+            Form::Log | Form::Log2 => {
+                (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln()
+            }
+        };
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+        self.from + share * (self.to - self.from)
+    }
+}
+
+/// Smallest and largest of the finite values.
+#[must_use]
+pub fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.filter(|v| v.is_finite()).fold(None, |seen, v| match seen {
+        None => Some((v, v)),
+        Some((low, high)) => Some((low.min(v), high.max(v))),
+    })
+}
+
+/// The scale of an axis follows its ticks, not the padding at its ends.
+fn scale_basis(major: &[f64], low: f64, high: f64) -> Vec<f64> {
+    let top = major.iter().copied().fold(0.0_f64, |a, v| a.max(v.abs()));
+    if top > 0.0 { vec![top] } else { vec![low, high] }
+}
+
+/// Trailing zeros off: `0.5`, `20`, `1,000`.
+fn short(value: f64) -> String {
+    let text = number::number(value);
+    if !text.contains('.') || text.contains('e') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// `2.5e111`.
+fn scientific(value: f64) -> String {
+    let text = format!("{value:.3e}");
+    let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+    format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
+fn decimals_of(values: &[f64], divisor: f64) -> usize {
+    let close = |v: f64, d: i32| {
+        let shifted = v / divisor * 10f64.powi(d);
+        (shifted - shifted.round()).abs() < 1e-6 * shifted.abs().max(1e-3)
+    };
+    (0..=8).find(|d| values.iter().all(|v| close(*v, *d))).unwrap_or(8) as usize
+}
+
+/// The step 1, 2 or 5 (25; 4 or 8 for whole things) times a power of ten that gives at most `most` intervals.
+fn nice_step(span: f64, most: usize, whole: bool) -> f64 {
+    let rough = span / most as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    // Threads come in fours; a quarter only where it needs no decimal of its own.
+    let units: &[f64] = match (whole, power >= 10.0) {
+        (true, _) => &[1.0, 2.0, 4.0, 8.0],
+        (false, true) => &[1.0, 2.0, 2.5, 5.0],
+        (false, false) => &[1.0, 2.0, 5.0],
+    };
+    let unit = units.iter().copied().find(|u| u * power >= rough * 0.999_999).unwrap_or(10.0);
+    if whole { (unit * power).max(1.0) } else { unit * power }
+}
+
+/// Multiples of `step` inside the domain.
+fn multiples(low: f64, high: f64, step: f64) -> Vec<f64> {
+    if !(step > 0.0 && step.is_finite()) {
+        return Vec::new();
+    }
+    let slack = step * 1e-6;
+    let first = ((low - slack) / step).ceil();
+    let ticks = (0..64).map(|i| (first + f64::from(i)) * step).take_while(|v| *v <= high + slack);
+    let mut ticks: Vec<f64> = ticks.map(|v| if v.abs() < slack { 0.0 } else { v.clamp(low, high) }).collect();
+    ticks.dedup();
+    ticks
+}
+
+fn linear_domain(low: f64, high: f64, spec: &AxisSpec, most: usize) -> (f64, f64, Vec<f64>) {
+    let (mut low, mut high) = (low, high);
+    if spec.zero {
+        low = low.min(0.0);
+        high = high.max(0.0);
+    }
+    // All equal, or equal but for rounding: show some room around.
+    let size = low.abs().max(high.abs());
+    if high - low <= size * 1e-9 {
+        let room = if size == 0.0 { 1.0 } else { size * 0.05 };
+        (low, high) = if spec.zero && low == 0.0 { (0.0, room) } else { (low - room, high + room) };
+    }
+    let whole = spec.kind.unit == Unit::Count && spec.kind.prefixes == Prefixes::None;
+    let step = nice_step(high - low, most, whole);
+    if spec.tight {
+        return (low, high, multiples(low, high, step));
+    }
+    let low = (low / step + 1e-6).floor() * step;
+    let high = (high / step - 1e-6).ceil() * step;
+    (low, high, multiples(low, high, step))
+}
+
+fn log_domain(low: f64, high: f64, form: Form, most: usize) -> (f64, f64, Vec<f64>) {
+    let (mut low, mut high) = (low, high);
+    if high / low < 1.02 {
+        (low, high) = (low / 1.05, high * 1.05);
+    }
+    let base = if form == Form::Log2 { 2.0 } else { 10.0 };
+    let span = (high / low).log(base);
+    if form == Form::Log2 && span >= 1.0 {
+        let every = (span / (most as f64)).ceil().max(1.0);
+        let ticks = powers(base, low, high, every);
+        return (low, high, ticks);
+    }
+    if (high / low).log10() < 0.8 {
+        // Less than a decade: round numbers at even steps, placed logarithmically.
+        let step = nice_step(high - low, most, false);
+        let (padded_low, padded_high) =
+            ((low / step + 1e-6).floor() * step, (high / step - 1e-6).ceil() * step);
+        if padded_low > 0.0 {
+            return (padded_low, padded_high, multiples(padded_low, padded_high, step));
+        }
+        return (low, high, multiples(low, high, step));
+    }
+    let (low, high) = (low / 1.08, high * 1.08);
+    let decades = (high / low).log10();
+    let fine = [vec![1.0, 2.0, 5.0], vec![1.0, 3.0]].into_iter().find_map(|units| {
+        let ticks = decade_ticks(low, high, &units);
+        (ticks.len() <= most + 1 && ticks.len() >= 2).then_some(ticks)
+    });
+    let ticks = fine.unwrap_or_else(|| powers(10.0, low, high, (decades / most as f64).ceil().max(1.0)));
+    (low, high, ticks)
+}
+
+/// Every `every`-th power of the base inside the domain.
+fn powers(base: f64, low: f64, high: f64, every: f64) -> Vec<f64> {
+    let first = (low.log(base) / every - 1e-9).ceil();
+    (0..64)
+        .map(|i| base.powf((first + f64::from(i)) * every))
+        .take_while(|v| *v <= high * (1.0 + 1e-9))
+        .map(|v| v.clamp(low, high))
+        .collect()
+}
+
+fn decade_ticks(low: f64, high: f64, units: &[f64]) -> Vec<f64> {
+    let (first, last) = (low.log10().floor(), high.log10().ceil());
+    if last - first > 40.0 {
+        return Vec::new();
+    }
+    let mut ticks = Vec::new();
+    let mut power = first;
+    while power <= last {
+        // A division keeps 10^-7 exact where a product would not.
+        let unit = |u: f64| if power < 0.0 { u / 10f64.powf(-power) } else { u * 10f64.powf(power) };
+        ticks.extend(units.iter().map(|u| unit(*u)).filter(|v| (low..=high).contains(v)));
+        power += 1.0;
+    }
+    ticks
+}
+
+/// Light lines between the labelled ones.
+fn minors(form: Form, low: f64, high: f64, major: &[f64]) -> Vec<f64> {
+    let candidates = match form {
+        Form::Linear => return Vec::new(),
+        Form::Log2 => powers(2.0, low, high, 1.0),
+        Form::Log if (high / low).log10() > 12.0 => return Vec::new(),
+        Form::Log => decade_ticks(low, high, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]),
+    };
+    candidates.into_iter().filter(|c| !major.iter().any(|m| (m / c - 1.0).abs() < 1e-6)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn axis(spec: &AxisSpec, values: &[f64]) -> Axis {
+        Axis::fit(spec, values.iter().copied(), 0.0, 400.0, 6)
+    }
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.major.iter().map(|t| t.label.as_str()).collect()
+    }
+
+    #[test]
+    fn round_numbers_in_one_unit() {
+        let got = axis(&AxisSpec::new("latency", Kind::of(Unit::Second)), &[0.3e-6, 94e-9]);
+        assert_eq!(got.title, "latency (ns)");
+        assert_eq!(labels(&got), ["50", "100", "150", "200", "250", "300"]);
+        let got = axis(&AxisSpec::new("rate", Kind::of(Unit::PerSec)).from_zero(), &[0.0, 4.1e6]);
+        assert_eq!(labels(&got), ["0", "1", "2", "3", "4", "5"]);
+    }
+
+    #[test]
+    fn logarithmic_sizes() {
+        let got = axis(&AxisSpec::new("size", Kind::of(Unit::Byte)).log2(), &[4096.0, 67_108_864.0]);
+        assert_eq!(labels(&got), ["4 KiB", "32 KiB", "256 KiB", "2 MiB", "16 MiB"]);
+        let got = axis(&AxisSpec::new("ratio", Kind::of(Unit::Ratio)).log(), &[0.8, 1.6]);
+        assert_eq!(labels(&got), ["0.8", "1", "1.2", "1.4", "1.6"]);
+        let got = axis(&AxisSpec::new("latency", Kind::of(Unit::Second)).log(), &[1e-6, 2.0]);
+        assert_eq!(labels(&got)[0], "1 µs");
+    }
+
+    #[test]
+    fn equal_and_missing_values_still_make_an_axis() {
+        for values in [&[][..], &[5.0][..], &[0.0, 0.0][..], &[f64::NAN][..], &[1e300][..], &[-3.0, -3.0][..]]
+        {
+            for form in [Form::Linear, Form::Log, Form::Log2] {
+                let spec = AxisSpec { form, ..AxisSpec::new("x", Kind::of(Unit::Count)) };
+                let got = axis(&spec, values);
+                assert!(got.high > got.low, "{values:?} {form:?}");
+                assert!(got.at(5.0).is_finite());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ticks_lie_inside_and_rise(
+            a in -1e15..1e15_f64, b in -1e15..1e15_f64, exponent in -20..1, most in 2..9usize, form in 0..3usize,
+        ) {
+            let form = [Form::Linear, Form::Log, Form::Log2][form];
+            let size = 10f64.powi(exponent);
+            let (mut a, mut b) = (a * size, b * size);
+            if form != Form::Linear { (a, b) = (a.abs().max(1e-18), b.abs().max(1e-18)); }
+            let spec = AxisSpec { form, ..AxisSpec::new("x", Kind::of(Unit::Second)) };
+            let got = Axis::fit(&spec, [a, b].into_iter(), 0.0, 400.0, most);
+            prop_assert!(got.low <= a.min(b) && got.high >= a.max(b), "{got:?}");
+            prop_assert!(got.major.windows(2).all(|w| w[0].value < w[1].value));
+            prop_assert!(got.major.iter().all(|t| (got.low..=got.high).contains(&t.value)), "{got:?}");
+            prop_assert!(got.major.len() <= most + 2, "{got:?}");
+            prop_assert!(got.major.iter().all(|t| !t.label.contains("NaN")));
+            prop_assert!(got.major.windows(2).all(|w| w[0].label != w[1].label), "{got:?}");
+            prop_assert!(got.at(a.min(b)) <= got.at(a.max(b)));
+        }
+    }
+}

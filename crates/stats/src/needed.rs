@@ -1,0 +1,136 @@
+//! How many takes or runs would settle a comparison that cannot be told yet.
+//!
+//! A forecast, not a promise: it takes the estimate and the noise found so far for the true ones,
+//! and an interval that narrows with the square root of the count.
+
+use crate::ALPHA;
+use crate::between::Between;
+use crate::distributions::{student_p, student_quantile};
+use crate::effect::Interval;
+use crate::paired::Paired;
+use crate::signed_rank::min_p;
+use crate::verdict::Margin;
+
+/// More blocks than this is no advice.
+pub const MAX_TAKES: usize = 5_000;
+/// More runs a side than this is no advice.
+pub const MAX_RUNS: usize = 200;
+
+/// Blocks in total that would settle a comparison of arms, given the family's size (rows that share
+/// Holm's correction). `None`: already settled by width and p, hopelessly close to the margin's edge,
+/// or without an interval to start from.
+pub fn needed_takes(found: &Paired, margin: Margin, family: usize) -> Option<usize> {
+    let (i, se) = (found.interval?, found.se?);
+    let family = family.max(1) as f64;
+    let n = found.n as f64;
+    let settled = |count: usize| {
+        let shrink = (n / count as f64).sqrt();
+        let i = shrunk(found.estimate, i, shrink);
+        let dof = count as f64 - 1.0;
+        // Either test may speak: the exact one where it can reach the level, else the t test.
+        let p = if se > 0.0 { student_p(found.estimate / (se * shrink), dof) } else { 0.0 };
+        let p = if min_p(count) <= ALPHA / family { p.max(min_p(count)) } else { p };
+        decided(i, p * family, margin)
+    };
+    first(found.n + 1, MAX_TAKES, settled)
+}
+
+/// Runs on each side that would settle a comparison of machines, given the family's size. Assumes
+/// that the noise stays as it is, so with assumed noise the true number is usually smaller.
+pub fn needed_runs(found: &Between, margin: Margin, family: usize) -> Option<usize> {
+    let family = family.max(1) as f64;
+    let have = found.runs.0.max(found.runs.1);
+    let settled = |count: usize| {
+        let added = (2 * count) as f64 - (found.runs.0 + found.runs.1) as f64;
+        let dof = found.noise.dof() + added;
+        let se = found.noise.s * (2.0 / count as f64).sqrt();
+        let half = student_quantile(1.0 - ALPHA / 2.0, dof) * se;
+        decided(Interval::around(found.estimate, half), student_p(found.estimate / se, dof) * family, margin)
+    };
+    first(have + 1, MAX_RUNS, settled)
+}
+
+/// The interval with both arms of it scaled around the estimate.
+fn shrunk(estimate: f64, i: Interval, by: f64) -> Interval {
+    Interval {
+        low: estimate - (estimate - i.low) * by,
+        high: estimate + (i.high - estimate) * by,
+        level: i.level,
+    }
+}
+
+fn decided(i: Interval, adjusted_p: f64, margin: Margin) -> bool {
+    let edge = margin.ln();
+    let tie = i.low >= -edge && i.high <= edge;
+    let outside = i.low > edge || i.high < -edge;
+    tie || (outside && adjusted_p <= ALPHA)
+}
+
+/// The smallest count in `from..=to` that settles; once settled, more keep it settled.
+fn first(from: usize, to: usize, settled: impl Fn(usize) -> bool) -> Option<usize> {
+    if from > to || !settled(to) {
+        return None;
+    }
+    let (mut low, mut high) = (from, to);
+    while low < high {
+        let middle = low.midpoint(high);
+        if settled(middle) { high = middle } else { low = middle + 1 }
+    }
+    Some(high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::between::{Run, between};
+    use crate::paired::paired;
+    use crate::rng::Rng;
+    use crate::verdict::{Basis, Better, Verdict, verdict};
+
+    fn run(m: f64) -> Run {
+        Run { m, se: None, takes: 1 }
+    }
+
+    #[test]
+    fn more_runs_make_a_tie_possible() {
+        // One run each at 5 % assumed noise: half width 5.9 % against a margin of 5 %.
+        let c = between(&[run(0.0)], &[run(0.0)], &[], 0.05).expect("finite");
+        assert_eq!(needed_runs(&c, Margin::MACHINES, 1), Some(2));
+    }
+
+    #[test]
+    fn at_the_edge_nothing_helps() {
+        let c = between(&[run(0.05f64.ln_1p())], &[run(0.0)], &[], 0.05).expect("finite");
+        assert_eq!(needed_runs(&c, Margin::MACHINES, 1), None);
+    }
+
+    #[test]
+    fn a_larger_family_needs_more() {
+        let c = between(&[run(0.10)], &[run(0.0)], &[], 0.05).expect("finite");
+        let (one, many) = (needed_runs(&c, Margin::MACHINES, 1), needed_runs(&c, Margin::MACHINES, 5_000));
+        assert!(one.is_some() && one < many, "{one:?} {many:?}");
+    }
+
+    #[test]
+    fn the_forecast_of_takes_is_about_right() {
+        let mut rng = Rng::new(8);
+        let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| 0.04 + 0.03 * rng.normal()).collect() };
+        let start = paired(&draw(10), 1).expect("finite");
+        let n = needed_takes(&start, Margin::ARMS, 1).expect("not at the edge");
+        assert!((11..200).contains(&n), "{n}");
+        let called = (0..100)
+            .filter(|_| {
+                let c = paired(&draw(4 * n), 1).expect("finite");
+                let basis = Basis::Blocks { n: c.n };
+                verdict(c.interval, Some(c.p), Margin::ARMS, Better::Higher, basis) == Verdict::Better
+            })
+            .count();
+        assert!(called > 50, "four times the forecast of {n} settles most: {called}");
+    }
+
+    #[test]
+    fn without_an_interval_there_is_no_forecast() {
+        let c = paired(&[0.1, 0.2], 1).expect("finite");
+        assert_eq!(needed_takes(&c, Margin::ARMS, 1), None);
+    }
+}

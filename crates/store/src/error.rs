@@ -1,0 +1,165 @@
+//! What can go wrong with a store: a kind for programs, a sentence that names the path, and what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("there is no store at {path}", path = path.display())]
+    Missing { path: PathBuf },
+    #[error("{path} is a directory, and the store is a file", path = path.display())]
+    Directory { path: PathBuf },
+    #[error("{path} is not a boxscore store: {what}", path = path.display())]
+    Foreign { path: PathBuf, what: String },
+    #[error("the store {path} is damaged: {what}", path = path.display())]
+    Corrupt { path: PathBuf, what: String },
+    #[error("the store {path} has schema {found}, and this build knows schemas up to {known}", path = path.display())]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("the store {path} has schema {found} and must be migrated to {known} first", path = path.display())]
+    Older { path: PathBuf, found: i64, known: i64 },
+    #[error("the store {path} cannot be written: {what}", path = path.display())]
+    ReadOnly { path: PathBuf, what: String },
+    #[error("no permission to open {path}: {what}", path = path.display())]
+    Permission { path: PathBuf, what: String },
+    #[error("the store {path} is locked by another process", path = path.display())]
+    Locked { path: PathBuf },
+    #[error("no space left for the store {path}", path = path.display())]
+    Full { path: PathBuf },
+    #[error("SQLite {found} can lose committed writes; {least} or newer is needed")]
+    OldSqlite { found: String, least: &'static str },
+    #[error("the store {path} could not be migrated from schema {from}: {what}", path = path.display())]
+    Migration { path: PathBuf, from: i64, what: String, backup: Option<PathBuf> },
+    #[error("no run is called `{what}`")]
+    NoRun { what: String },
+    #[error("`{what}` may be any of {count} runs: {list}", count = runs.len(), list = runs.join(", "))]
+    Ambiguous { what: String, runs: Vec<String> },
+    #[error("run {run} is being written by another process")]
+    Busy { run: String },
+    #[error("run {run} was not opened for writing by this process")]
+    Unclaimed { run: String },
+    #[error("{path}: {what}", path = path.display())]
+    Io { path: PathBuf, what: String },
+    #[error("the store {path} holds something that this build cannot read: {what}", path = path.display())]
+    Data { path: PathBuf, what: String },
+    #[error("the database engine refused for {path}: {what}", path = path.display())]
+    Sql { path: PathBuf, what: String },
+}
+
+impl StoreError {
+    /// One word for programs; stands in error documents.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            StoreError::Missing { .. } => "store-missing",
+            StoreError::Directory { .. } => "store-directory",
+            StoreError::Foreign { .. } => "store-foreign",
+            StoreError::Corrupt { .. } => "store-corrupt",
+            StoreError::Newer { .. } => "store-newer",
+            StoreError::Older { .. } => "store-older",
+            StoreError::ReadOnly { .. } => "store-read-only",
+            StoreError::Permission { .. } => "store-permission",
+            StoreError::Locked { .. } => "store-locked",
+            StoreError::Full { .. } => "store-full",
+            StoreError::OldSqlite { .. } => "store-sqlite",
+            StoreError::Migration { .. } => "store-migration",
+            StoreError::NoRun { .. } => "no-run",
+            StoreError::Ambiguous { .. } => "ambiguous-run",
+            StoreError::Busy { .. } => "run-busy",
+            StoreError::Unclaimed { .. } => "run-unclaimed",
+            StoreError::Io { .. } => "store-io",
+            StoreError::Data { .. } => "store-data",
+            StoreError::Sql { .. } => "store-sql",
+        }
+    }
+
+    /// What the user can do.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let text = match self {
+            StoreError::Missing { .. } => {
+                "run `boxscore run` first, or name another file with --store".into()
+            }
+            StoreError::Directory { path } => {
+                format!("did you mean --store {}?", path.join(FILE_NAME).display())
+            }
+            StoreError::Foreign { .. } => "name another file with --store; this one was not changed".into(),
+            StoreError::Corrupt { path, .. } => format!(
+                "keep a copy; `sqlite3 {0} .recover` can save what is readable; measure into another file with --store",
+                path.display()
+            ),
+            StoreError::Newer { .. } => "use a newer boxscore, or another file with --store".into(),
+            StoreError::Older { .. } => {
+                "open it once for writing: `boxscore run` migrates it after a backup".into()
+            }
+            StoreError::ReadOnly { .. } => {
+                "make its directory writable, or name another file with --store".into()
+            }
+            StoreError::Permission { path, .. } => {
+                format!("see `ls -l {}`, or name a file of your own with --store", path.display())
+            }
+            StoreError::Locked { .. } => "wait until the other process is done, or end it".into(),
+            StoreError::Full { path } => format!(
+                "free some space (`df -h {}`), or name a file on another disk with --store",
+                parent(path).display()
+            ),
+            StoreError::OldSqlite { .. } => "build boxscore with its bundled SQLite".into(),
+            StoreError::Migration { backup, .. } => match backup {
+                Some(backup) => format!("nothing was changed; a copy is at {}", backup.display()),
+                None => "nothing was changed".into(),
+            },
+            StoreError::NoRun { .. } => "`boxscore history` lists the runs".into(),
+            StoreError::Ambiguous { .. } => "give more of the id".into(),
+            StoreError::Busy { .. } => "wait for it, or start a run of your own".into(),
+            StoreError::Unclaimed { .. } | StoreError::Io { .. } | StoreError::Sql { .. } => return None,
+            StoreError::Data { .. } => "a newer boxscore may read it".into(),
+        };
+        Some(text)
+    }
+
+    /// The sentence for an error of the operating system.
+    pub(crate) fn io(path: &Path, error: &io::Error) -> StoreError {
+        let path = path.to_path_buf();
+        match error.kind() {
+            io::ErrorKind::NotFound => StoreError::Missing { path },
+            io::ErrorKind::PermissionDenied => StoreError::Permission { path, what: error.to_string() },
+            io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly { path, what: error.to_string() },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full { path },
+            io::ErrorKind::IsADirectory => StoreError::Directory { path },
+            _ => StoreError::Io { path, what: error.to_string() },
+        }
+    }
+
+    /// The sentence for an error of SQLite.
+    pub(crate) fn sql(path: &Path, error: &rusqlite::Error) -> StoreError {
+        let what = error.to_string();
+        let path = path.to_path_buf();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked { path },
+            Some(ErrorCode::DiskFull) => StoreError::Full { path },
+            Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path, what },
+            Some(
+                ErrorCode::CannotOpen
+                | ErrorCode::PermissionDenied
+                | ErrorCode::AuthorizationForStatementDenied,
+            ) => StoreError::Permission { path, what },
+            Some(ErrorCode::NotADatabase) => {
+                StoreError::Foreign { path, what: "not an SQLite database".into() }
+            }
+            Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupt { path, what },
+            Some(ErrorCode::SystemIoFailure) => StoreError::Io { path, what },
+            _ => StoreError::Sql { path, what },
+        }
+    }
+}
+
+/// The file that stands in a store's directory when only the directory is known.
+pub const FILE_NAME: &str = "boxscore.db";
+
+pub(crate) fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}

@@ -1,0 +1,65 @@
+//! Machines known without a run: facts added by hand, and sheets of machines not yet bought.
+
+use model::Fact;
+use rusqlite::params;
+
+use crate::open::now_ns;
+use crate::read::fact_columns;
+use crate::{Result, Store, value};
+
+/// A machine's sheet that no run brought.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineSheet {
+    pub id: String,
+    pub name: String,
+    /// File or person that it came from.
+    pub source: String,
+    pub facts: Vec<Fact>,
+}
+
+impl Store {
+    /// Adds facts to a machine by hand; a key that is there already gets the new value.
+    pub fn add_machine_facts(&mut self, machine_id: &str, facts: &[Fact]) -> Result<()> {
+        self.must_write()?;
+        let sql = "INSERT INTO machine_fact (machine_id, key, kind, value, unit, source, why, at_ns)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (machine_id, key) DO UPDATE SET kind = excluded.kind,
+            value = excluded.value, unit = excluded.unit, source = excluded.source, why = excluded.why,
+            at_ns = excluded.at_ns";
+        self.transact(|tx| {
+            let at_ns = now_ns(tx)?;
+            for fact in facts {
+                let ((kind, text), unit) = (value::fact_parts(fact), value::unit_symbol(fact.unit));
+                let columns = params![machine_id, fact.key, kind, text, unit, fact.source, fact.why, at_ns];
+                tx.prepare_cached(sql)?.execute(columns)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Facts that were added to a machine by hand or with its sheet, by key.
+    pub fn machine_facts(&self, machine_id: &str) -> Result<Vec<Fact>> {
+        let sql =
+            "SELECT key, kind, value, unit, source, why FROM machine_fact WHERE machine_id = $1 ORDER BY key";
+        self.rows(sql, [machine_id], fact_columns)?.into_iter().map(|row| self.fact_of(row)).collect()
+    }
+
+    /// Stores a sheet; one that is there already gets the new name and facts, and keeps its others.
+    pub fn put_sheet(&mut self, sheet: &MachineSheet) -> Result<()> {
+        self.must_write()?;
+        let sql = "INSERT INTO machine (id, name, source, at_ns) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (id) DO UPDATE SET name = excluded.name, source = excluded.source, at_ns = excluded.at_ns";
+        let MachineSheet { id, name, source, facts } = sheet;
+        self.transact(|tx| tx.execute(sql, params![id, name, source, now_ns(tx)?]))?;
+        self.add_machine_facts(id, facts)
+    }
+
+    /// Every sheet, by name.
+    pub fn sheets(&self) -> Result<Vec<MachineSheet>> {
+        let rows = self.rows("SELECT id, name, source FROM machine ORDER BY name, id", [], |row| {
+            Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        rows.into_iter()
+            .map(|(id, name, source)| Ok(MachineSheet { facts: self.machine_facts(&id)?, id, name, source }))
+            .collect()
+    }
+}

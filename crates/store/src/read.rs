@@ -1,0 +1,381 @@
+//! Reading runs back, as much of them as a caller wants.
+
+use model::data::{Note, Point, Price, RunData, RunHead, Series, Status, TakeHead};
+use model::fact::CONFIG_CLASS;
+use model::frame::{OwnCost, Segment};
+use model::plan::Plan;
+use model::reading::{Phase, SeriesKey, Value};
+use model::{Better, Fact, Histogram, Params};
+use rusqlite::{Params as SqlParams, Row, params};
+
+use crate::error::StoreError;
+use crate::write::{ClockOffset, Origin};
+use crate::{Result, Store, journal, value};
+
+/// Which runs [`Store::heads`] lists; empty fields do not filter.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    pub machine_id: Option<String>,
+    pub label: Option<String>,
+    pub study: Option<String>,
+}
+
+/// Which series of a run are loaded.
+#[derive(Clone, Copy, Debug)]
+pub enum Which<'a> {
+    All,
+    /// Metrics with a direction: no conditions.
+    Rows,
+    /// These, in whatever arm they were measured.
+    Keys(&'a [SeriesKey]),
+}
+
+/// How much of a run is loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Want<'a> {
+    pub series: Which<'a>,
+    pub telemetry: bool,
+    /// Facts, takes and notes.
+    pub rest: bool,
+}
+
+impl Store {
+    /// Runs without their readings, oldest first.
+    pub fn heads(&self, filter: &Filter) -> Result<Vec<RunHead>> {
+        let sql = "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
+                seconds, (SELECT count(*) FROM take WHERE take.run = r.no),
+                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL),
+                p.machine_id, p.machine, p.build
+            FROM run r JOIN participant p ON p.run = r.no AND p.no = 0
+            WHERE ($1 IS NULL OR p.machine_id = $1) AND ($2 IS NULL OR label = $2) AND ($3 IS NULL OR study = $3)
+            ORDER BY started_ns, id";
+        let rows = self.rows(sql, params![filter.machine_id, filter.label, filter.study], head)?;
+        rows.into_iter().map(|row| self.head_of(row)).collect()
+    }
+
+    /// The id that `what` names: the whole id, or its beginning or end (hyphens and case do not matter).
+    pub fn resolve(&self, what: &str) -> Result<String> {
+        let ids =
+            self.rows("SELECT id FROM run ORDER BY started_ns, id", [], |row| row.get::<_, String>(0))?;
+        if ids.iter().any(|id| id == what) {
+            return Ok(what.to_owned());
+        }
+        let plain = |text: &str| text.replace('-', "").to_lowercase();
+        let part = plain(what);
+        let starts = |id: &&String| !part.is_empty() && plain(id).starts_with(&part);
+        let ends = |id: &&String| part.len() >= 4 && plain(id).ends_with(&part);
+        let mut found: Vec<String> = ids.iter().filter(starts).cloned().collect();
+        if found.is_empty() {
+            found = ids.iter().filter(ends).cloned().collect();
+        }
+        match found.len() {
+            0 => Err(StoreError::NoRun { what: what.to_owned() }),
+            1 => Ok(found.remove(0)),
+            _ => Err(StoreError::Ambiguous { what: what.to_owned(), runs: found }),
+        }
+    }
+
+    /// Everything of a run.
+    pub fn load(&self, run: &str) -> Result<RunData> {
+        self.load_with(run, Want { series: Which::All, telemetry: true, rest: true })
+    }
+
+    pub fn load_many(&self, runs: &[String]) -> Result<Vec<RunData>> {
+        runs.iter().map(|run| self.load(run)).collect()
+    }
+
+    /// Everything of a run but its telemetry.
+    pub fn load_light(&self, run: &str) -> Result<RunData> {
+        self.load_with(run, Want { series: Which::All, telemetry: false, rest: true })
+    }
+
+    /// Facts and these series only, for many runs: what a comparison needs of earlier runs. Takes, notes and
+    /// telemetry are empty.
+    pub fn load_rows(&self, runs: &[String], keys: &[SeriesKey]) -> Result<Vec<RunData>> {
+        let want = Want { series: Which::Keys(keys), telemetry: false, rest: false };
+        runs.iter().map(|run| self.load_with(run, want)).collect()
+    }
+
+    pub fn load_with(&self, run: &str, want: Want<'_>) -> Result<RunData> {
+        let no = self.number(run)?;
+        let (head, own_cost) = self.head(no)?;
+        let plan = self.plan(&head.study)?;
+        Ok(RunData {
+            plan,
+            facts: self.facts_of(no)?,
+            series: self.series_of(no, want.series)?,
+            takes: if want.rest { self.takes_of(no)? } else { Vec::new() },
+            notes: if want.rest { self.notes_of(no)? } else { Vec::new() },
+            telemetry: if want.telemetry { self.telemetry_of(no)? } else { Vec::new() },
+            own_cost,
+            head,
+        })
+    }
+
+    /// The plan of a study.
+    pub fn plan(&self, study: &str) -> Result<Plan> {
+        let found =
+            self.rows("SELECT plan FROM study WHERE id = $1", [study], |row| row.get::<_, String>(0))?;
+        let text = found.first().ok_or_else(|| self.data(format!("no plan of study {study}")))?;
+        value::plan(text).map_err(|what| self.data(what))
+    }
+
+    /// Facts of a run.
+    pub fn facts(&self, run: &str) -> Result<Vec<Fact>> {
+        self.facts_of(self.number(run)?)
+    }
+
+    /// The facts of the config class only.
+    pub fn class_facts(&self, run: &str) -> Result<Vec<Fact>> {
+        let mut facts = self.facts(run)?;
+        facts.retain(|fact| CONFIG_CLASS.contains(&fact.key.as_str()));
+        Ok(facts)
+    }
+
+    /// The numbers of the takes that are stored, in order: what a resumed run need not repeat.
+    pub fn finished_takes(&self, run: &str) -> Result<Vec<TakeHead>> {
+        self.takes_of(self.number(run)?)
+    }
+
+    /// Interrupted runs, newest first: the first is what `resume` continues.
+    pub fn interrupted(&self) -> Result<Vec<RunHead>> {
+        let mut heads = self.heads(&Filter::default())?;
+        heads.retain(|head| head.status == Status::Interrupted);
+        heads.reverse();
+        Ok(heads)
+    }
+
+    pub fn origin(&self, run: &str) -> Result<Origin> {
+        let sql = "SELECT hostname, boot_id, build, target, clock_source FROM participant WHERE run = $1 AND no = 0";
+        let found = self.rows(sql, [self.number(run)?], |row| {
+            Ok(Origin {
+                hostname: row.get(0)?,
+                boot_id: row.get(1)?,
+                build: row.get(2)?,
+                target: row.get(3)?,
+                clock_source: row.get(4)?,
+            })
+        })?;
+        found.into_iter().next().ok_or_else(|| self.data(format!("run {run} without a machine")))
+    }
+
+    pub fn clock_offsets(&self, run: &str) -> Result<Vec<ClockOffset>> {
+        let sql = "SELECT at_ns, offset_ns, error_ns FROM clock_offset WHERE run = $1 ORDER BY at_ns";
+        self.rows(sql, [self.number(run)?], |row| {
+            Ok(ClockOffset { at_ns: unsigned(row, 0)?, offset_ns: row.get(1)?, error_ns: unsigned(row, 2)? })
+        })
+    }
+
+    pub(crate) fn rows<T>(
+        &self,
+        sql: &str,
+        with: impl SqlParams,
+        each: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut select = self.db.prepare_cached(sql).map_err(|error| self.sql(&error))?;
+        let rows = select.query_map(with, each).map_err(|error| self.sql(&error))?;
+        rows.collect::<rusqlite::Result<_>>().map_err(|error| self.sql(&error))
+    }
+
+    fn head(&self, no: i64) -> Result<(RunHead, Option<OwnCost>)> {
+        let sql = "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
+                seconds, (SELECT count(*) FROM take WHERE take.run = r.no),
+                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL),
+                p.machine_id, p.machine, p.build, agent_cpu_seconds, telemetry_cpu_seconds, cost_seconds
+            FROM run r JOIN participant p ON p.run = r.no AND p.no = 0 WHERE r.no = $1";
+        let found = self.rows(sql, [no], |row| {
+            let cost: (Option<f64>, Option<f64>, Option<f64>) = (row.get(17)?, row.get(18)?, row.get(19)?);
+            Ok((head(row)?, cost))
+        })?;
+        let (row, cost) = found.into_iter().next().ok_or_else(|| self.data(format!("no run number {no}")))?;
+        let cost = match cost {
+            (Some(agent_cpu_seconds), Some(telemetry_cpu_seconds), Some(seconds)) => {
+                Some(OwnCost { agent_cpu_seconds, telemetry_cpu_seconds, seconds })
+            }
+            _ => None,
+        };
+        Ok((self.head_of(row)?, cost))
+    }
+
+    /// A run that says `running` and that no living process holds was interrupted.
+    fn head_of(&self, (no, mut head, status): (i64, RunHead, String)) -> Result<RunHead> {
+        head.status = Status::parse(&status).ok_or_else(|| self.data(format!("the status `{status}`")))?;
+        if head.status == Status::Running
+            && !self.live.contains_key(&head.id)
+            && !journal::held(&journal::path_of(&self.path, no))
+        {
+            head.status = Status::Interrupted;
+        }
+        Ok(head)
+    }
+
+    pub(crate) fn facts_of(&self, no: i64) -> Result<Vec<Fact>> {
+        let sql = "SELECT key, kind, value, unit, source, why FROM fact JOIN fact_value ON no = fact_value
+            WHERE run = $1 AND participant = 0 ORDER BY ord";
+        let rows = self.rows(sql, [no], fact_columns)?;
+        rows.into_iter().map(|row| self.fact_of(row)).collect()
+    }
+
+    pub(crate) fn fact_of(&self, row: FactColumns) -> Result<Fact> {
+        let (key, kind, text, unit, source, why) = row;
+        let value = value::fact_value(&kind, text).map_err(|what| self.data(what))?;
+        let unit = value::unit(&unit).map_err(|what| self.data(what))?;
+        Ok(Fact { key, value, unit, source, why })
+    }
+
+    fn series_of(&self, no: i64, which: Which<'_>) -> Result<Vec<Series>> {
+        let sql = "SELECT no, instrument, metric, unit, params, arm, definition, better FROM series
+            WHERE run = $1 AND participant = 0 ORDER BY no";
+        let rows = self.rows(sql, [no], |row| {
+            let names: [String; 6] =
+                [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(7)?];
+            Ok((row.get(0)?, names, row.get(6)?))
+        })?;
+        let mut all = Vec::with_capacity(rows.len());
+        for (number, names, definition) in rows {
+            let (key, better) = self.key_of(names, definition)?;
+            let wanted = match which {
+                Which::All => true,
+                Which::Rows => better != Better::Neither,
+                Which::Keys(keys) => keys.iter().any(|wanted| same_but_arm(wanted, &key)),
+            };
+            if wanted {
+                all.push(Series { key, better, points: self.points_of(number)? });
+            }
+        }
+        Ok(all)
+    }
+
+    fn key_of(&self, names: [String; 6], definition: u32) -> Result<(SeriesKey, Better)> {
+        let [instrument, metric, unit, params, arm, better] = names;
+        let wrong = |what: String| self.data(what);
+        let params: Params =
+            serde_json::from_str(&params).map_err(|error| wrong(format!("parameters: {error}")))?;
+        let unit =
+            value::unit(&unit).map_err(wrong)?.ok_or_else(|| wrong("a series without unit".to_owned()))?;
+        let better = value::better(&better).map_err(wrong)?;
+        Ok((SeriesKey { instrument, metric, unit, params, arm, definition }, better))
+    }
+
+    fn points_of(&self, series: i64) -> Result<Vec<Point>> {
+        let sql = "SELECT seq, block, warm_up, at_ns, window_ns, value, bits, histogram FROM reading
+            WHERE series = $1 ORDER BY seq, ord";
+        let rows = self.rows(sql, [series], |row| {
+            let number = value::join(row.get(5)?, row.get(6)?);
+            let place =
+                (unsigned(row, 0)?, row.get(1)?, phase(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?);
+            let histogram: Option<Vec<u8>> = row.get(7)?;
+            Ok((place, number, histogram))
+        })?;
+        let mut points = Vec::with_capacity(rows.len());
+        for ((seq, block, phase, at_ns, window_ns), number, histogram) in rows {
+            let value = match (number, histogram) {
+                (Some(number), _) => Value::Number(number),
+                (None, Some(bytes)) => Value::Histogram(
+                    Histogram::from_bytes(&bytes).map_err(|error| self.data(error.to_string()))?,
+                ),
+                (None, None) => {
+                    return Err(self.data(format!("reading {seq} of series {series} without a value")));
+                }
+            };
+            points.push(Point { seq, block, phase, at_ns, window_ns, value });
+        }
+        Ok(points)
+    }
+
+    fn takes_of(&self, no: i64) -> Result<Vec<TakeHead>> {
+        let sql =
+            "SELECT seq, block, warm_up, cell, arm, start_ns, end_ns, repeats, fault, refusals FROM take
+            WHERE run = $1 ORDER BY seq";
+        let rows = self.rows(sql, [no], |row| {
+            let refusals: Option<String> = row.get(9)?;
+            let take = TakeHead {
+                seq: unsigned(row, 0)?,
+                block: row.get(1)?,
+                phase: phase(row, 2)?,
+                cell: row.get(3)?,
+                arm: row.get(4)?,
+                start_ns: unsigned(row, 5)?,
+                end_ns: unsigned(row, 6)?,
+                repeats: unsigned(row, 7)?,
+                fault: row.get(8)?,
+                refusals: Vec::new(),
+            };
+            Ok((take, refusals))
+        })?;
+        rows.into_iter()
+            .map(|(mut take, refusals)| {
+                if let Some(text) = refusals {
+                    take.refusals = value::findings(&text).map_err(|what| self.data(what))?;
+                }
+                Ok(take)
+            })
+            .collect()
+    }
+
+    pub(crate) fn notes_of(&self, no: i64) -> Result<Vec<Note>> {
+        self.rows("SELECT kind, text, at_ns FROM note WHERE run = $1 ORDER BY ord", [no], |row| {
+            let at_ns: Option<i64> = row.get(2)?;
+            Ok(Note { kind: row.get(0)?, text: row.get(1)?, at_ns: at_ns.map(i64::cast_unsigned) })
+        })
+    }
+
+    pub(crate) fn telemetry_of(&self, no: i64) -> Result<Vec<Segment>> {
+        let sql = "SELECT segment FROM telemetry WHERE run = $1 ORDER BY ord";
+        let blobs = self.rows(sql, [no], |row| row.get::<_, Vec<u8>>(0))?;
+        let parse = |blob: Vec<u8>| postcard::from_bytes(&blob);
+        blobs.into_iter().map(|blob| parse(blob).map_err(|error| self.data(error.to_string()))).collect()
+    }
+}
+
+fn same_but_arm(a: &SeriesKey, b: &SeriesKey) -> bool {
+    a.instrument == b.instrument
+        && a.metric == b.metric
+        && a.params == b.params
+        && a.unit == b.unit
+        && a.definition == b.definition
+}
+
+pub(crate) type FactColumns = (String, String, String, String, String, Option<String>);
+
+pub(crate) fn fact_columns(row: &Row<'_>) -> rusqlite::Result<FactColumns> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+}
+
+/// A `u64` was stored as the `i64` of the same bits.
+fn unsigned(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(at).map(i64::cast_unsigned)
+}
+
+fn phase(row: &Row<'_>, at: usize) -> rusqlite::Result<Phase> {
+    row.get::<_, i64>(at).map(|warm_up| if warm_up == 0 { Phase::Measured } else { Phase::WarmUp })
+}
+
+/// Number, head and the status' word.
+fn head(row: &Row<'_>) -> rusqlite::Result<(i64, RunHead, String)> {
+    let amount: Option<f64> = row.get(6)?;
+    let per: Option<String> = row.get(7)?;
+    let currency: Option<String> = row.get(8)?;
+    let price = amount.map(|amount| Price {
+        amount,
+        hourly: per.as_deref() == Some("hour"),
+        currency: currency.unwrap_or_default(),
+    });
+    let head = RunHead {
+        id: row.get(1)?,
+        study: row.get(2)?,
+        status: Status::Running,
+        config_class: row.get(4)?,
+        label: row.get(5)?,
+        price,
+        watts: row.get(9)?,
+        started_ns: row.get(10)?,
+        seconds: row.get(11)?,
+        takes: unsigned(row, 12)?,
+        faults: unsigned(row, 13)?,
+        machine_id: row.get(14)?,
+        machine: row.get(15)?,
+        build: row.get(16)?,
+    };
+    Ok((row.get(0)?, head, row.get(3)?))
+}

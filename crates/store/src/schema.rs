@@ -1,0 +1,100 @@
+//! The schema and its migrations: the one-way decisions, in one place.
+//!
+//! Portable types only (TEXT, BIGINT, DOUBLE PRECISION, `{BLOB}`); `{CLUSTERED}` is `WITHOUT ROWID` here and empty
+//! elsewhere. Public ids are text made by the caller, so that stores merge; `no` is a number local to this file.
+//! Times are nanoseconds since the run's start, except where a column says otherwise. No summary is stored.
+//!
+//! A double that SQL cannot keep (NaN, infinities, negative zero) is its bits in `bits`, and `value` is null.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+/// `BOXS`: marks the file as ours.
+pub(crate) const APPLICATION_ID: i32 = 0x424f_5853;
+
+/// One step: brings a store from the version before to `version`.
+pub(crate) struct Migration {
+    pub version: i64,
+    pub sql: &'static str,
+}
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: V1 }];
+
+const V1: &str = "
+CREATE TABLE schema_version (version BIGINT NOT NULL PRIMARY KEY, at_ns BIGINT NOT NULL);
+CREATE TABLE write_check (no BIGINT NOT NULL PRIMARY KEY, at_ns BIGINT NOT NULL);
+CREATE TABLE study (id TEXT NOT NULL PRIMARY KEY, plan TEXT NOT NULL, seed TEXT NOT NULL);
+CREATE TABLE run (
+    no BIGINT NOT NULL PRIMARY KEY, id TEXT NOT NULL UNIQUE, study TEXT NOT NULL REFERENCES study (id),
+    status TEXT NOT NULL, config_class TEXT NOT NULL, label TEXT,
+    price DOUBLE PRECISION, price_per TEXT, currency TEXT, watts DOUBLE PRECISION,
+    started_ns BIGINT NOT NULL, seconds DOUBLE PRECISION,
+    agent_cpu_seconds DOUBLE PRECISION, telemetry_cpu_seconds DOUBLE PRECISION, cost_seconds DOUBLE PRECISION);
+CREATE TABLE participant (
+    run BIGINT NOT NULL REFERENCES run (no), no BIGINT NOT NULL, role TEXT NOT NULL,
+    machine_id TEXT NOT NULL, machine TEXT NOT NULL, hostname TEXT NOT NULL, boot_id TEXT, build TEXT NOT NULL,
+    target TEXT NOT NULL, clock_source TEXT, PRIMARY KEY (run, no));
+CREATE INDEX participant_machine ON participant (machine_id, run);
+CREATE TABLE fact_value (
+    no BIGINT NOT NULL PRIMARY KEY, key TEXT NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL, unit TEXT NOT NULL,
+    source TEXT NOT NULL, why TEXT, hash BIGINT NOT NULL);
+CREATE INDEX fact_value_hash ON fact_value (hash);
+CREATE TABLE fact (
+    run BIGINT NOT NULL, participant BIGINT NOT NULL, ord BIGINT NOT NULL, fact_value BIGINT NOT NULL
+    REFERENCES fact_value (no), PRIMARY KEY (run, participant, ord),
+    FOREIGN KEY (run, participant) REFERENCES participant (run, no)) {CLUSTERED};
+CREATE TABLE series (
+    no BIGINT NOT NULL PRIMARY KEY, run BIGINT NOT NULL, participant BIGINT NOT NULL, arm TEXT NOT NULL,
+    instrument TEXT NOT NULL, metric TEXT NOT NULL, unit TEXT NOT NULL, params TEXT NOT NULL,
+    definition BIGINT NOT NULL, better TEXT NOT NULL,
+    UNIQUE (run, participant, instrument, metric, params, arm, unit, definition),
+    FOREIGN KEY (run, participant) REFERENCES participant (run, no));
+CREATE TABLE take (
+    run BIGINT NOT NULL REFERENCES run (no), seq BIGINT NOT NULL, block BIGINT NOT NULL, warm_up BIGINT NOT NULL,
+    cell BIGINT NOT NULL, arm BIGINT NOT NULL, start_ns BIGINT NOT NULL, end_ns BIGINT NOT NULL,
+    repeats BIGINT NOT NULL, fault TEXT, refusals TEXT, PRIMARY KEY (run, seq));
+CREATE INDEX take_fault ON take (run) WHERE fault IS NOT NULL;
+CREATE TABLE reading (
+    series BIGINT NOT NULL REFERENCES series (no), seq BIGINT NOT NULL, ord BIGINT NOT NULL, block BIGINT NOT NULL,
+    warm_up BIGINT NOT NULL, at_ns BIGINT NOT NULL, window_ns BIGINT NOT NULL,
+    value DOUBLE PRECISION, bits BIGINT, histogram {BLOB}, PRIMARY KEY (series, seq, ord)) {CLUSTERED};
+CREATE TABLE note (
+    run BIGINT NOT NULL REFERENCES run (no), ord BIGINT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
+    at_ns BIGINT, PRIMARY KEY (run, ord));
+CREATE TABLE telemetry (
+    run BIGINT NOT NULL REFERENCES run (no), ord BIGINT NOT NULL, source TEXT NOT NULL, segment {BLOB} NOT NULL,
+    PRIMARY KEY (run, ord));
+CREATE TABLE clock_offset (
+    run BIGINT NOT NULL, participant BIGINT NOT NULL, at_ns BIGINT NOT NULL, offset_ns BIGINT NOT NULL,
+    error_ns BIGINT NOT NULL, PRIMARY KEY (run, participant, at_ns),
+    FOREIGN KEY (run, participant) REFERENCES participant (run, no));
+CREATE TABLE machine (id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, source TEXT NOT NULL, at_ns BIGINT NOT NULL);
+CREATE TABLE machine_fact (
+    machine_id TEXT NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL, unit TEXT NOT NULL,
+    source TEXT NOT NULL, why TEXT, at_ns BIGINT NOT NULL, PRIMARY KEY (machine_id, key));
+";
+
+/// The version that a list of migrations leads to.
+pub(crate) fn newest(migrations: &[Migration]) -> i64 {
+    migrations.last().map_or(0, |migration| migration.version)
+}
+
+/// The schema that the file has: 0 when it is empty.
+pub(crate) fn version(db: &Connection) -> rusqlite::Result<i64> {
+    db.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Carries out every migration above the file's version in one transaction: all of them, or none.
+pub(crate) fn migrate(db: &mut Connection, migrations: &[Migration], at_ns: i64) -> rusqlite::Result<()> {
+    let tx = Transaction::new(db, TransactionBehavior::Immediate)?;
+    let from = version(&tx)?; // again, now that nobody else can migrate
+    for step in migrations.iter().filter(|step| step.version > from) {
+        let sql = step.sql.replace("{BLOB}", "BLOB").replace("{CLUSTERED}", "WITHOUT ROWID");
+        tx.execute_batch(&sql)?;
+        tx.execute("INSERT INTO schema_version (version, at_ns) VALUES ($1, $2)", (step.version, at_ns))?;
+    }
+    if from < newest(migrations) {
+        tx.pragma_update(None, "user_version", newest(migrations))?;
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    tx.commit()
+}

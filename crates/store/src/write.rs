@@ -1,0 +1,287 @@
+//! Writing a run, take by take: each one transaction, on the disk when the call returns.
+
+use model::Fact;
+use model::data::{Note, Price, Status};
+use model::frame::{OwnCost, Segment};
+use model::plan::Plan;
+use model::reading::Take;
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::error::StoreError;
+use crate::journal::{self, Entry, Journal, triple};
+use crate::rows::{self, Series};
+use crate::{Live, Result, Store};
+
+/// A run that begins.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NewRun {
+    pub id: String,
+    pub study: String,
+    /// Stable identity of the machine, and its name.
+    pub machine_id: String,
+    pub machine: String,
+    pub label: Option<String>,
+    pub price: Option<Price>,
+    pub watts: Option<f64>,
+    /// Wall clock at the start: nanoseconds since 1970.
+    pub started_ns: i64,
+    pub origin: Origin,
+}
+
+/// Where a run was measured, and by what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub hostname: String,
+    pub boot_id: Option<String>,
+    /// Version and source hash of the program, and its target triple.
+    pub build: String,
+    pub target: String,
+    pub clock_source: Option<String>,
+}
+
+/// Offset of a machine's monotonic clock from the program's, with its error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockOffset {
+    pub at_ns: u64,
+    pub offset_ns: i64,
+    pub error_ns: u64,
+}
+
+/// Where something went.
+#[derive(Debug)]
+pub enum Appended {
+    Stored,
+    /// The database refused, for this reason; it is in the journal, and goes into the store with the next append
+    /// that succeeds, or at the next open.
+    Spilled(StoreError),
+}
+
+type Sql<T> = rusqlite::Result<T>;
+
+impl Store {
+    /// Stores a plan under the study's id; a study that is there already stays as it is.
+    pub fn begin_study(&mut self, id: &str, plan: &Plan) -> Result<()> {
+        self.must_write()?;
+        rows::insert_study(&self.db, id, plan)
+            .map_err(|error| self.sql(&error))?
+            .map_err(|what| self.data(what))
+    }
+
+    /// Stores the run as `running` and takes hold of it: until [`Store::finish`] or the end of this process.
+    pub fn begin_run(&mut self, run: &NewRun) -> Result<()> {
+        self.must_write()?;
+        let (path, owner) = (self.path.clone(), self.owner);
+        let fail = |error: rusqlite::Error| StoreError::sql(&path, &error);
+        let tx = Transaction::new(&mut self.db, TransactionBehavior::Immediate).map_err(fail)?;
+        let no = rows::next(&tx, "run").map_err(fail)?;
+        rows::insert_run(&tx, no, run, Status::Running).map_err(fail)?;
+        // While the transaction keeps others out: a run without a held journal counts as interrupted.
+        let journal = hold(&path, no, &run.id, owner)?;
+        if let Err(error) = tx.commit() {
+            let side = journal.path.clone();
+            journal.remove().map_err(|error| StoreError::io(&side, &error))?;
+            return Err(fail(error));
+        }
+        self.live.insert(run.id.clone(), Live { no, journal });
+        Ok(())
+    }
+
+    /// Takes hold of an interrupted run, to append further takes; refused while another process holds it.
+    pub fn claim(&mut self, run: &str) -> Result<()> {
+        self.must_write()?;
+        if self.live.contains_key(run) {
+            return Ok(());
+        }
+        let (path, owner) = (self.path.clone(), self.owner);
+        let fail = |error: rusqlite::Error| StoreError::sql(&path, &error);
+        let no = self.number(run)?;
+        let tx = Transaction::new(&mut self.db, TransactionBehavior::Immediate).map_err(fail)?;
+        let journal = hold(&path, no, run, owner)?;
+        tx.execute("UPDATE run SET status = $1 WHERE no = $2", params![Status::Running.word(), no])
+            .map_err(fail)?;
+        tx.commit().map_err(fail)?;
+        self.live.insert(run.to_owned(), Live { no, journal });
+        let drained = self.drain(run);
+        if drained.is_err() {
+            self.live.remove(run);
+        }
+        drained
+    }
+
+    /// Stores the machine's facts for this run; a key that is there already gets the new value.
+    pub fn put_facts(&mut self, run: &str, facts: &[Fact]) -> Result<()> {
+        self.must_write()?;
+        let no = self.number(run)?;
+        let mut all = self.facts_of(no)?;
+        for fact in facts {
+            match all.iter_mut().find(|known| known.key == fact.key) {
+                Some(known) => *known = fact.clone(),
+                None => all.push(fact.clone()),
+            }
+        }
+        self.transact(|tx| rows::write_facts(tx, no, &all))
+    }
+
+    /// Stores one take with the telemetry and notes that came with it: all of it, or none.
+    /// A take whose number is there already changes nothing.
+    pub fn append_take(
+        &mut self,
+        run: &str,
+        take: &Take,
+        telemetry: &[Segment],
+        notes: &[Note],
+    ) -> Result<Appended> {
+        let entry = Entry::Take {
+            take: take.clone(),
+            telemetry: telemetry.to_vec(),
+            notes: notes.iter().map(triple).collect(),
+        };
+        self.append(run, entry)
+    }
+
+    /// Stores telemetry that belongs to no take.
+    pub fn append_telemetry(&mut self, run: &str, segment: &Segment) -> Result<Appended> {
+        self.append(run, Entry::Telemetry(segment.clone()))
+    }
+
+    /// Adds a note to a run, at any time.
+    pub fn note(&mut self, run: &str, note: &Note) -> Result<Appended> {
+        let (kind, text, at_ns) = triple(note);
+        if self.live.contains_key(run) {
+            return self.append(run, Entry::Note { kind, text, at_ns });
+        }
+        self.must_write()?;
+        let no = self.number(run)?;
+        self.transact(|tx| rows::insert_note(tx, no, &kind, &text, at_ns))?;
+        Ok(Appended::Stored)
+    }
+
+    /// Ends the run and lets go of it.
+    pub fn finish(
+        &mut self,
+        run: &str,
+        status: Status,
+        seconds: f64,
+        cost: Option<OwnCost>,
+    ) -> Result<Appended> {
+        let appended = self.append(run, Entry::Finish { status: status.word().to_owned(), seconds, cost })?;
+        if let Some(live) = self.live.remove(run) {
+            self.series.retain(|(no, _), _| *no != live.no);
+            if matches!(appended, Appended::Stored) {
+                let path = live.journal.path.clone();
+                live.journal.remove().map_err(|error| StoreError::io(&path, &error))?;
+            }
+        }
+        Ok(appended)
+    }
+
+    pub fn set_label(&mut self, run: &str, label: Option<&str>) -> Result<()> {
+        self.update_run(run, "UPDATE run SET label = $1 WHERE no = $2", label)
+    }
+
+    pub fn set_watts(&mut self, run: &str, watts: Option<f64>) -> Result<()> {
+        self.update_run(run, "UPDATE run SET watts = $1 WHERE no = $2", watts)
+    }
+
+    pub fn set_price(&mut self, run: &str, price: Option<&Price>) -> Result<()> {
+        self.must_write()?;
+        let no = self.number(run)?;
+        let sql = "UPDATE run SET price = $1, price_per = $2, currency = $3 WHERE no = $4";
+        let (amount, per, currency) = rows::price_columns(price);
+        self.db.execute(sql, params![amount, per, currency, no]).map_err(|error| self.sql(&error))?;
+        Ok(())
+    }
+
+    pub fn add_clock_offset(&mut self, run: &str, offset: &ClockOffset) -> Result<()> {
+        self.must_write()?;
+        let no = self.number(run)?;
+        let sql = "INSERT INTO clock_offset (run, participant, at_ns, offset_ns, error_ns) VALUES ($1, 0, $2, $3, $4)
+                   ON CONFLICT DO NOTHING";
+        let columns =
+            params![no, offset.at_ns.cast_signed(), offset.offset_ns, offset.error_ns.cast_signed()];
+        self.db.execute(sql, columns).map_err(|error| self.sql(&error))?;
+        Ok(())
+    }
+
+    fn update_run(&mut self, run: &str, sql: &str, with: impl rusqlite::ToSql) -> Result<()> {
+        self.must_write()?;
+        let no = self.number(run)?;
+        self.db.execute(sql, params![with, no]).map_err(|error| self.sql(&error))?;
+        Ok(())
+    }
+
+    /// The local number of a run.
+    pub(crate) fn number(&self, run: &str) -> Result<i64> {
+        if let Some(live) = self.live.get(run) {
+            return Ok(live.no);
+        }
+        let mut find =
+            self.db.prepare_cached("SELECT no FROM run WHERE id = $1").map_err(|error| self.sql(&error))?;
+        let found = find.query_row([run], |row| row.get(0)).optional().map_err(|error| self.sql(&error))?;
+        found.ok_or_else(|| StoreError::NoRun { what: run.to_owned() })
+    }
+
+    /// One immediate transaction around `work`.
+    pub(crate) fn transact<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Sql<T>) -> Result<T> {
+        let path = self.path.clone();
+        let fail = |error: rusqlite::Error| StoreError::sql(&path, &error);
+        let tx = Transaction::new(&mut self.db, TransactionBehavior::Immediate).map_err(fail)?;
+        let done = work(&tx).map_err(fail)?;
+        tx.commit().map_err(fail)?;
+        Ok(done)
+    }
+
+    fn append(&mut self, run: &str, entry: Entry) -> Result<Appended> {
+        self.must_write()?;
+        if !self.live.contains_key(run) {
+            return Err(StoreError::Unclaimed { run: run.to_owned() });
+        }
+        let stored = self.drain(run).and_then(|()| self.apply(run, &entry, false));
+        let Err(reason) = stored else { return Ok(Appended::Stored) };
+        let Some(live) = self.live.get_mut(run) else {
+            return Err(StoreError::Unclaimed { run: run.to_owned() });
+        };
+        let path = live.journal.path.clone();
+        live.journal.append(&entry).map_err(|error| StoreError::io(&path, &error))?;
+        Ok(Appended::Spilled(reason))
+    }
+
+    /// Moves what was spilled earlier into the store, in order.
+    fn drain(&mut self, run: &str) -> Result<()> {
+        let Some(live) = self.live.get_mut(run) else { return Ok(()) };
+        if live.journal.entries == 0 {
+            return Ok(());
+        }
+        let path = live.journal.path.clone();
+        let contents = live.journal.read().map_err(|error| StoreError::io(&path, &error))?;
+        for entry in &contents.entries {
+            self.apply(run, entry, true)?;
+        }
+        let Some(live) = self.live.get_mut(run) else { return Ok(()) };
+        live.journal.reset(run).map_err(|error| StoreError::io(&path, &error))
+    }
+
+    /// `again`: it may have been stored before the journal could be emptied, and must not be there twice.
+    pub(crate) fn apply(&mut self, run: &str, entry: &Entry, again: bool) -> Result<()> {
+        let no = self.number(run)?;
+        let known = std::mem::take(&mut self.series);
+        let mut cache = Series { known, fresh: Vec::new() };
+        let done = self.transact(|tx| rows::apply(tx, no, entry, &mut cache, again));
+        if done.is_err() {
+            // Their rows were rolled back.
+            for key in &cache.fresh {
+                cache.known.remove(key);
+            }
+        }
+        self.series = cache.known;
+        done
+    }
+}
+
+fn hold(path: &std::path::Path, no: i64, run: &str, owner: Option<(u32, u32)>) -> Result<Journal> {
+    let path = journal::path_of(path, no);
+    match Journal::open(&path, run, owner).map_err(|error| StoreError::io(&path, &error))? {
+        Some((journal, _)) => Ok(journal),
+        None => Err(StoreError::Busy { run: run.to_owned() }),
+    }
+}

@@ -1,0 +1,225 @@
+//! Lock files, whole-file replacement, and whose files they are.
+//!
+//! It does not know what any file means, and never deletes one that it did not create.
+
+use crate::error::{Error, Result};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// A lock on a file (flock), held until it is dropped; the kernel frees it if we die. The file
+/// stays, since removing it would let two holders lock two different files of one name.
+#[derive(Debug)]
+pub struct LockFile {
+    file: File,
+    path: PathBuf,
+}
+
+/// What became of an attempt to lock.
+#[derive(Debug)]
+pub enum Lock {
+    Held(LockFile),
+    /// Someone else holds it; the text names it (a process id, as far as it wrote one).
+    Busy {
+        holder: Option<String>,
+    },
+}
+
+impl LockFile {
+    /// Tries to take the lock, without waiting, and writes our process id into the file.
+    pub fn try_acquire(path: &Path) -> Result<Lock> {
+        let what = || format!("lock {}", path.display());
+        // Not truncated: until we hold the lock the text is the holder's.
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .custom_flags(libc::O_NOFOLLOW)
+            .mode(0o666)
+            .open(path)
+            .map_err(|e| Error::os(what(), e))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                let read = (&file).take(64).read_to_string(&mut text);
+                let holder = read.ok().map(|_| text.trim().to_owned());
+                return Ok(Lock::Busy { holder: holder.filter(|text| !text.is_empty()) });
+            }
+            Err(TryLockError::Error(e)) => return Err(Error::os(what(), e)),
+        }
+        let write = |file: &mut File| {
+            file.set_len(0)?;
+            file.seek(SeekFrom::Start(0))?;
+            writeln!(file, "{}", std::process::id())
+        };
+        write(&mut file).map_err(|e| Error::os(what(), e))?;
+        Ok(Lock::Held(Self { file, path: path.to_owned() }))
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Like dropping it, but says whether it worked.
+    pub fn release(self) -> Result<()> {
+        let what = || format!("unlock {}", self.path.display());
+        self.file.set_len(0).map_err(|e| Error::os(what(), e))?;
+        self.file.unlock().map_err(|e| Error::os(what(), e))
+    }
+}
+
+/// The folder that holds `path`; "." for a bare name.
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes a created, renamed or removed name in `dir` survive a power cut.
+pub fn sync_dir(dir: &Path) -> Result<()> {
+    File::open(dir)
+        .and_then(|d| d.sync_all())
+        .map_err(|e| Error::os(format!("sync the folder {}", dir.display()), e))
+}
+
+/// Replaces `path` by `bytes` at once: readers see the old content or the new, also after a
+/// power cut. A new file gets `mode` as the umask allows.
+pub fn atomic_write(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let what = || format!("write {}", path.display());
+    let name = path.file_name().ok_or_else(|| Error::invalid(what(), "it names no file"))?;
+    let dir = folder(path);
+    let mut temporary = std::ffi::OsString::from(".");
+    temporary.push(name);
+    temporary.push(format!(".{}.{}.tmp", std::process::id(), crate::clock::now_ns()));
+    let temporary = dir.join(temporary);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(&temporary)
+        .map_err(|e| Error::os(what(), e))?;
+    let done =
+        file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&temporary, path));
+    if let Err(e) = done {
+        // The first failure is what matters; the temporary file is ours.
+        let _removed = std::fs::remove_file(&temporary);
+        return Err(Error::os(what(), e));
+    }
+    sync_dir(dir)
+}
+
+/// User and group id of what `path` leads to.
+pub fn owner(path: &Path) -> Result<(u32, u32)> {
+    let meta =
+        std::fs::metadata(path).map_err(|e| Error::os(format!("read the owner of {}", path.display()), e))?;
+    Ok((meta.uid(), meta.gid()))
+}
+
+/// Gives `path` itself (not what a link leads to) to a user and group.
+pub fn chown(path: &Path, uid: u32, gid: u32) -> Result<()> {
+    std::os::unix::fs::lchown(path, Some(uid), Some(gid))
+        .map_err(|e| Error::os(format!("give {} to {uid}:{gid}", path.display()), e))
+}
+
+/// Effective user and group id of this process.
+#[must_use]
+pub fn effective_ids() -> (u32, u32) {
+    // SAFETY: no arguments, and they cannot fail.
+    unsafe { (libc::geteuid(), libc::getegid()) }
+}
+
+/// The account for which we run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    pub uid: u32,
+    pub gid: u32,
+    /// Known only under sudo.
+    pub name: Option<String>,
+    pub by_sudo: bool,
+}
+
+fn invoking(ids: (u32, u32), env: impl Fn(&str) -> Option<String>) -> User {
+    let number = |name| env(name).and_then(|text| text.parse::<u32>().ok());
+    // Only root is believed: anybody else could set these variables to anything.
+    if let (0, Some(uid), Some(gid)) = (ids.0, number("SUDO_UID"), number("SUDO_GID")) {
+        return User { uid, gid, name: env("SUDO_USER"), by_sudo: true };
+    }
+    User { uid: ids.0, gid: ids.1, name: None, by_sudo: false }
+}
+
+/// The user behind sudo, else the effective one.
+#[must_use]
+pub fn invoking_user() -> User {
+    invoking(effective_ids(), |name| std::env::var(name).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_exclusive_and_names_its_holder() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let Lock::Held(lock) = LockFile::try_acquire(&path).unwrap() else {
+            panic!("not free");
+        };
+        match LockFile::try_acquire(&path).unwrap() {
+            Lock::Busy { holder } => {
+                assert_eq!(holder, Some(std::process::id().to_string()));
+            }
+            Lock::Held(_) => panic!("held twice"),
+        }
+        assert_eq!(lock.path(), path);
+        lock.release().unwrap();
+        assert!(matches!(LockFile::try_acquire(&path).unwrap(), Lock::Held(_)));
+        assert!(LockFile::try_acquire(&path.join("x")).is_err());
+    }
+
+    #[test]
+    fn replaces_whole_files_and_leaves_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        for text in ["one", "another"] {
+            atomic_write(&path, text.as_bytes(), 0o600).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        assert!(atomic_write(&dir.path().join("no/f"), b"", 0o600).is_err());
+        assert!(atomic_write(Path::new("/"), b"", 0o600).is_err());
+        // A folder cannot be replaced by a file: the temporary file must go.
+        std::fs::create_dir(dir.path().join("d")).unwrap();
+        assert!(atomic_write(&dir.path().join("d"), b"", 0o600).is_err());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+        assert_eq!(folder(Path::new("bare")), Path::new("."));
+    }
+
+    #[test]
+    fn owners() {
+        let dir = tempfile::tempdir().unwrap();
+        let ids = effective_ids();
+        assert_eq!(owner(dir.path()).unwrap().0, ids.0);
+        chown(dir.path(), ids.0, ids.1).unwrap();
+        assert!(owner(Path::new("/no/such")).is_err());
+    }
+
+    #[test]
+    fn sudo_counts_for_root_only() {
+        let env = |name: &str| match name {
+            "SUDO_UID" | "SUDO_GID" => Some("1000".to_owned()),
+            "SUDO_USER" => Some("ann".to_owned()),
+            _ => None,
+        };
+        let user = invoking((0, 0), env);
+        assert!(user.by_sudo && user.uid == 1000 && user.name.as_deref() == Some("ann"));
+        assert_eq!(invoking((5, 6), env).uid, 5);
+        let bad = |name: &str| (name == "SUDO_UID").then(|| "-1".to_owned());
+        assert!(!invoking((0, 0), bad).by_sudo);
+        assert_eq!(invoking_user().uid == 0, effective_ids().0 == 0 && !invoking_user().by_sudo);
+    }
+}

@@ -1,0 +1,86 @@
+#!/bin/sh
+# Installs what a Debian machine lacks to build, test or distribute boxscore; a second run changes nothing.
+# usage: sh xtask/setup.sh [build|test|dist|dist-all]
+set -eu
+goal=${1:-build}
+cd "$(dirname "$0")/.."
+rust=$(sed -n 's/^rust-version = "\([0-9.]*\)"/\1/p' Cargo.toml)
+
+say() { echo "setup: $*" >&2; }
+have() { command -v "$1" >/dev/null 2>&1; }
+debian() { have apt-get; }
+
+# Packages are collected first and installed with one call.
+want=""
+need() { # need COMMAND PACKAGE...
+    have "$1" && return 0
+    shift
+    want="$want $*"
+}
+
+# True when the first cargo on the path is at least rust-version.
+new_enough() {
+    have cargo && have rustc || return 1
+    found=$(rustc --version 2>/dev/null | sed 's/^rustc \([0-9]*\.[0-9]*\).*/\1/')
+    [ -n "$found" ] || return 1
+    [ "$(printf '%s\n%s\n' "$rust" "$found" | sort -V | head -n 1)" = "$rust" ]
+}
+
+HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}
+export HOME
+[ -x "$HOME/.cargo/bin/cargo" ] && PATH="$HOME/.cargo/bin:$PATH"
+need cc gcc libc6-dev
+if ! new_enough; then
+    want="$want rustc-web cargo-web"
+    toolchain=missing
+fi
+case $goal in
+test | dist-all)
+    cargo clippy --version >/dev/null 2>&1 || want="$want rust-web-clippy"
+    cargo fmt --version >/dev/null 2>&1 || want="$want rustfmt-web"
+    need git git
+    need lsblk util-linux
+    need ip iproute2
+    need ps procps
+    ;;
+esac
+case $goal in dist) need musl-gcc musl-tools ;; esac
+case $goal in dist-all) python3 -c 'import venv, ensurepip' 2>/dev/null || want="$want python3-venv" ;; esac
+[ -e /etc/ssl/certs/ca-certificates.crt ] || want="$want ca-certificates"
+
+if [ -n "$want" ]; then
+    install="apt-get update && apt-get install --no-install-recommends$want"
+    if ! debian; then
+        say "missing, and this is not Debian: $want (Rust $rust or newer is needed)"
+        exit 1
+    fi
+    if [ "$(id -u)" != 0 ]; then
+        say "missing:$want. Run this, then repeat: sudo sh -c '$install'"
+        exit 1
+    fi
+    say "installing$want"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -q >&2
+    # shellcheck disable=SC2086 # a list of words
+    apt-get install -qy --no-install-recommends $want >&2
+fi
+if ! new_enough; then
+    say "Rust $rust or newer is needed; found: $(rustc --version 2>&1 || true)"
+    say "install it with rustup, or from a distribution that packages it"
+    exit 1
+fi
+
+case $goal in
+test | dist-all)
+    if ! cargo deny --version >/dev/null 2>&1; then
+        # Built once into cargo's own folder. It only reads files: no time is spent on optimising it.
+        say "building cargo-deny, about a minute of processor time"
+        CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0 \
+            CARGO_PROFILE_RELEASE_CODEGEN_UNITS=64 CARGO_PROFILE_RELEASE_STRIP=true \
+            cargo install --quiet --locked cargo-deny --version 0.20.2 || {
+            say "cargo-deny could not be built; it checks the licences and sources of what we link"
+            exit 1
+        }
+    fi
+    ;;
+esac
