@@ -204,6 +204,7 @@ mod tests {
             llc,
             memory,
             seed: 1,
+            command: None,
         }
     }
 
