@@ -219,8 +219,7 @@ const fn modulo_p64(x: u128) -> u64 {
     let x = (x >> 64) * 257 + low(x) as u128;
     let x = (x >> 64) * 257 + low(x) as u128;
     let x = low(x);
-    let x = if x >= P64 { x - P64 } else { x };
-    x
+    if x >= P64 { x - P64 } else { x }
 }
 
 #[cfg(test)]

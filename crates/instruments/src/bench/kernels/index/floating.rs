@@ -85,7 +85,7 @@ fn fft(seed: u64) -> Result<Part, Fault> {
         transform(&mut values, &roots, 1.0);
         digest(values.iter().step_by(16).map(|value| value.0.to_bits()))
     });
-    Part::proved("fft", 2.0 * 5.0 * 1024.0 * 10.0, 20, work, proof)
+    Part::proved("fft", 2.0 * 5.0 * 1024.0 * 10.0, 40, work, proof)
 }
 
 const EQUATIONS: usize = 64;
@@ -138,7 +138,7 @@ fn lu(seed: u64) -> Result<Part, Fault> {
         digest(found.iter().map(|x| x.to_bits()).chain([u64::from(solved)]))
     });
     let n = 64.0;
-    Part::proved("lu", 2.0 / 3.0 * n * n * n + 2.0 * n * n, 16, work, proof)
+    Part::proved("lu", 2.0 / 3.0 * n * n * n + 2.0 * n * n, 34, work, proof)
 }
 
 const INPUTS: usize = 64;
@@ -216,7 +216,7 @@ fn network(seed: u64) -> Result<Part, Fault> {
         copy(trained.second.as_flattened_mut(), start.second.as_flattened());
         digest((0..STEPS).map(|_| trained.learn(&input, &wanted, 0.05).to_bits()))
     });
-    Part::proved("network", 8.0 * 6.0 * (64.0 * 32.0 + 32.0 * 16.0), 30, work, proof)
+    Part::proved("network", 8.0 * 6.0 * (64.0 * 32.0 + 32.0 * 16.0), 80, work, proof)
 }
 
 #[derive(Clone, Copy)]
@@ -235,9 +235,9 @@ fn advance(bodies: &mut [Body], time: f64) {
             let apart: [f64; 3] = std::array::from_fn(|axis| one.place[axis] - other.place[axis]);
             let square = apart.iter().map(|x| x * x).sum::<f64>() + 0.01;
             let pull = time / (square * square.sqrt());
-            for axis in 0..3 {
-                one.speed[axis] -= apart[axis] * other.mass * pull;
-                other.speed[axis] += apart[axis] * one.mass * pull;
+            for ((mine, theirs), apart) in one.speed.iter_mut().zip(&mut other.speed).zip(&apart) {
+                *mine -= apart * other.mass * pull;
+                *theirs += apart * one.mass * pull;
             }
         }
     }
@@ -285,7 +285,7 @@ fn gravity(seed: u64) -> Result<Part, Fault> {
         }
         digest(bodies.iter().flat_map(|body| body.place).map(f64::to_bits))
     });
-    Part::proved("gravity", 20.0 * 20.0 * 120.0, 30, work, proof)
+    Part::proved("gravity", 20.0 * 20.0 * 120.0, 75, work, proof)
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ fn sort(seed: u64) -> Result<Part, Fault> {
         quicksort(&mut numbers);
         digest(numbers.iter().step_by(64).copied())
     });
-    Part::proved("sort", 4096.0 * 12.0, 8, work, proof)
+    Part::proved("sort", 4096.0 * 12.0, 5, work, proof)
 }
 
 fn quicksort<T: Ord + Copy>(items: &mut [T]) {
@@ -105,7 +105,7 @@ fn idea(seed: u64) -> Result<Part, Fault> {
         }
         sum
     });
-    Part::proved("idea", 2.0 * 34.0 * 512.0, 5, work, proof)
+    Part::proved("idea", 2.0 * 34.0 * 512.0, 16, work, proof)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the four quarters of a word")]
@@ -194,7 +194,7 @@ fn huffman(seed: u64) -> Result<Part, Fault> {
         let back = coder.decode();
         digest(back.iter().step_by(61).map(|byte| u64::from(*byte)).chain([bits as u64]))
     });
-    Part::proved("huffman", 2.0 * 8192.0, 8, work, proof)
+    Part::proved("huffman", 2.0 * 8192.0, 5, work, proof)
 }
 
 const HASH_BITS: u32 = 10;
@@ -220,7 +220,7 @@ fn dictionary(seed: u64) -> Result<Part, Fault> {
         expand(&tokens, &mut back);
         digest(back.iter().step_by(61).map(|byte| u64::from(*byte)).chain([tokens.len() as u64]))
     });
-    Part::proved("dictionary", 2.0 * 8192.0, 12, work, proof)
+    Part::proved("dictionary", 2.0 * 8192.0, 18, work, proof)
 }
 
 /// `latest` is where each hash of four bytes was last seen.

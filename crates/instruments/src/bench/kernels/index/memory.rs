@@ -52,7 +52,7 @@ fn string_sort(seed: u64) -> Result<Part, Fault> {
         quicksort_by(&mut sorted, &|a, b| less(&pool, a, b));
         digest(sorted.iter().step_by(16).map(|(from, _)| *from as u64))
     });
-    Part::proved("string-sort", 1024.0 * 10.0, 12, work, proof)
+    Part::proved("string-sort", 1024.0 * 10.0, 5, work, proof)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +110,7 @@ fn bit_field(seed: u64) -> Result<Part, Fault> {
         }
         digest(map.iter().step_by(7).copied())
     });
-    Part::proved("bit-field", bits, 40, work, proof)
+    Part::proved("bit-field", bits, 28, work, proof)
 }
 
 const TASKS: usize = 64;
@@ -228,7 +228,7 @@ fn assignment(seed: u64) -> Result<Part, Fault> {
         let total = problem.solve();
         digest(problem.owner.iter().map(|row| *row as u64).chain([total.unsigned_abs()]))
     });
-    Part::proved("assignment", 64.0 * 64.0 * 64.0, 4, work, proof)
+    Part::proved("assignment", 64.0 * 64.0 * 64.0, 6, work, proof)
 }
 
 #[cfg(test)]
