@@ -1,12 +1,10 @@
 //! The promises of `compare` on planted data: equal machines are not called different, different ones are, whichever
 //! side comes first.
 
-mod planted;
-
+use crate::planted::{World, arm_side, run, side};
 use model::Better;
 use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, VerdictWord};
-use planted::{World, arm_side, run, side};
 use proptest::prelude::*;
 use stats::Rng;
 use verdict::{CompareOptions, compare};
@@ -117,7 +115,7 @@ fn earlier_runs_replace_the_assumption() {
     let mut rng = Rng::new(7);
     let world = World { between: 0.002, ..World::plain(4) };
     let earlier: Vec<RunData> = (0..12).map(|i| run(&format!("e{i}"), "a", &world, 1.0, &mut rng)).collect();
-    let (a, b) = (run("a", "a", &world, 1.0, &mut rng), run("b", "b", &world, 1.09, &mut rng));
+    let (a, b) = (run("a", "a", &world, 1.0, &mut rng), run("b", "b", &world, 1.1, &mut rng));
     let judge = |known: Vec<&RunData>| {
         let mut base = side("a", vec![&a]);
         base.earlier = known;

@@ -1,11 +1,9 @@
 //! What may not be believed is refused with its reason: throttled, wrong clock, above the ceiling, published points.
 
-mod planted;
-
+use crate::planted::{World, fact, run, side, watch};
 use model::data::{Published, RunData};
 use model::doc::VerdictWord;
 use model::{Fact, Finding, Unit, Validity};
-use planted::{World, fact, run, side, watch};
 use stats::Rng;
 use verdict::{CompareOptions, RunContext, Side, compare, findings, run_doc};
 
@@ -109,7 +107,7 @@ fn memory(bytes_per_sec: f64) -> RunData {
     run.plan.cells[0].instrument = "mem-bandwidth".to_owned();
     let series = &mut run.series[0];
     series.key.instrument = "mem-bandwidth".to_owned();
-    series.key.params = planted::params("op=read;counting=bw_mem;threads=1");
+    series.key.params = crate::planted::params("op=read;counting=bw_mem;threads=1");
     for point in &mut series.points {
         point.value = model::Value::Number(bytes_per_sec);
     }
@@ -146,7 +144,7 @@ fn a_ceiling_that_a_hypervisor_reports_refuses_nothing() {
 fn published_points_are_never_significant() {
     let run = quiet(3);
     let points: Vec<Published> =
-        run.series.iter().map(|series| planted::published(&series.key, series.better, 1.0)).collect();
+        run.series.iter().map(|series| crate::planted::published(&series.key, series.better, 1.0)).collect();
     let old = Side { published: points, ..side("old", Vec::new()) };
     for sides in [[side("new", vec![&run]), old.clone()], [old, side("new", vec![&run])]] {
         let doc = compare(&sides, &CompareOptions::default());
