@@ -135,7 +135,8 @@ fn spawn(index: usize, via: &Via, give: Sender<(usize, Event)>) -> Result<ChildL
             let event = match event {
                 Event::Lost(why) => {
                     if let Some(listened) = &listened {
-                        drop(listened.recv_timeout(LAST_WORDS));
+                        // Either way they are taken as far as they came.
+                        let _ended = listened.recv_timeout(LAST_WORDS);
                     }
                     Event::Lost(with_last_words(&why, &said))
                 }

@@ -2,7 +2,7 @@
 //!
 //! Knows no process, file or terminal: links send frames, a sink stores them, and events come from one channel.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -38,13 +38,37 @@ pub struct SinkError(pub String);
 /// What the display may show. Nothing here is stored.
 #[derive(Debug)]
 pub enum Show<'a> {
-    Doing { machine: usize, text: &'a str },
-    Starting { machine: usize, cell: u32, arm: u32, block: u32, warm_up: bool },
+    Doing {
+        machine: usize,
+        text: &'a str,
+    },
+    Starting {
+        machine: usize,
+        cell: u32,
+        arm: u32,
+        block: u32,
+        warm_up: bool,
+    },
     Reading(&'a Reading),
-    Taken { machine: usize, take: &'a Take, median: Option<f64>, width: Option<f64>, n: usize },
-    Left { seconds: Option<f64> },
-    Unfit { machine: usize, cell: u32, why: &'a str },
-    Lost { machine: usize, why: &'a str },
+    Taken {
+        machine: usize,
+        take: &'a Take,
+        median: Option<f64>,
+        width: Option<f64>,
+        n: usize,
+    },
+    Left {
+        seconds: Option<f64>,
+    },
+    Unfit {
+        machine: usize,
+        cell: u32,
+        why: &'a str,
+    },
+    Lost {
+        machine: usize,
+        why: &'a str,
+    },
     /// The user asked to stop: the take in flight is finished first.
     Stopping,
 }
@@ -120,6 +144,8 @@ struct Machine {
     seq: u64,
     faults: u64,
     lost: Option<String>,
+    /// What it said while another machine was waited for.
+    unread: VecDeque<Frame>,
     telemetry: Vec<Segment>,
     cost: Option<OwnCost>,
     unfit: HashSet<(u32, u32)>,
@@ -159,6 +185,7 @@ impl<'a> Conductor<'a> {
             seq: 0,
             faults: 0,
             lost: None,
+            unread: VecDeque::new(),
             telemetry: Vec::new(),
             cost: None,
             unfit: HashSet::new(),
@@ -211,6 +238,10 @@ impl<'a> Conductor<'a> {
         self.stopping
     }
 
+    fn all_lost(&self) -> bool {
+        self.machines.iter().all(|machine| machine.lost.is_some())
+    }
+
     /// Hello, job and facts of every machine.
     fn open(&mut self, dir: &str, elapsed_ns: u64) -> Result<(), SinkError> {
         let job = |machine: usize| {
@@ -244,7 +275,7 @@ impl<'a> Conductor<'a> {
             let warm_up = block < self.plan.warm_up;
             let block_started_ns = sys::clock::now_ns();
             for place in order::block(self.plan, block) {
-                if self.machines.iter().all(|machine| machine.lost.is_some()) {
+                if self.all_lost() {
                     return Ok(Ended::Lost);
                 }
                 if self.stopped() {
@@ -254,6 +285,9 @@ impl<'a> Conductor<'a> {
                     return Ok(Ended::Budget);
                 }
                 self.place(place, block, warm_up)?;
+            }
+            if self.all_lost() {
+                return Ok(Ended::Lost);
             }
             self.judge_cells();
             if self.done.iter().all(|done| *done) {
@@ -393,7 +427,7 @@ impl<'a> Conductor<'a> {
             if self.over_budget(0) {
                 return Ok(Ended::Budget);
             }
-            if self.machines.iter().all(|machine| machine.lost.is_some()) {
+            if self.all_lost() {
                 return Ok(Ended::Lost);
             }
             self.poll()?;
@@ -509,6 +543,9 @@ impl<'a> Conductor<'a> {
         wanted: impl Fn(&Frame) -> bool,
     ) -> Result<Option<Frame>, SinkError> {
         while self.machines[machine].lost.is_none() {
+            if let Some(at) = self.machines[machine].unread.iter().position(&wanted) {
+                return Ok(self.machines[machine].unread.remove(at));
+            }
             if self.stopped() && leave {
                 return Ok(None);
             }
@@ -516,9 +553,7 @@ impl<'a> Conductor<'a> {
                 self.check_silence(machine)?;
                 continue;
             };
-            if from == machine && wanted(&frame) {
-                return Ok(Some(frame));
-            }
+            self.machines[from].unread.push_back(frame);
         }
         Ok(None)
     }

@@ -17,6 +17,21 @@ use tempfile::TempDir;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_boxscore");
 
+/// One cell, in the planted world.
+pub const ONE: [&str; 7] =
+    ["run", "crc32c", "--set", "size=1KiB;impl=fast;threads=1", "--no-report", "--seed", "5"];
+pub const FAKE: [&str; 9] = [
+    "run",
+    "crc32c",
+    "--set",
+    "size=1KiB;impl=fast;threads=1",
+    "--no-report",
+    "--seed",
+    "5",
+    "--fake",
+    "world.json",
+];
+
 /// Far above what anything here takes: a hang fails, a slow machine does not.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -100,10 +115,7 @@ impl Bench {
 
     /// `run crc32c ... --fake world.json`.
     pub fn fake(&self, args: &[&str]) -> Said {
-        let all: Vec<&str> = ["run", "crc32c", "--fake", "world.json", "--set", "size=1KiB", "--set", "impl=fast"]
-            .into_iter()
-            .chain(args.iter().copied())
-            .collect();
+        let all: Vec<&str> = FAKE.iter().chain(args).copied().collect();
         self.run(&all)
     }
 
@@ -251,6 +263,7 @@ pub fn root() -> bool {
 
 /// Says why a test cannot run here; where everything must be tested, that is a failure.
 #[track_caller]
+#[expect(clippy::print_stderr, reason = "a test that did not run must say so")]
 pub fn cannot(why: &str) {
     assert!(std::env::var("CI").is_err(), "this test cannot run here: {why}");
     eprintln!("not tested here: {why}");
@@ -258,4 +271,9 @@ pub fn cannot(why: &str) {
 
 pub fn text(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
+}
+
+/// The part of an id that any display shows.
+pub fn short(id: &str) -> &str {
+    &id[..12]
 }

@@ -1,0 +1,194 @@
+//! What a user sees who asks `run` for something impossible, and that plans repeat.
+
+mod common;
+
+use common::{Bench, assert_whole};
+use model::Plan;
+
+/// The error and its exit code; nothing is made for a command line that is wrong.
+#[track_caller]
+fn usage(args: &[&str], texts: &[&str]) {
+    let bench = Bench::new();
+    let said = bench.run(args).expect(2, texts);
+    assert_eq!(said.out, "");
+    assert!(!bench.store().exists(), "a store was made for {args:?}");
+}
+
+#[test]
+fn unknown_instruments_name_the_nearest() {
+    usage(
+        &["run", "crc23c"],
+        &["no instrument or family is called `crc23c`", "did you mean `crc32c`?", "boxscore list"],
+    );
+    usage(&["run", "zebrafish"], &["no instrument or family is called `zebrafish`", "shows them all"]);
+}
+
+#[test]
+fn impossible_parameters_are_refused() {
+    usage(
+        &["run", "crc32c", "--set", "sise=1KiB"],
+        &["--set sise: no instrument of this run has that parameter", "did you mean `size`?"],
+    );
+    usage(&["run", "crc32c", "--set", "size=elephant"], &["crc32c", "elephant"]);
+    usage(&["run", "crc32c", "--set", "impl=magic"], &["crc32c", "magic", "chain"]);
+    usage(&["run", "crc32c", "--set", "size=999TiB"], &["crc32c", "999TiB"]);
+    usage(&["run", "crc32c", "--set", "threads=0"], &["crc32c", "threads"]);
+    usage(&["run", "crc32c", "--set", "size"], &["--set size"]);
+    usage(&["run", "crc32c", "--set", "rabin.size=1KiB"], &["--set rabin.size"]);
+}
+
+#[test]
+fn impossible_arms_are_refused() {
+    usage(
+        &["run", "crc32c", "--arm", "ipml=fast"],
+        &["--arm ipml=fast: no instrument of this run has `ipml`", "did you mean `impl`?"],
+    );
+    usage(&["run", "crc32c", "--arm", "impl=magic"], &["--arm impl=magic", "chain"]);
+    usage(
+        &["run", "crc32c", "--arm", "impl=fast", "--arm", "impl=fast"],
+        &["--arm impl=fast is given twice"],
+    );
+}
+
+#[test]
+fn impossible_limits_are_refused() {
+    usage(&["run", "crc32c", "--for", "soon"], &["--for soon: not a duration", "90s, 10m or 24h"]);
+    usage(&["run", "crc32c", "--for", "0s"], &["--for 0s: not a duration"]);
+    usage(&["run", "crc32c", "--target", "much"], &["--target much: not a share", "2% or 0.02"]);
+    usage(&["run", "crc32c", "--takes", "0"], &["--takes", "0"]);
+    usage(&["run", "crc32c", "--cpus", "a-b"], &["--cpus a-b: not a CPU list", "0-3,8"]);
+    usage(&["run", "crc32c", "--cpus", "60000"], &["CPU 60000 is not here, or not allowed", "allowed are 0"]);
+    usage(&["run", "crc32c", "--price", "cheap"], &["--price cheap: not a price", "0.192/h"]);
+    usage(&["run", "crc32c", "--price=-3"], &["--price -3: not a price"]);
+    usage(&["run", "crc32c", "--watts", "0"], &["--watts 0: must be above 0"]);
+    usage(&["run", "telemetry"], &["`run telemetry` needs an end", "--for 24h"]);
+    usage(&["run", "crc32c", "--quick"], &["cannot be used with"]);
+}
+
+#[test]
+fn impossible_machines_are_refused() {
+    usage(&["run", "crc32c", "--via", "box2"], &["--via box2: not of the form NAME=COMMAND", "ssh box2"]);
+    usage(&["run", "crc32c", "--via", "=true"], &["must not be empty"]);
+    usage(&["run", "crc32c", "--via", "a=true", "--via", "a=true"], &["`a` is given twice"]);
+}
+
+#[test]
+fn worlds_that_cannot_be_read_are_named() {
+    let bench = Bench::new();
+    bench.run(&["run", "crc32c", "--fake", "none.json"]).expect(1, &["--fake none.json", "No such file"]);
+    bench.world("{\"seed\": 1,\n\"sires\": []}");
+    bench.fake(&[]).expect(1, &["world.json:2:", "sires", "docs/fake.md"]);
+}
+
+#[test]
+fn an_error_is_a_document_with_json() {
+    let bench = Bench::new();
+    let said = bench.run(&["run", "crc23c", "--json"]).expect(2, &[]);
+    let document: serde_json::Value = serde_json::from_str(&said.out).expect("a document");
+    assert_eq!(document["schema"], "boxscore.error/1");
+    assert_eq!(document["kind"], "usage");
+    assert!(document["hint"].as_str().is_some_and(|hint| hint.contains("crc32c")));
+}
+
+const SWEEP: [&str; 8] = ["run", "crc32c", "--set", "threads=1", "--takes", "3", "--fake", "world.json"];
+
+fn order(run: &model::data::RunData) -> Vec<(u32, u32, u32)> {
+    run.takes.iter().map(|take| (take.block, take.cell, take.arm)).collect()
+}
+
+#[test]
+fn a_plan_repeats_from_a_run_and_from_a_file() {
+    let bench = Bench::new();
+    bench.run(&SWEEP).expect(0, &[]);
+    let first = bench.only();
+    assert_whole(&first, 3);
+    bench.run(&["run", "--plan", &first.head.id]).expect(0, &[]);
+    let plan = serde_json::to_string(&first.plan).expect("a plan");
+    std::fs::write(bench.path("plan.json"), &plan).expect("a file");
+    bench.run(&["run", "--plan", "plan.json", "--label", "again"]).expect(0, &[]);
+    let runs: Vec<_> = bench.heads().iter().map(|head| bench.data(&head.id)).collect();
+    assert_eq!(runs.len(), 3);
+    for run in &runs {
+        assert_eq!(run.plan.seed, first.plan.seed);
+        assert_eq!(order(run), order(&first));
+    }
+    assert_eq!(runs.iter().filter(|run| run.head.label.as_deref() == Some("again")).count(), 1);
+}
+
+#[test]
+fn plans_that_cannot_be_carried_out_are_refused() {
+    let bench = Bench::new();
+    bench.run(&SWEEP).expect(0, &[]);
+    let sound = bench.only().plan;
+    let refused = |change: &dyn Fn(&mut Plan), texts: &[&str]| {
+        let mut plan = sound.clone();
+        change(&mut plan);
+        std::fs::write(bench.path("plan.json"), serde_json::to_string(&plan).expect("a plan"))
+            .expect("a file");
+        bench.run(&["run", "--plan", "plan.json"]).expect(1, texts);
+    };
+    refused(&|plan| plan.version = 99, &["plan.json: a plan of version 99", "up to 1"]);
+    refused(&|plan| plan.arms.clear(), &["no arm or no machine"]);
+    refused(&|plan| plan.take_seconds = -1.0, &["no time above 0"]);
+    refused(&|plan| plan.cells[0].instrument = "crc23c".into(), &["no instrument is called `crc23c`"]);
+    refused(&|plan| plan.cells[0].params.set("size", "x"), &["crc32c"]);
+    std::fs::write(bench.path("plan.json"), "{").expect("a file");
+    bench.run(&["run", "--plan", "plan.json"]).expect(1, &["plan.json:1:", "not a plan"]);
+    bench.run(&["run", "--plan", "nothing"]).expect(1, &["no run is called `nothing`"]);
+    bench.run(&["run", "--plan", "plan.json", "--takes", "3"]).expect(2, &["cannot be used with"]);
+    assert_eq!(bench.heads().len(), 1);
+}
+
+#[test]
+fn the_same_world_gives_the_same_run() {
+    let (one, two) = (Bench::new(), Bench::new());
+    for bench in [&one, &two] {
+        let args: Vec<&str> = SWEEP.into_iter().chain(["--seed", "3"]).collect();
+        bench.run(&args).expect(0, &[]);
+        bench.run(&args).expect(0, &[]);
+    }
+    let (first, second) = (one.heads(), two.heads());
+    assert_eq!(first.len(), 2);
+    let ids = |heads: &[model::data::RunHead]| heads.iter().map(|head| head.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&first), ids(&second));
+    for head in &first {
+        let mut run = one.data(&head.id);
+        let mut twin = two.data(&head.id);
+        // What the program itself used is measured even there.
+        run.own_cost = None;
+        twin.own_cost = None;
+        assert_eq!(run, twin);
+    }
+}
+
+#[test]
+fn real_takes_of_a_real_instrument_are_stored() {
+    let bench = Bench::new();
+    let args: Vec<&str> = common::ONE.into_iter().chain(["--takes", "3"]).collect();
+    let said = bench.run(&args).expect(0, &[]);
+    let run = bench.only();
+    assert!(said.out.contains(common::short(&run.head.id)), "{said:#?}");
+    assert_whole(&run, 3);
+    assert!(run.rows().flat_map(model::data::Series::measured).all(|value| value > 0.0));
+}
+
+#[test]
+fn telemetry_alone_ends_well() {
+    let bench = Bench::new();
+    bench.run(&["run", "telemetry", "--for", "2s", "--no-report"]).expect(0, &[]);
+    let run = bench.only();
+    assert!(run.takes.is_empty());
+    let sources = instruments::all().iter().any(|one| one.card().cadence == model::Cadence::Tick);
+    assert_eq!(!run.telemetry.is_empty(), sources, "no telemetry was stored");
+}
+
+#[test]
+fn faults_are_kept_apart_and_change_the_exit_code() {
+    let bench = Bench::new();
+    bench.world(r#"{"seed": 7, "series": [{"instrument": "*", "median": 1e9, "faults": [2]}]}"#);
+    bench.fake(&["--takes", "4"]).expect(3, &["fault:", "planted fault in block 2"]);
+    let run = bench.only();
+    assert_eq!(run.head.status.word(), "faulty");
+    assert_eq!(run.takes.iter().filter(|take| take.fault.is_some()).count(), 1);
+    assert_eq!(run.rows().map(|series| series.measured().len()).max(), Some(3));
+}

@@ -1,0 +1,199 @@
+//! Studies of several machines by `--via`: shells, network namespaces, a CPU quota, and commands that fail.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use common::{Bench, FAKE, ONE, PROGRAM, Running, assert_whole, cannot};
+use model::data::{RunData, Status};
+
+fn runs(bench: &Bench) -> Vec<RunData> {
+    bench.heads().iter().map(|head| bench.data(&head.id)).collect()
+}
+
+fn of<'a>(runs: &'a [RunData], machine: &str) -> &'a RunData {
+    let found = runs.iter().find(|run| run.head.machine == machine);
+    found.unwrap_or_else(|| {
+        panic!("no {machine} in {:?}", runs.iter().map(|run| &run.head).collect::<Vec<_>>())
+    })
+}
+
+/// Runs one cell on these machines.
+fn study(bench: &Bench, first: &[&str], takes: &str, via: &[String]) -> common::Said {
+    let mut args: Vec<&str> = first.iter().copied().chain(["--takes", takes, "--show-takes"]).collect();
+    via.iter().for_each(|via| args.extend(["--via", via.as_str()]));
+    bench.run(&args)
+}
+
+#[test]
+fn two_machines_are_one_interleaved_study() {
+    let bench = Bench::new();
+    let via = [format!("a={PROGRAM}"), format!("b=sh -c 'exec \"$0\" \"$@\"' {PROGRAM}")];
+    let said = study(&bench, &FAKE, "6", &via).expect(0, &[]);
+    let runs = runs(&bench);
+    assert_eq!(runs.len(), 2);
+    assert_eq!(runs[0].head.study, runs[1].head.study);
+    runs.iter().for_each(|run| assert_whole(run, 6));
+    // In each block each machine once: the lines come in pairs.
+    let lines: Vec<&str> = said.err.lines().filter(|line| line.contains("stored take")).collect();
+    assert_eq!(lines.len(), 14);
+    for (block, pair) in lines.chunks(2).enumerate() {
+        let mut pair = pair.to_vec();
+        pair.sort_unstable();
+        assert_eq!(pair, [format!("a: stored take {block}"), format!("b: stored take {block}")]);
+    }
+    assert!(lines.iter().step_by(2).any(|line| line.starts_with("b:")), "the order within a block is random");
+    assert!(lines.iter().step_by(2).any(|line| line.starts_with("a:")), "the order within a block is random");
+}
+
+#[test]
+fn a_machine_that_cannot_be_reached_is_named_and_the_other_goes_on() {
+    let bench = Bench::new();
+    let via = [format!("good={PROGRAM}"), "bad=/nowhere/boxscore".to_owned()];
+    study(&bench, &FAKE, "3", &via).expect(3, &["bad: lost:", "/nowhere/boxscore", "exit code 127"]);
+    let runs = runs(&bench);
+    assert_eq!(runs.len(), 1);
+    assert_whole(of(&runs, "good"), 3);
+}
+
+#[test]
+fn no_machine_at_all_is_an_error() {
+    let bench = Bench::new();
+    let via = ["bad=echo the door is locked >&2; false".to_owned()];
+    study(&bench, &FAKE, "3", &via)
+        .expect(1, &["bad: lost:", "it said: the door is locked", "no machine could be measured"]);
+    assert!(bench.heads().is_empty());
+}
+
+#[test]
+fn what_is_no_agent_is_refused() {
+    let bench = Bench::new();
+    let via = [format!("good={PROGRAM}"), "chatty=echo Welcome to this host, dear user, and".to_owned()];
+    study(&bench, &FAKE, "3", &via).expect(3, &["chatty: lost:"]);
+    assert_whole(of(&runs(&bench), "good"), 3);
+}
+
+#[test]
+fn a_machine_that_falls_away_midway_leaves_the_other_whole() {
+    let bench = Bench::new();
+    let pid = bench.path("pid");
+    let via = [format!("stays={PROGRAM}"), format!("goes=echo $$ > {}; exec {PROGRAM}", pid.display())];
+    let mut args: Vec<&str> = FAKE.into_iter().chain(["--takes", "400", "--show-takes"]).collect();
+    via.iter().for_each(|via| args.extend(["--via", via.as_str()]));
+    let mut running = Running::start(bench.command(&args));
+    assert!(running.until("goes: stored take 3"), "{:?}", running.heard);
+    let pid: u32 = fs::read_to_string(&pid).expect("its pid").trim().parse().expect("a number");
+    common::signal(pid, "KILL");
+    running.end().expect(3, &["goes: lost: the pipe was closed; killed by signal 9"]);
+    let runs = runs(&bench);
+    assert_whole(of(&runs, "stays"), 400);
+    assert_eq!(of(&runs, "goes").head.status, Status::Interrupted);
+    assert!(of(&runs, "goes").takes.len() >= 4);
+    bench.run(&["resume"]).expect(0, &[]);
+    let again = self::runs(&bench);
+    assert_eq!(again.len(), 2);
+    again.iter().for_each(|run| assert_whole(run, 400));
+}
+
+/// A network namespace that is removed at the end.
+struct Namespace(String);
+
+impl Namespace {
+    fn new(which: &str) -> Result<Namespace, String> {
+        let name = format!("bxt-{}-{which}", std::process::id());
+        let made = Command::new("ip").args(["netns", "add", &name]).output();
+        match made {
+            Ok(done) if done.status.success() => Ok(Namespace(name)),
+            Ok(done) => Err(String::from_utf8_lossy(&done.stderr).into_owned()),
+            Err(error) => Err(format!("ip: {error}")),
+        }
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let done = Command::new("ip").args(["netns", "delete", &self.0]).status();
+        assert!(done.is_ok_and(|status| status.success()), "namespace {} is left over", self.0);
+    }
+}
+
+/// A cgroup with a CPU quota in microseconds of 10,000, removed at the end.
+struct Quota(PathBuf);
+
+impl Quota {
+    fn new(quota_us: u32) -> Result<Quota, String> {
+        let name = format!("bxt-via-{}-{quota_us}", std::process::id());
+        let v1 = PathBuf::from("/sys/fs/cgroup/cpu");
+        let two = !v1.is_dir();
+        let dir = if two { PathBuf::from("/sys/fs/cgroup").join(name) } else { v1.join(name) };
+        fs::create_dir(&dir).map_err(|error| format!("no cgroup can be made: {error}"))?;
+        let quota = Quota(dir);
+        let write = |file: &str, text: String| {
+            fs::write(quota.0.join(file), text).map_err(|error| format!("{file}: {error}"))
+        };
+        if two {
+            write("cpu.max", format!("{quota_us} 10000"))?;
+        } else {
+            write("cpu.cfs_period_us", "10000".to_owned())?;
+            write("cpu.cfs_quota_us", quota_us.to_string())?;
+        }
+        Ok(quota)
+    }
+
+    fn throttled(&self) -> u64 {
+        let text = fs::read_to_string(self.0.join("cpu.stat")).unwrap_or_default();
+        let found = text.lines().find_map(|line| line.strip_prefix("nr_throttled "));
+        found.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+    }
+}
+
+impl Drop for Quota {
+    fn drop(&mut self) {
+        for _ in 0..100 {
+            if fs::remove_dir(&self.0).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_network_namespace_is_a_machine() {
+    let (one, two) = match (Namespace::new("1"), Namespace::new("2")) {
+        (Ok(one), Ok(two)) => (one, two),
+        (Err(why), _) | (_, Err(why)) => return cannot(&why),
+    };
+    let bench = Bench::new();
+    let via = [&one, &two].map(|space| format!("{0}=ip netns exec {0} {PROGRAM}", space.0));
+    study(&bench, &ONE, "3", &via).expect(0, &[]);
+    let runs = runs(&bench);
+    assert_eq!(runs.len(), 2);
+    assert_ne!(runs[0].head.machine_id, runs[1].head.machine_id);
+    [&one, &two].iter().for_each(|space| assert_whole(of(&runs, &space.0), 3));
+}
+
+#[test]
+fn a_shell_that_enters_a_cpu_quota_is_a_machine() {
+    let quota = match Quota::new(5000) {
+        Ok(quota) => quota,
+        Err(why) => return cannot(&why),
+    };
+    let bench = Bench::new();
+    let via = [
+        format!("free={PROGRAM}"),
+        format!("tight=echo $$ > {}/cgroup.procs; exec {PROGRAM}", quota.0.display()),
+    ];
+    study(&bench, &ONE, "6", &via).expect(0, &[]);
+    let runs = runs(&bench);
+    assert_whole(of(&runs, "free"), 6);
+    assert_whole(of(&runs, "tight"), 6);
+    assert!(quota.throttled() > 0, "the quota was not felt");
+    let median = |machine: &str| {
+        let row = of(&runs, machine).rows().next().expect("a row").measured();
+        stats::summary(&row).expect("a summary").median
+    };
+    assert!(median("tight") < 0.8 * median("free"), "{} {}", median("tight"), median("free"));
+}
