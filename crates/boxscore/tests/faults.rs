@@ -118,8 +118,8 @@ fn a_disk_that_fills_midway_spills_and_comes_back() {
     for dir in ["disk", "kept"] {
         fs::create_dir(bench.path(dir)).expect("a directory");
     }
-    // Room for the journal's reserve and a little of the database, not for 2,000 takes.
-    let said = said(&mut small_disk(&bench, 2900, 1, "2000"));
+    // Room for the journal's reserve and a little of the database, not for 300 takes.
+    let said = said(&mut small_disk(&bench, 2560, 1, "300"));
     assert!(said.err.contains("takes are kept in the journal beside the store"), "{said:#?}");
     assert!(matches!(said.code, Some(0 | 1 | 3)), "{said:#?}");
     // The next open, with room again, finds every take.
@@ -127,10 +127,10 @@ fn a_disk_that_fills_midway_spills_and_comes_back() {
     for entry in fs::read_dir(bench.path("kept")).expect("the rest").flatten() {
         fs::rename(entry.path(), bench.path(&entry.file_name().to_string_lossy())).expect("the rest");
     }
-    let again = bench.fake(&["--takes", "3", "--seed", "9"]).expect(0, &["came back from its journal"]);
+    let again = bench.run(&["run", "crc32c", "--fake", "world.json", "--takes", "3", "--seed", "9", "--no-report"]).expect(0, &["came back from its journal"]);
     let runs: Vec<_> = bench.heads().iter().map(|head| bench.data(&head.id)).collect();
     let first = runs.iter().find(|run| run.plan.seed == 5).expect("the spilled run");
-    assert_whole(first, 2000);
+    assert_whole(first, 300);
     assert_eq!(runs.len(), 2, "{again:#?}");
 }
 
@@ -145,7 +145,9 @@ fn one_cpu_is_enough() {
     said(&mut command).expect(0, &[]);
     let run = bench.only();
     assert_eq!(run.plan.cells.len(), 1);
-    assert_eq!(run.plan.cells[0].params.get("threads"), Some("1"));
+    assert_eq!(run.plan.cells[0].params.get("threads"), Some("all"));
+    let cpus = run.fact("process.cpus").and_then(|fact| fact.value.clone());
+    assert_eq!(cpus, Some(model::FactValue::Text(first)));
     assert_whole(&run, 3);
 }
 
