@@ -106,6 +106,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Doctor(args) => cli::doctor::run(args, global),
         Verb::Schema(args) => cli::schema::run(args),
         Verb::Agent(args) => cli::agent::run(args),
+        Verb::Guard(args) => cli::guard::run(args),
         Verb::Docs(args) => cli::docs::run(args),
     }
 }

@@ -8,8 +8,10 @@
 //! | --- | --- |
 //! | what did this run measure, and may it be believed | [`run_doc()`], [`findings()`] |
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
+//! | what about this host would spoil a measurement | [`doctor()`] |
 
 pub mod compare;
+pub mod doctor;
 mod facts;
 mod family;
 pub mod noise;
@@ -20,6 +22,7 @@ mod say;
 
 pub use compare::{CompareOptions, Side, compare};
 
+pub use doctor::{Live, doctor};
 pub use paragraph::paragraph;
 pub use rules::{Ruling, findings, rulings};
 pub use run::{RunContext, run_doc};

@@ -59,6 +59,7 @@ fn setup(global: &Global) -> Setup {
         llc: None,
         memory: None,
         seed: 0,
+        command: None,
     }
 }
 

@@ -104,7 +104,8 @@ fn legacy(root: &Root, own: &Membership, mounts: &[Mount], limits: &mut Limits) 
 }
 
 /// Our folder under the mount, then its parents up to the mount point.
-fn ancestors(mount: &Mount, path: &str) -> Vec<String> {
+#[must_use]
+pub fn ancestors(mount: &Mount, path: &str) -> Vec<String> {
     // Inside a container the mounted part starts below the path that /proc names.
     let rest = match mount.root.trim_end_matches('/') {
         "" => path,

@@ -10,8 +10,11 @@ use model::{Finding, Phase, Validity};
 use super::{Look, Ruling};
 use crate::say;
 
+/// Rule, subject, cell and arm.
+type Group = (String, String, u32, u32);
+
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    let mut groups: BTreeMap<(String, String, u32, u32), (BTreeSet<u64>, Finding)> = BTreeMap::new();
+    let mut groups: BTreeMap<Group, (BTreeSet<u64>, Finding)> = BTreeMap::new();
     for take in look.run.takes.iter().filter(|take| take.phase == Phase::Measured) {
         for refusal in &take.refusals {
             let key = (refusal.kind.clone(), refusal.subject.clone(), take.cell, take.arm);

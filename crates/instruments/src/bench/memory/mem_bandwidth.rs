@@ -292,7 +292,7 @@ mod tests {
         let (llc, memory) = (Some(8 << 20), Some(4 << 30));
         let cpus = vec![0, 1];
         let dir = std::env::temp_dir();
-        INSTRUMENT.fit(&Setup { params, size: Size::Full, cpus, dir, llc, memory, seed: 1 })
+        INSTRUMENT.fit(&Setup { params, size: Size::Full, cpus, dir, llc, memory, seed: 1, command: None })
     }
 
     #[test]

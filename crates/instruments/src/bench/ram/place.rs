@@ -231,6 +231,7 @@ mod tests {
             llc,
             memory,
             seed: 1,
+            command: None,
         }
     }
 

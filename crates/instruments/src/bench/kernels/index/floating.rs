@@ -91,6 +91,15 @@ fn fft(seed: u64) -> Result<Part, Fault> {
 const EQUATIONS: usize = 64;
 type Row = [f64; EQUATIONS];
 
+/// Swaps two rows number by number: swapping whole rows would be copies by the C library.
+fn exchange(matrix: &mut [Row], row: usize, other: usize) {
+    if let Ok([a, b]) = matrix.get_disjoint_mut([row, other]) {
+        for (x, y) in a.iter_mut().zip(b) {
+            std::mem::swap(x, y);
+        }
+    }
+}
+
 /// Solves `matrix x = right` in place; `right` becomes x. False when the matrix is singular.
 fn solve(matrix: &mut [Row], right: &mut [f64]) -> bool {
     for column in 0..EQUATIONS {
@@ -100,7 +109,7 @@ fn solve(matrix: &mut [Row], right: &mut [f64]) -> bool {
                 pivot = row;
             }
         }
-        matrix.swap(column, pivot);
+        exchange(matrix, column, pivot);
         right.swap(column, pivot);
         let (above, below) = matrix.split_at_mut(column + 1);
         let Some(top) = above.last() else { return false };
