@@ -158,6 +158,24 @@ fn published_points_are_never_significant() {
 }
 
 #[test]
+fn an_open_point_stands_beside_one_row_only() {
+    let run = quiet(3);
+    let mut open = crate::planted::published(&run.series[0].key, run.series[0].better, 1.0);
+    open.key.params = crate::planted::params("threads=1");
+    let old = Side { published: vec![open], ..side("old", Vec::new()) };
+    let doc = compare(&[side("new", vec![&run]), old.clone()], &CompareOptions::default());
+    assert_eq!(doc.rows.len(), 1);
+    assert!(
+        doc.rows[0].why.as_deref().is_some_and(|why| why.contains("leaves open: size")),
+        "{:?}",
+        doc.rows[0]
+    );
+    let all =
+        compare(&[side("new", vec![&run]), old], &CompareOptions { all: true, ..CompareOptions::default() });
+    assert_eq!(all.rows.len(), 3);
+}
+
+#[test]
 fn refusals_of_instruments_reach_their_series() {
     let mut run = quiet(2);
     for take in run.takes.iter_mut().filter(|take| take.cell == 1) {
