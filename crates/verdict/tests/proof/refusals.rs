@@ -89,6 +89,7 @@ fn conditions_reach_the_figures_that_met_them() {
         ("swapped", "swap", 12.0),
         ("major-faults", "major-faults", 2.0),
         ("clock-step", "clock-step", -0.5),
+        ("thermal-throttle", "thermal-throttle", 1.0),
     ] {
         let mut met = quiet(2);
         watch(&mut met, "conditions", metric, Unit::Count, |seq| if seq % 2 == 1 { value } else { 0.0 });
