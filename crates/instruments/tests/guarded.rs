@@ -34,7 +34,8 @@ fn long() -> Command {
 
 fn victim() {
     let group = Guarded::spawn(long(), Start::default()).unwrap();
-    writeln!(std::io::stdout(), "{}", group.pgid()).unwrap();
+    let mut out = std::io::stdout();
+    writeln!(out, "{}", group.pgid()).unwrap();
     std::thread::sleep(Duration::from_secs(1000));
 }
 
