@@ -7,6 +7,7 @@ mod ci;
 mod deny;
 mod dist;
 mod generate;
+mod new;
 mod shell;
 mod tidy;
 
@@ -18,6 +19,8 @@ const HELP: &str = "\
 cargo xtask VERB
   ci                           formatting, lints, tests, house rules, generated files, dependencies
   tidy                         the house rules alone
+  new instrument NAME [--family cpu|memory|disk|machine]
+                               a benchmark that works, to be changed
   test-all                     ci, longer fuzzing, the binaries of every target
   dist | dist-all              static binaries in dist/: of this host, or of every target
   gen [--check]                write the generated files (or say which are stale)";
@@ -37,6 +40,8 @@ fn main() -> ExitCode {
 fn verb(words: &[&str]) -> Result<()> {
     match words {
         ["ci"] => ci::run(),
+        ["new", "instrument", name] => new::instrument(name, "cpu"),
+        ["new", "instrument", name, "--family", family] => new::instrument(name, family),
         ["test-all"] => ci::all(),
         ["dist"] => dist::host(),
         ["dist-all"] => dist::all(),

@@ -1,6 +1,8 @@
 //! The `boxscore` program: parses, dispatches, and turns errors into words and exit codes. The only crate that prints.
 
+mod catalogue;
 mod cli;
+mod csv;
 mod display;
 mod error;
 mod ids;

@@ -5,7 +5,7 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -75,8 +75,10 @@ impl Store {
     /// Commits a small write now, so that a full disk, a lock or missing permission shows before measuring starts.
     pub fn check_writable(&self) -> Result<()> {
         self.must_write()?;
-        let sql = "INSERT INTO write_check (no, at_ns) VALUES (1, $1) ON CONFLICT (no) DO UPDATE SET at_ns = excluded.at_ns";
-        self.db.execute(sql, [now_ns()]).map_err(|error| self.sql(&error))?;
+        let sql = "INSERT INTO write_check (no, at_ns) VALUES (1, $1)
+            ON CONFLICT (no) DO UPDATE SET at_ns = excluded.at_ns";
+        let written = now_ns(&self.db).and_then(|now| self.db.execute(sql, [now]));
+        written.map_err(|error| self.sql(&error))?;
         Ok(())
     }
 
@@ -116,14 +118,13 @@ pub fn is_temporary(path: &Path) -> bool {
     let resolved =
         absolute.ancestors().find_map(|part| fs::canonicalize(part).ok()).unwrap_or_else(|| absolute.clone());
     let roots = ["/tmp", "/var/tmp", "/dev/shm", "/run"].map(PathBuf::from);
-    let named = std::env::var_os("TMPDIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
-    roots.iter().chain(&named).any(|root| absolute.starts_with(root) || resolved.starts_with(root))
+    roots.iter().any(|root| absolute.starts_with(root) || resolved.starts_with(root))
 }
 
-/// Wall clock in nanoseconds since 1970.
-pub(crate) fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+/// Wall clock of the engine in nanoseconds since 1970, to the millisecond.
+pub(crate) fn now_ns(db: &Connection) -> rusqlite::Result<i64> {
+    let sql = "SELECT CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) * 1000000";
+    db.query_row(sql, [], |row| row.get(0))
 }
 
 pub(crate) fn refuse_old_sqlite(number: i32, found: &str) -> Result<()> {
@@ -273,7 +274,8 @@ fn check_schema(
     db.pragma_update(None, "synchronous", "full").map_err(fail)?;
     if found < known {
         let backup = if blank { None } else { Some(back_up(path, db, found, owner)?) };
-        schema::migrate(db, migrations, now_ns()).map_err(|error| match StoreError::sql(path, &error) {
+        let now = now_ns(db).map_err(fail)?;
+        schema::migrate(db, migrations, now).map_err(|error| match StoreError::sql(path, &error) {
             StoreError::Sql { path, what } => StoreError::Migration { path, from: found, what, backup },
             other => other,
         })?;

@@ -53,7 +53,8 @@ pub(crate) fn price_columns(price: Option<&Price>) -> (Option<f64>, Option<&str>
 
 pub(crate) fn insert_run(tx: &Transaction<'_>, no: i64, run: &NewRun, status: Status) -> Sql<()> {
     let (amount, per, currency) = price_columns(run.price.as_ref());
-    let sql = "INSERT INTO run (no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns)
+    let sql = "INSERT INTO run (no, id, study, status, config_class, label, price, price_per, currency,
+                   watts, started_ns)
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     tx.prepare_cached(sql)?.execute(params![
         no,
@@ -68,7 +69,8 @@ pub(crate) fn insert_run(tx: &Transaction<'_>, no: i64, run: &NewRun, status: St
         run.watts,
         run.started_ns
     ])?;
-    let sql = "INSERT INTO participant (run, no, role, machine_id, machine, hostname, boot_id, build, target, clock_source)
+    let sql = "INSERT INTO participant (run, no, role, machine_id, machine, hostname, boot_id, build,
+                   target, clock_source)
                VALUES ($1, 0, '', $2, $3, $4, $5, $6, $7, $8)";
     let Origin { hostname, boot_id, build, target, clock_source } = &run.origin;
     tx.prepare_cached(sql)?.execute(params![
@@ -151,7 +153,8 @@ impl Series {
             Some(no) => no,
             None => {
                 let no = next(tx, "series")?;
-                let sql = "INSERT INTO series (no, run, participant, arm, instrument, metric, unit, params, definition, better)
+                let sql = "INSERT INTO series (no, run, participant, arm, instrument, metric, unit, params,
+                       definition, better)
                            VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9)";
                 let columns = params![
                     no,

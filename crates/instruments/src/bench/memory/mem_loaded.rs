@@ -117,8 +117,8 @@ impl Probe for Loaded {
         let walked = self.chase.walk(repeats.max(1))?;
         record.push(&LATENCY, walked.latency);
         record.push(&LOAD, BytesPerSec(walked.loaded));
-        if let Some(doubt) = self.doubt.clone() {
-            record.refuse(doubt.about(CARD.name));
+        for doubt in self.doubt.iter().chain(&self.chase.doubt) {
+            record.refuse(doubt.clone().about(CARD.name));
         }
         if !self.noted {
             self.noted = true;
