@@ -48,7 +48,7 @@ static CARD: Card = Card {
     variants: &[
         Variant { tier: Tier::Default, set: "", headline: &[] },
         Variant { tier: Tier::Full, set: "threads=sweep", headline: &[] },
-        Variant { tier: Tier::Full, set: "heat=5000", headline: &[] },
+        Variant { tier: Tier::Full, set: "heat=1000", headline: &[] },
     ],
 };
 
