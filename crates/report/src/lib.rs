@@ -1,7 +1,13 @@
-//! Reports.
+//! Documents to text, HTML, Markdown and CSV: data in, text out.
+//!
+//! Nothing here reads a file, a clock or a terminal, prints, or computes a statistic: intervals and verdicts come with
+//! the documents. Values come in base units and are scaled by `number` only.
 
+pub mod csv;
+pub mod markdown;
 pub mod number;
 pub mod page;
 pub mod plot;
 pub mod scale;
+pub mod text;
 pub mod theme;
