@@ -26,6 +26,8 @@ new_enough() {
     [ "$(printf '%s\n%s\n' "$rust" "$found" | sort -V | head -n 1)" = "$rust" ]
 }
 
+HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}
+export HOME
 [ -x "$HOME/.cargo/bin/cargo" ] && PATH="$HOME/.cargo/bin:$PATH"
 need cc gcc libc6-dev
 if ! new_enough; then
@@ -42,7 +44,8 @@ test | dist-all)
     need ps procps
     ;;
 esac
-case $goal in dist | dist-all) need musl-gcc musl-tools ;; esac
+case $goal in dist) need musl-gcc musl-tools ;; esac
+case $goal in dist-all) python3 -c 'import venv, ensurepip' 2>/dev/null || want="$want python3-venv" ;; esac
 [ -e /etc/ssl/certs/ca-certificates.crt ] || want="$want ca-certificates"
 
 if [ -n "$want" ]; then
@@ -61,9 +64,23 @@ if [ -n "$want" ]; then
     # shellcheck disable=SC2086 # a list of words
     apt-get install -qy --no-install-recommends $want >&2
 fi
-hash -r
 if ! new_enough; then
     say "Rust $rust or newer is needed; found: $(rustc --version 2>&1 || true)"
     say "install it with rustup, or from a distribution that packages it"
     exit 1
 fi
+
+case $goal in
+test | dist-all)
+    if ! cargo deny --version >/dev/null 2>&1; then
+        # Built once into cargo's own folder. It only reads files: no time is spent on optimising it.
+        say "building cargo-deny, about a minute of processor time"
+        CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0 \
+            CARGO_PROFILE_RELEASE_CODEGEN_UNITS=64 CARGO_PROFILE_RELEASE_STRIP=true \
+            cargo install --quiet --locked cargo-deny --version 0.20.2 || {
+            say "cargo-deny could not be built; it checks the licences and sources of what we link"
+            exit 1
+        }
+    fi
+    ;;
+esac

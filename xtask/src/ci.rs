@@ -3,13 +3,33 @@
 use anyhow::Result;
 
 use crate::shell::{self, Steps};
-use crate::{generate, tidy};
+use crate::{deny, dist, generate, tidy};
+
+/// How long each test with `fuzz` in its name mutates its seeds.
+const FUZZ_SECONDS: &str = "BOXSCORE_FUZZ_SECONDS";
 
 /// Every step is carried out, so that one run shows everything that is wrong.
 pub fn run() -> Result<()> {
-    let cargo = shell::cargo();
-    let cargo = cargo.as_str();
     let mut steps = Steps::default();
+    checks(&mut steps, &shell::cargo());
+    steps.finish()
+}
+
+/// What one does before a release: the checks, then the slow ones.
+pub fn all() -> Result<()> {
+    let cargo = shell::cargo();
+    let mut steps = Steps::default();
+    checks(&mut steps, &cargo);
+    steps.step("longer fuzzing", || {
+        let seconds = std::env::var(FUZZ_SECONDS).unwrap_or_else(|_| "60".into());
+        let words = ["test", "--workspace", "--all-targets", "--", "fuzz"];
+        shell::must(shell::command(&cargo, &words).env(FUZZ_SECONDS, seconds))
+    });
+    steps.step("binaries of every target", dist::all);
+    steps.finish()
+}
+
+fn checks(steps: &mut Steps, cargo: &str) {
     steps.step("formatting", || shell::run(cargo, &["fmt", "--all", "--check"]));
     steps.step("lints", || {
         shell::run(cargo, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
@@ -18,5 +38,5 @@ pub fn run() -> Result<()> {
     steps.step("doc tests", || shell::run(cargo, &["test", "--workspace", "--doc", "--quiet"]));
     steps.step("house rules", tidy::run);
     steps.step("generated files", || generate::run(true));
-    steps.finish()
+    steps.step("dependencies", deny::run);
 }

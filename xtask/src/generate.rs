@@ -27,6 +27,10 @@ pub fn run(check: bool) -> Result<()> {
         let old = read(&file)?;
         let new = rustfmt(&registry(&old, &members(&file)?)?)?;
         settle(&file, &old, &new, check, &mut stale)?;
+        let name = module(&file).with_context(|| format!("no module: {}", file.display()))?;
+        if !mentions(&root.join("crates"), &format!("{name}::ALL"))? {
+            bail!("nothing reads {name}::ALL; add it where the registries are put together (lib.rs)");
+        }
     }
     for (arguments, name) in DOCUMENTS {
         let file = root.join(name);
@@ -56,7 +60,7 @@ fn settle(file: &Path, old: &str, new: &str, check: bool, stale: &mut Vec<PathBu
         stale.push(file.to_path_buf());
         return Ok(());
     }
-    println!("wrote {}", file.display());
+    println!("wrote {}", file.strip_prefix(shell::root()).unwrap_or(file).display());
     fs::write(file, new).with_context(|| format!("cannot write {}", file.display()))
 }
 
@@ -73,6 +77,24 @@ fn registries(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// The path of a registry's module within its crate, e.g. `bench::cpu`.
+fn module(registry: &Path) -> Option<String> {
+    let (_, inner) = registry.parent()?.to_str()?.rsplit_once("/src/")?;
+    Some(inner.replace('/', "::"))
+}
+
+/// Whether any Rust file below `folder` holds this text.
+fn mentions(folder: &Path, text: &str) -> Result<bool> {
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))? {
+        let path = entry?.path();
+        let is_source = path.extension().is_some_and(|extension| extension == "rs");
+        if path.is_dir() && mentions(&path, text)? || is_source && read(&path)?.contains(text) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The modules beside a registry with their text, in order of name.
@@ -111,12 +133,12 @@ fn registry(old: &str, members: &[(String, String)]) -> Result<String> {
         writeln!(text, "{line}")?;
     }
     text.push('\n');
-    for (name, _) in members {
-        writeln!(text, "pub mod {name};")?;
-    }
-    text.push('\n');
     for line in old.lines().filter(|line| line.starts_with("use ")) {
         writeln!(text, "{line}")?;
+    }
+    text.push('\n');
+    for (name, _) in members {
+        writeln!(text, "pub mod {name};")?;
     }
     writeln!(text, "\npub static ALL: &[&dyn {of}] = &[")?;
     for (name, body) in members {
@@ -128,7 +150,8 @@ fn registry(old: &str, members: &[(String, String)]) -> Result<String> {
     Ok(text)
 }
 
-fn rustfmt(text: &str) -> Result<String> {
+/// The text as `cargo fmt` would leave it.
+pub fn rustfmt(text: &str) -> Result<String> {
     use std::io::Write as _;
     let mut command = shell::command("rustfmt", &["--edition", "2024"]);
     command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
@@ -175,6 +198,13 @@ mod tests {
         let old = OLD.replace("Instrument]", "crate::Section]");
         let members = [("one".to_owned(), "pub static SECTION: One = One;\n".to_owned())];
         assert!(registry(&old, &members).expect("a registry").contains("&one::SECTION,"));
+    }
+
+    #[test]
+    fn a_module_is_named_from_its_crate() {
+        let name = |path| module(Path::new(path));
+        assert_eq!(name("/r/crates/instruments/src/bench/cpu/mod.rs").as_deref(), Some("bench::cpu"));
+        assert_eq!(name("/r/mod.rs"), None);
     }
 
     #[test]

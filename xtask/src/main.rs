@@ -4,7 +4,10 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer's script talks on the terminal")]
 
 mod ci;
+mod deny;
+mod dist;
 mod generate;
+mod new;
 mod shell;
 mod tidy;
 
@@ -16,6 +19,10 @@ const HELP: &str = "\
 cargo xtask VERB
   ci                           formatting, lints, tests, house rules, generated files, dependencies
   tidy                         the house rules alone
+  new instrument NAME [--family cpu|memory|disk|machine]
+                               a benchmark that works, to be changed
+  test-all                     ci, longer fuzzing, the binaries of every target
+  dist | dist-all              static binaries in dist/: of this host, or of every target
   gen [--check]                write the generated files (or say which are stale)";
 
 fn main() -> ExitCode {
@@ -33,6 +40,11 @@ fn main() -> ExitCode {
 fn verb(words: &[&str]) -> Result<()> {
     match words {
         ["ci"] => ci::run(),
+        ["new", "instrument", name] => new::instrument(name, "cpu"),
+        ["new", "instrument", name, "--family", family] => new::instrument(name, family),
+        ["test-all"] => ci::all(),
+        ["dist"] => dist::host(),
+        ["dist-all"] => dist::all(),
         ["tidy"] => tidy::run(),
         ["gen"] => generate::run(false),
         ["gen", "--check"] => generate::run(true),

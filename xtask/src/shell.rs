@@ -37,13 +37,16 @@ pub fn must(command: &mut Command) -> Result<()> {
 
 /// What a command prints on stdout.
 pub fn output(program: &str, args: &[&str]) -> Result<String> {
-    let mut command = command(program, args);
+    must_output(&mut command(program, args))
+}
+
+pub fn must_output(command: &mut Command) -> Result<String> {
     command.stderr(std::process::Stdio::inherit());
-    let out = command.output().with_context(|| format!("cannot start {}", shown(&command)))?;
+    let out = command.output().with_context(|| format!("cannot start {}", shown(command)))?;
     if !out.status.success() {
-        bail!("failed ({}): {}", out.status, shown(&command));
+        bail!("failed ({}): {}", out.status, shown(command));
     }
-    String::from_utf8(out.stdout).with_context(|| format!("not UTF-8: {}", shown(&command)))
+    String::from_utf8(out.stdout).with_context(|| format!("not UTF-8: {}", shown(command)))
 }
 
 pub fn shown(command: &Command) -> String {

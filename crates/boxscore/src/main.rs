@@ -1,6 +1,8 @@
 //! The `boxscore` program: parses, dispatches, and turns errors into words and exit codes. The only crate that prints.
 
+mod catalogue;
 mod cli;
+mod csv;
 mod display;
 mod error;
 mod ids;
@@ -104,6 +106,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Doctor(args) => cli::doctor::run(args, global),
         Verb::Schema(args) => cli::schema::run(args),
         Verb::Agent(args) => cli::agent::run(args),
+        Verb::Guard(args) => cli::guard::run(args),
         Verb::Docs(args) => cli::docs::run(args),
     }
 }

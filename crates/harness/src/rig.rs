@@ -170,5 +170,14 @@ pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> 
     };
     let dir = job.plan.dir.clone().unwrap_or_else(|| job.dir.clone()).into();
     let cpus = if cpus.is_empty() { host.cpus.clone() } else { cpus };
-    Setup { params, size: Size::Full, cpus, dir, llc: host.llc, memory: host.memory, seed: job.plan.seed }
+    Setup {
+        params,
+        size: Size::Full,
+        cpus,
+        dir,
+        llc: host.llc,
+        memory: host.memory,
+        seed: job.plan.seed,
+        command: job.plan.command.clone(),
+    }
 }

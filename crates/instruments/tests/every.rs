@@ -84,6 +84,7 @@ fn setup(params: Params, dir: &Path) -> Setup {
         llc: Some(1 << 20),
         memory: Some(1 << 30),
         seed: 1,
+        command: None,
     }
 }
 

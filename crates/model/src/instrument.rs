@@ -34,6 +34,8 @@ pub struct Setup {
     pub memory: Option<u64>,
     /// Seed for anything drawn at random.
     pub seed: u64,
+    /// The user's own work, where the plan has one.
+    pub command: Option<crate::plan::Command>,
 }
 
 impl Setup {

@@ -4,7 +4,8 @@ use model::data::{RunData, Status, TakeHead};
 use model::reading::Take;
 use rusqlite::{OptionalExtension, Transaction};
 
-use crate::write::{self, NewRun, Origin, Place, Series};
+use crate::rows::{self, Place, Series};
+use crate::write::{NewRun, Origin};
 use crate::{Result, Store};
 
 /// What an import changed.
@@ -49,11 +50,11 @@ fn import_run(
     let (no, status) = match found {
         Some(found) => found,
         None => {
-            write::insert_study(tx, &head.study, &run.plan)?
+            rows::insert_study(tx, &head.study, &run.plan)?
                 .map_err(|what| rusqlite::Error::ToSqlConversionFailure(what.into()))?;
-            let no = write::next(tx, "run")?;
-            write::insert_run(tx, no, &new_run(run), Status::Interrupted)?;
-            write::write_facts(tx, no, &run.facts)?;
+            let no = rows::next(tx, "run")?;
+            rows::insert_run(tx, no, &new_run(run), Status::Interrupted)?;
+            rows::write_facts(tx, no, &run.facts)?;
             imported.runs += 1;
             (no, Status::Interrupted.word().to_owned())
         }
@@ -61,7 +62,7 @@ fn import_run(
     let ended = |status: Status| matches!(status, Status::Complete | Status::Faulty);
     let mut added = 0;
     for take in &run.takes {
-        added += u64::from(write::insert_take_head(tx, no, &bare(take))?);
+        added += u64::from(rows::insert_take_head(tx, no, &bare(take))?);
     }
     imported.takes += added;
     import_points(tx, no, run, series)?;
@@ -71,7 +72,7 @@ fn import_run(
     if fresh || (ended(head.status) && !Status::parse(&status).is_some_and(ended)) {
         // A run that still runs elsewhere is cut here.
         let status = if head.status == Status::Running { Status::Interrupted } else { head.status };
-        write::write_finish(tx, no, status.word(), head.seconds, run.own_cost.as_ref())?;
+        rows::write_finish(tx, no, status.word(), head.seconds, run.own_cost.as_ref())?;
     }
     Ok(())
 }
@@ -85,7 +86,7 @@ fn import_points(tx: &Transaction<'_>, no: i64, run: &RunData, series: &mut Seri
             ord = if last == Some(point.seq) { ord + 1 } else { 0 };
             last = Some(point.seq);
             let place = Place { seq: point.seq, ord, block: point.block, phase: point.phase };
-            write::insert_reading(tx, of, &place, (point.at_ns, point.window_ns), &point.value)?;
+            rows::insert_reading(tx, of, &place, (point.at_ns, point.window_ns), &point.value)?;
         }
     }
     Ok(())
@@ -93,23 +94,14 @@ fn import_points(tx: &Transaction<'_>, no: i64, run: &RunData, series: &mut Seri
 
 /// Notes and telemetry that are not there yet.
 fn import_rest(tx: &Transaction<'_>, no: i64, run: &RunData) -> rusqlite::Result<()> {
-    let known =
-        "SELECT count(*) FROM note WHERE run = $1 AND kind = $2 AND text = $3 AND coalesce(at_ns, -1) = $4";
     for note in &run.notes {
-        let at = note.at_ns.map_or(-1, u64::cast_signed);
-        let there: i64 =
-            tx.prepare_cached(known)?.query_row((no, &note.kind, &note.text, at), |row| row.get(0))?;
-        if there == 0 {
-            write::insert_note(tx, no, &note.kind, &note.text, note.at_ns)?;
+        if !rows::has_note(tx, no, &note.kind, &note.text, note.at_ns)? {
+            rows::insert_note(tx, no, &note.kind, &note.text, note.at_ns)?;
         }
     }
-    let known = "SELECT count(*) FROM telemetry WHERE run = $1 AND source = $2 AND segment = $3";
     for segment in &run.telemetry {
-        let bytes = write::segment_bytes(segment)?;
-        let there: i64 =
-            tx.prepare_cached(known)?.query_row((no, &segment.source, &bytes), |row| row.get(0))?;
-        if there == 0 {
-            write::insert_segment(tx, no, segment)?;
+        if !rows::has_segment(tx, no, segment)? {
+            rows::insert_segment(tx, no, segment)?;
         }
     }
     Ok(())

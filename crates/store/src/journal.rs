@@ -7,7 +7,9 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use model::data::Note;
 use model::frame::{OwnCost, Segment};
@@ -20,6 +22,9 @@ const MAGIC: &[u8; 8] = b"BXJRNL1\n";
 
 /// Room kept for takes of a full disk: some thousand takes without telemetry.
 pub(crate) const RESERVE_BYTES: usize = 2 << 20;
+
+const LOCK_TRIES: u32 = 5;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// What could not be stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,23 +79,18 @@ impl Journal {
         run: &str,
         owner: Option<(u32, u32)>,
     ) -> io::Result<Option<(Journal, Contents)>> {
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-        if let Some((uid, gid)) = owner {
-            std::os::unix::fs::fchown(&file, Some(uid), Some(gid))?;
-        }
+        let Some(mut file) = lock(path)? else { return Ok(None) };
+        give_to(&file, owner)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let (contents, end) = parse(&bytes);
-        let journal = Journal { file, path: path.to_path_buf(), end, entries: contents.entries.len() };
-        if contents.entries.is_empty() && contents.damaged_bytes == 0 {
-            let mut journal = journal;
-            journal.reset(run)?;
-            return Ok(Some((journal, contents)));
+        let mut journal = Journal { file, path: path.to_path_buf(), end, entries: contents.entries.len() };
+        if contents.entries.is_empty()
+            && contents.damaged_bytes == 0
+            && let Err(error) = journal.reset(run)
+        {
+            remove_if_there(path)?;
+            return Err(error);
         }
         Ok(Some((journal, contents)))
     }
@@ -131,7 +131,51 @@ impl Journal {
 
     /// Removes the file, then lets go of the lock.
     pub fn remove(self) -> io::Result<()> {
-        std::fs::remove_file(&self.path)
+        remove_if_there(&self.path)
+    }
+}
+
+/// The locked file, made where it is missing. A file that was removed while it was being locked is tried again.
+fn lock(path: &Path) -> io::Result<Option<File>> {
+    for _ in 0..LOCK_TRIES {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                // Someone who only looks lets go at once.
+                std::thread::sleep(LOCK_PAUSE);
+                continue;
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        let ours = file.metadata()?;
+        match std::fs::metadata(path) {
+            Ok(there) if (there.dev(), there.ino()) == (ours.dev(), ours.ino()) => return Ok(Some(file)),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+/// Gives a file beside the store to the store's owner. Who may not give files away keeps them.
+pub(crate) fn give_to(file: &File, owner: Option<(u32, u32)>) -> io::Result<()> {
+    let Some((uid, gid)) = owner else { return Ok(()) };
+    let now = file.metadata()?;
+    if (now.uid(), now.gid()) == (uid, gid) {
+        return Ok(());
+    }
+    match std::os::unix::fs::fchown(file, Some(uid), Some(gid)) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        done => done,
+    }
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
     }
 }
 
@@ -177,4 +221,71 @@ fn next_record(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 /// Bytes up to the last that is not zero.
 fn used(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn entry(text: &str) -> Entry {
+        Entry::Note { kind: "doubt".into(), text: text.into(), at_ns: Some(1) }
+    }
+
+    fn bytes_of(dir: &Path, texts: &[&str]) -> Vec<u8> {
+        let path = dir.join("j");
+        let (mut journal, _) = Journal::open(&path, "run", None).unwrap().unwrap();
+        texts.iter().for_each(|text| journal.append(&entry(text)).unwrap());
+        let bytes = std::fs::read(&path).unwrap();
+        journal.remove().unwrap();
+        bytes[..used(&bytes)].to_vec()
+    }
+
+    #[test]
+    fn entries_come_back_and_only_one_process_holds_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = path_of(&dir.path().join("s.db"), 7);
+        assert!(path.ends_with("s.db.journal-7"));
+        let (mut journal, empty) = Journal::open(&path, "run", None).unwrap().unwrap();
+        assert_eq!(empty, Contents::default());
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), RESERVE_BYTES as u64);
+        journal.append(&entry("a")).unwrap();
+        assert!(held(&path) && Journal::open(&path, "run", None).unwrap().is_none());
+        drop(journal);
+        assert!(!held(&path));
+        let (mut journal, contents) = Journal::open(&path, "run", None).unwrap().unwrap();
+        let want = Contents { run: "run".into(), entries: vec![entry("a")], damaged_bytes: 0 };
+        assert_eq!(contents, want);
+        journal.append(&entry("b")).unwrap();
+        assert_eq!(journal.read().unwrap().entries, [entry("a"), entry("b")]);
+        journal.reset("run").unwrap();
+        assert_eq!(journal.read().unwrap().entries, []);
+        journal.remove().unwrap();
+        assert!(!path.exists() && !held(&path));
+    }
+
+    #[test]
+    fn a_cut_anywhere_costs_only_the_last_entry() {
+        let dir = tempfile::tempdir().unwrap();
+        let whole = bytes_of(dir.path(), &["first", "second"]);
+        let one = bytes_of(dir.path(), &["first"]).len();
+        for cut in one + 1..whole.len() {
+            let (contents, end) = parse(&whole[..cut]);
+            assert_eq!(contents.entries, [entry("first")], "cut at {cut}");
+            assert_eq!(end, one as u64);
+            assert!(contents.damaged_bytes > 0 && contents.damaged_bytes <= cut - one);
+        }
+        assert_eq!(parse(&whole).0.entries.len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_parse(bytes in proptest::collection::vec(any::<u8>(), 0..200), ours in any::<bool>()) {
+            let bytes = if ours { [MAGIC.as_slice(), &bytes].concat() } else { bytes };
+            let (contents, end) = parse(&bytes);
+            prop_assert!(end as usize <= bytes.len());
+            prop_assert!(contents.damaged_bytes <= bytes.len());
+        }
+    }
 }

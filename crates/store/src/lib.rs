@@ -10,7 +10,11 @@ mod journal;
 mod machine;
 mod open;
 mod read;
+mod recover;
+mod rows;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod value;
 mod write;
 
@@ -39,6 +43,12 @@ pub struct Store {
     series: HashMap<(i64, SeriesKey), i64>,
     live: BTreeMap<String, Live>,
     recovered: Vec<String>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.debug_struct("Store").field("path", &self.path).field("mode", &self.mode).finish_non_exhaustive()
+    }
 }
 
 /// A run that this process writes.

@@ -21,12 +21,12 @@ impl Store {
     /// Adds facts to a machine by hand; a key that is there already gets the new value.
     pub fn add_machine_facts(&mut self, machine_id: &str, facts: &[Fact]) -> Result<()> {
         self.must_write()?;
-        let at_ns = now_ns();
         let sql = "INSERT INTO machine_fact (machine_id, key, kind, value, unit, source, why, at_ns)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (machine_id, key) DO UPDATE SET kind = excluded.kind,
             value = excluded.value, unit = excluded.unit, source = excluded.source, why = excluded.why,
             at_ns = excluded.at_ns";
         self.transact(|tx| {
+            let at_ns = now_ns(tx)?;
             for fact in facts {
                 let ((kind, text), unit) = (value::fact_parts(fact), value::unit_symbol(fact.unit));
                 let columns = params![machine_id, fact.key, kind, text, unit, fact.source, fact.why, at_ns];
@@ -49,7 +49,7 @@ impl Store {
         let sql = "INSERT INTO machine (id, name, source, at_ns) VALUES ($1, $2, $3, $4)
             ON CONFLICT (id) DO UPDATE SET name = excluded.name, source = excluded.source, at_ns = excluded.at_ns";
         let MachineSheet { id, name, source, facts } = sheet;
-        self.transact(|tx| tx.execute(sql, params![id, name, source, now_ns()]))?;
+        self.transact(|tx| tx.execute(sql, params![id, name, source, now_ns(tx)?]))?;
         self.add_machine_facts(id, facts)
     }
 

@@ -1,15 +1,16 @@
 //! Opening a store: every way in which that can fail has its own sentence, before anything is measured.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, DirBuilder, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{StoreError, parent};
+use crate::journal;
 use crate::schema::{self, MIGRATIONS, Migration};
 use crate::{Result, Store};
 
@@ -74,8 +75,10 @@ impl Store {
     /// Commits a small write now, so that a full disk, a lock or missing permission shows before measuring starts.
     pub fn check_writable(&self) -> Result<()> {
         self.must_write()?;
-        let sql = "INSERT INTO write_check (no, at_ns) VALUES (1, $1) ON CONFLICT (no) DO UPDATE SET at_ns = excluded.at_ns";
-        self.db.execute(sql, [now_ns()]).map_err(|error| self.sql(&error))?;
+        let sql = "INSERT INTO write_check (no, at_ns) VALUES (1, $1)
+            ON CONFLICT (no) DO UPDATE SET at_ns = excluded.at_ns";
+        let written = now_ns(&self.db).and_then(|now| self.db.execute(sql, [now]));
+        written.map_err(|error| self.sql(&error))?;
         Ok(())
     }
 
@@ -115,17 +118,16 @@ pub fn is_temporary(path: &Path) -> bool {
     let resolved =
         absolute.ancestors().find_map(|part| fs::canonicalize(part).ok()).unwrap_or_else(|| absolute.clone());
     let roots = ["/tmp", "/var/tmp", "/dev/shm", "/run"].map(PathBuf::from);
-    let named = std::env::var_os("TMPDIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
-    roots.iter().chain(&named).any(|root| absolute.starts_with(root) || resolved.starts_with(root))
+    roots.iter().any(|root| absolute.starts_with(root) || resolved.starts_with(root))
 }
 
-/// Wall clock in nanoseconds since 1970.
-pub(crate) fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+/// Wall clock of the engine in nanoseconds since 1970, to the millisecond.
+pub(crate) fn now_ns(db: &Connection) -> rusqlite::Result<i64> {
+    let sql = "SELECT CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) * 1000000";
+    db.query_row(sql, [], |row| row.get(0))
 }
 
-fn refuse_old_sqlite(number: i32, found: &str) -> Result<()> {
+pub(crate) fn refuse_old_sqlite(number: i32, found: &str) -> Result<()> {
     if number < LEAST_SQLITE.0 {
         return Err(StoreError::OldSqlite { found: found.to_owned(), least: LEAST_SQLITE.1 });
     }
@@ -142,7 +144,8 @@ fn prepare_file(path: &Path, options: &Options) -> Result<Option<(u32, u32)>> {
                 what: "not a regular file".to_owned(),
             });
         }
-        Ok(data) => return Ok(side_owner(&data, options.owner)),
+        // Files beside it belong to whom it belongs.
+        Ok(data) => return Ok(Some((data.uid(), data.gid()))),
         Err(error) if error.kind() == io::ErrorKind::NotFound && options.mode == Mode::Create => {}
         Err(error) => return Err(StoreError::io(path, &error)),
     }
@@ -166,11 +169,6 @@ fn prepare_file(path: &Path, options: &Options) -> Result<Option<(u32, u32)>> {
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
-}
-
-/// Files beside the store belong to whom the store belongs, where this process may give files away.
-fn side_owner(data: &Metadata, wanted: Option<(u32, u32)>) -> Option<(u32, u32)> {
-    wanted.map(|_| (data.uid(), data.gid()))
 }
 
 fn make_dirs(dir: &Path, owner: Option<(u32, u32)>) -> Result<()> {
@@ -276,7 +274,8 @@ fn check_schema(
     db.pragma_update(None, "synchronous", "full").map_err(fail)?;
     if found < known {
         let backup = if blank { None } else { Some(back_up(path, db, found, owner)?) };
-        schema::migrate(db, migrations, now_ns()).map_err(|error| match StoreError::sql(path, &error) {
+        let now = now_ns(db).map_err(fail)?;
+        schema::migrate(db, migrations, now).map_err(|error| match StoreError::sql(path, &error) {
             StoreError::Sql { path, what } => StoreError::Migration { path, from: found, what, backup },
             other => other,
         })?;
@@ -298,10 +297,7 @@ fn back_up(path: &Path, db: &Connection, version: i64, owner: Option<(u32, u32)>
     db.backup("main", &to, None::<fn(rusqlite::backup::Progress)>)
         .map_err(|error| StoreError::sql(&to, &error))?;
     let file = fs::File::open(&to).map_err(|error| StoreError::io(&to, &error))?;
-    if let Some((uid, gid)) = owner {
-        std::os::unix::fs::fchown(&file, Some(uid), Some(gid))
-            .map_err(|error| StoreError::io(&to, &error))?;
-    }
+    journal::give_to(&file, owner).map_err(|error| StoreError::io(&to, &error))?;
     file.sync_all().map_err(|error| StoreError::io(&to, &error))?;
     Ok(to)
 }

@@ -306,8 +306,7 @@ impl Store {
         rows.into_iter()
             .map(|(mut take, refusals)| {
                 if let Some(text) = refusals {
-                    take.refusals =
-                        serde_json::from_str(&text).map_err(|error| self.data(error.to_string()))?;
+                    take.refusals = value::findings(&text).map_err(|what| self.data(what))?;
                 }
                 Ok(take)
             })

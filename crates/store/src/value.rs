@@ -1,8 +1,10 @@
 //! Values as the columns keep them, and back. Every `u64` and every double survives the round trip, bit for bit.
 
-use model::{Fact, FactValue, Unit};
+use std::collections::BTreeMap;
 
 use model::plan::Plan;
+use model::{Fact, FactValue, Finding, Unit, Validity};
+use serde::{Deserialize, Serialize};
 
 /// A double as `(value, bits)`: the bits alone where SQL would change the number.
 pub(crate) fn split(number: f64) -> (Option<f64>, Option<i64>) {
@@ -64,4 +66,54 @@ pub(crate) fn plan(text: &str) -> Result<Plan, String> {
 pub(crate) fn hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
     parts.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, part| step(part.iter().fold(hash, step), &0))
+}
+
+/// A finding in JSON, which has no NaN and no infinities: those are text there.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoredFinding {
+    kind: String,
+    state: Validity,
+    subject: String,
+    text: String,
+    evidence: BTreeMap<String, Number>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Plain(f64),
+    Odd(String),
+}
+
+pub(crate) fn stored_findings(findings: &[Finding]) -> Vec<StoredFinding> {
+    let number = |number: f64| {
+        if number.is_finite() { Number::Plain(number) } else { Number::Odd(number.to_string()) }
+    };
+    let store = |finding: &Finding| StoredFinding {
+        kind: finding.kind.clone(),
+        state: finding.state,
+        subject: finding.subject.clone(),
+        text: finding.text.clone(),
+        evidence: finding.evidence.iter().map(|(name, &value)| (name.clone(), number(value))).collect(),
+    };
+    findings.iter().map(store).collect()
+}
+
+/// The inverse of [`stored_findings`].
+pub(crate) fn findings(text: &str) -> Result<Vec<Finding>, String> {
+    let stored: Vec<StoredFinding> =
+        serde_json::from_str(text).map_err(|error| format!("refusals of a take: {error}"))?;
+    stored.into_iter().map(finding).collect()
+}
+
+fn finding(stored: StoredFinding) -> Result<Finding, String> {
+    let StoredFinding { kind, state, subject, text, evidence } = stored;
+    let number = |(name, value)| match value {
+        Number::Plain(number) => Ok((name, number)),
+        Number::Odd(text) => {
+            text.parse().map(|number| (name, number)).map_err(|_| format!("the number `{text}`"))
+        }
+    };
+    let evidence = evidence.into_iter().map(number).collect::<Result<_, _>>()?;
+    Ok(Finding { kind, state, subject, text, evidence })
 }

@@ -93,7 +93,10 @@ impl Counter {
             };
             return Err(Error::unavailable(format!("the counter of {event:?}"), why));
         }
-        #[allow(clippy::useless_conversion, reason = "a long is an int on 32-bit targets")]
+        #[cfg_attr(
+            target_pointer_width = "32",
+            expect(clippy::useless_conversion, reason = "a long is an int on 32-bit targets")
+        )]
         let fd = i32::try_from(fd).map_err(|_| Error::invalid("count", "a huge descriptor"))?;
         // SAFETY: a descriptor that the kernel has just given to us alone.
         Ok(Self(unsafe { File::from_raw_fd(fd) }))

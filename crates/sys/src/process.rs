@@ -47,6 +47,26 @@ impl From<libc::rusage> for Usage {
     }
 }
 
+/// The kernel's own `struct rusage`: two pairs of seconds and microseconds, then 14 longs. Used
+/// with the bare wait4, since musl's for 32-bit times leaves the structure unfilled.
+type KernelUsage = [libc::c_long; 18];
+
+fn from_kernel(raw: &KernelUsage) -> Usage {
+    let pair_ns = |at: usize| {
+        let seconds = count(raw[at]).saturating_mul(1_000_000_000);
+        seconds.saturating_add(count(raw[at + 1]).saturating_mul(1000))
+    };
+    Usage {
+        user_ns: pair_ns(0),
+        system_ns: pair_ns(2),
+        max_rss_bytes: count(raw[4]).saturating_mul(1024),
+        minor_faults: count(raw[8]),
+        major_faults: count(raw[9]),
+        voluntary_switches: count(raw[16]),
+        involuntary_switches: count(raw[17]),
+    }
+}
+
 fn zero_usage() -> libc::rusage {
     // SAFETY: rusage is plain integers; all zero is valid.
     unsafe { std::mem::zeroed() }
@@ -186,10 +206,14 @@ impl Group {
         if self.exit.is_some() {
             return Ok(self.exit);
         }
-        let (mut status, mut raw) = (0, zero_usage());
+        let mut status: libc::c_int = 0;
+        let mut raw: KernelUsage = [0; 18];
         let got = loop {
-            // SAFETY: both pointers are to writable locals; the call keeps neither.
-            let got = unsafe { libc::wait4(self.pgid, &raw mut status, options, &raw mut raw) };
+            // SAFETY: `status` is an int and `raw` has the kernel's rusage layout; both are
+            // writable, and the call keeps neither pointer.
+            let got = unsafe {
+                libc::syscall(libc::SYS_wait4, self.pgid, &raw mut status, options, &raw mut raw, 0)
+            };
             if got >= 0 {
                 break got;
             }
@@ -198,8 +222,8 @@ impl Group {
                 return Err(error);
             }
         };
-        if got == self.pgid {
-            self.exit = Some(Exit { status: ExitStatus::from_raw(status), usage: raw.into() });
+        if got == self.pgid as libc::c_long {
+            self.exit = Some(Exit { status: ExitStatus::from_raw(status), usage: from_kernel(&raw) });
         }
         Ok(self.exit)
     }
@@ -361,7 +385,7 @@ mod tests {
         let mut group = Group::spawn(shell("exit 3"), Start::default()).unwrap();
         let exit = group.wait().unwrap();
         assert_eq!(exit.status.code(), Some(3));
-        assert!(exit.usage.max_rss_bytes > 0);
+        assert!(exit.usage.max_rss_bytes > 0 && exit.usage.minor_faults > 0);
         assert_eq!(group.try_wait().unwrap(), Some(exit));
         assert!(
             usage(Who::ThisThread).unwrap().user_ns

@@ -1,1 +1,28 @@
-//! Verdicts.
+//! From stored runs to conclusions: which figures hold, which machine is better, what would spoil a measurement.
+//!
+//! Pure: data in, findings out. Nothing here reads a file, a clock or the environment, and nothing is stored: every
+//! figure is recomputed from the takes. Not done here: choosing which runs belong together (the caller does), and
+//! drawing (the report does).
+//!
+//! | question | where |
+//! | --- | --- |
+//! | what did this run measure, and may it be believed | [`run_doc()`], [`findings()`] |
+//! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
+//! | what about this host would spoil a measurement | [`doctor()`] |
+
+pub mod compare;
+pub mod doctor;
+mod facts;
+mod family;
+pub mod noise;
+pub mod paragraph;
+pub mod rules;
+pub mod run;
+mod say;
+
+pub use compare::{CompareOptions, Side, compare};
+
+pub use doctor::{Live, doctor};
+pub use paragraph::paragraph;
+pub use rules::{Ruling, findings, rulings};
+pub use run::{RunContext, run_doc};

@@ -16,6 +16,7 @@ pub struct Args {
 pub const BUILD: &str = env!("BOXSCORE_BUILD");
 
 pub fn run(_args: &Args) -> Result<u8, CliError> {
+    instruments::workload::guard::set_program("/proc/self/exe");
     let worker = Worker { instruments: instruments::all(), hello: hello()?, lost };
     match worker.serve(std::io::stdin(), std::io::stdout()) {
         Ok(()) => Ok(0),
@@ -30,6 +31,7 @@ pub fn run(_args: &Args) -> Result<u8, CliError> {
     reason = "the main thread may be deep in a measurement that nobody waits for any more"
 )]
 fn lost() {
+    instruments::workload::guard::end_all();
     std::process::exit(1);
 }
 

@@ -144,5 +144,6 @@ fn bare() -> model::Setup {
         llc: None,
         memory: None,
         seed: 0,
+        command: None,
     }
 }

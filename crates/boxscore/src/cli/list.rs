@@ -59,6 +59,7 @@ fn setup(global: &Global) -> Setup {
         llc: None,
         memory: None,
         seed: 0,
+        command: None,
     }
 }
 
@@ -108,6 +109,7 @@ fn values(kind: ParamKind) -> String {
     match kind {
         ParamKind::Int { min, max } => format!("{min} to {max}"),
         ParamKind::Bytes { min, max } => format!("{} to {}", show_bytes(min), show_bytes(max)),
+        ParamKind::BytesOrAuto { min, max } => format!("auto, or {} to {}", show_bytes(min), show_bytes(max)),
         ParamKind::Choice(choices) => choices.join(", "),
         ParamKind::Threads => "a number, or all".to_owned(),
         ParamKind::Cpus => "a CPU list, or auto".to_owned(),

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod docs;
 pub mod doctor;
 pub mod export;
+pub mod guard;
 pub mod history;
 pub mod import;
 pub mod inspect;
@@ -91,6 +92,9 @@ pub enum Verb {
     /// Serve as the measuring child over stdin and stdout
     #[command(hide = true)]
     Agent(agent::Args),
+    /// End what the measuring child started when that child is gone
+    #[command(hide = true)]
+    Guard(guard::Args),
     /// Write the generated documents
     #[command(hide = true)]
     Docs(docs::Args),

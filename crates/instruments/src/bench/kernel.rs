@@ -178,6 +178,18 @@ pub fn footprint(each: usize, threads: usize) -> u64 {
     u64::try_from(each.saturating_mul(threads)).unwrap_or(u64::MAX)
 }
 
+/// Refuses to take more than half of the memory that may be used at all.
+pub fn room(setup: &Setup, bytes: u64) -> Result<(), Unfit> {
+    match setup.memory {
+        Some(memory) if bytes > memory / 2 => Err(Unfit::new(format!(
+            "needs {} MiB, more than half of the {} MiB of memory here",
+            bytes >> 20,
+            memory >> 20
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// `full`, or the smaller `smoke` in a smoke test.
 #[must_use]
 pub fn sized<T>(setup: &Setup, full: T, smoke: T) -> T {

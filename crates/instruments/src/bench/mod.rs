@@ -2,6 +2,7 @@
 
 pub mod cpu;
 pub mod disk;
+pub mod file;
 pub mod kernel;
 pub mod kernels;
 pub mod machine;

@@ -66,8 +66,7 @@ pub fn limits(root: &Root) -> Limits {
         limits.memory = tightest(&folders, |folder| bytes_v2(&root.maybe(&format!("{folder}/memory.max"))?));
         limits.swap =
             tightest(&folders, |folder| bytes_v2(&root.maybe(&format!("{folder}/memory.swap.max"))?));
-        let first = |name: &str| folders.iter().find_map(|folder| root.maybe(&format!("{folder}/{name}")));
-        limits.cpuset = first("cpuset.cpus.effective");
+        limits.cpuset = folders.iter().find_map(|own| root.maybe(&format!("{own}/cpuset.cpus.effective")));
         limits.weight =
             folders.first().and_then(|own| root.number(&format!("{own}/cpu.weight"))?.try_into().ok());
     }
@@ -105,7 +104,8 @@ fn legacy(root: &Root, own: &Membership, mounts: &[Mount], limits: &mut Limits) 
 }
 
 /// Our folder under the mount, then its parents up to the mount point.
-fn ancestors(mount: &Mount, path: &str) -> Vec<String> {
+#[must_use]
+pub fn ancestors(mount: &Mount, path: &str) -> Vec<String> {
     // Inside a container the mounted part starts below the path that /proc names.
     let rest = match mount.root.trim_end_matches('/') {
         "" => path,

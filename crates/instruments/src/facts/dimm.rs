@@ -15,21 +15,23 @@ pub type Channel = (String, String);
 pub fn channel(locator: &str, bank: Option<&str>) -> Option<Channel> {
     let (locator, bank) = (locator.to_ascii_uppercase(), bank.unwrap_or("").to_ascii_uppercase());
     let socket = socket(&locator).or_else(|| socket(&bank)).unwrap_or_default();
-    let name = after_word(&bank, "CHANNEL")
+    let name = lettered(&locator)
         .or_else(|| after_word(&locator, "CHANNEL"))
-        .or_else(|| lettered(&locator))?;
+        .or_else(|| after_word(&bank, "CHANNEL"))?;
     Some((socket, name))
 }
 
-/// `P1`, `CPU0`, `PROC 2`, `NODE 1` at a word's start, as the bare number.
+/// `P1`, `CPU0`, `PROC 2`, `NODE 1` at a word's start, as the bare numbers.
 fn socket(text: &str) -> Option<String> {
-    ["CPU", "PROC", "NODE", "SOCKET", "P"].iter().find_map(|word| {
-        let at = text.find(word)?;
+    let number = |word: &&str| {
+        let at = text.find(*word)?;
         let before = text.get(..at)?.chars().next_back();
         let rest = text.get(at + word.len()..)?.trim_start_matches([' ', '_', '-']);
         let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
         (!number.is_empty() && before.is_none_or(|c| !c.is_ascii_alphanumeric())).then_some(number)
-    })
+    };
+    let found: Vec<String> = ["CPU", "PROC", "SOCKET", "P", "NODE"].iter().filter_map(number).collect();
+    (!found.is_empty()).then(|| found.join("."))
 }
 
 /// The letter or number right after `word`: `CHANNELA`, `CHANNEL 3`, `CHANNEL-B`.
@@ -114,10 +116,11 @@ mod tests {
     fn locators_name_their_channel() {
         let of = |locator: &str, bank: Option<&str>| channel(locator, bank).map(|(s, c)| format!("{s}/{c}"));
         assert_eq!(of("CPU1_DIMM_A1", None).as_deref(), Some("1/A"));
-        assert_eq!(of("P1-DIMMA1", Some("P0_Node0_Channel0_Dimm0")).as_deref(), Some("1/0"));
+        assert_eq!(of("P1-DIMMA1", Some("P0_Node0_Channel0_Dimm0")).as_deref(), Some("1/A"));
         assert_eq!(of("ChannelA-DIMM0", Some("BANK 0")).as_deref(), Some("/A"));
         assert_eq!(of("A1", None).as_deref(), Some("/A"));
         assert_eq!(of("DIMM 0", Some("P0 CHANNEL H")).as_deref(), Some("0/H"));
+        assert_eq!(of("DIMM 0", Some("P0_Node1_Channel2_Dimm0")).as_deref(), Some("0.1/2"));
         assert_eq!(of("DIMM0", Some("BANK0")), None);
         assert_eq!(of("PROC 1 DIMM 3", None), None);
         assert_eq!(of("", None), None);

@@ -6,6 +6,11 @@
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use sys::cpu::CpuFacts;
+
+use super::cpuinfo::{self, CpuInfo};
 
 /// No file of /proc or /sys that is read here is larger; cpuinfo of 1,024 CPUs is about 2 MB.
 const LIMIT: u64 = 8 << 20;
@@ -17,34 +22,36 @@ pub const ABSENT: &str = "this system does not report it";
 /// Caveat of a fact that a virtual device made up.
 pub const HYPERVISOR: &str = "reported by the hypervisor";
 
-/// The registers of one CPUID leaf: eax, ebx, ecx, edx.
-pub type Registers = [u32; 4];
-/// Reads a CPUID leaf and sub-leaf.
-pub type Cpuid = fn(u32, u32) -> Registers;
-
 /// Where a scan reads from.
 #[derive(Clone, Debug)]
 pub struct Root {
     prefix: PathBuf,
-    /// CPUID of this machine; `None` for captured trees and on other architectures.
-    pub cpuid: Option<Cpuid>,
+    /// What this machine's processor says about itself; `None` for captured trees and where it says nothing.
+    pub cpu: Option<CpuFacts>,
     /// The directory whose file system the store and the disk benchmarks use.
     pub dir: Option<PathBuf>,
     /// Whether this is the running machine.
     pub live: bool,
+    cpuinfo: OnceLock<CpuInfo>,
 }
 
 impl Root {
     /// The running machine.
     #[must_use]
     pub fn live() -> Root {
-        Root { prefix: PathBuf::from("/"), cpuid: live_cpuid(), dir: None, live: true }
+        Root {
+            prefix: PathBuf::from("/"),
+            cpu: sys::cpu::facts(),
+            dir: None,
+            live: true,
+            cpuinfo: OnceLock::new(),
+        }
     }
 
     /// A captured tree.
     #[must_use]
     pub fn at(prefix: impl Into<PathBuf>) -> Root {
-        Root { prefix: prefix.into(), cpuid: None, dir: None, live: false }
+        Root { prefix: prefix.into(), cpu: None, dir: None, live: false, cpuinfo: OnceLock::new() }
     }
 
     #[must_use]
@@ -69,6 +76,13 @@ impl Root {
         let mut bytes = Vec::new();
         file.take(LIMIT).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
         Ok(bytes)
+    }
+
+    /// /proc/cpuinfo, read once; empty when it cannot be read.
+    pub fn cpuinfo(&self) -> &CpuInfo {
+        self.cpuinfo.get_or_init(|| {
+            self.bytes("/proc/cpuinfo").map(|bytes| cpuinfo::parse(&bytes)).unwrap_or_default()
+        })
     }
 
     /// A file's text without surrounding blanks and NULs, or why not.
@@ -154,16 +168,6 @@ fn natural(name: &str) -> Vec<(String, u64)> {
         }
     }
     parts
-}
-
-#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-fn live_cpuid() -> Option<Cpuid> {
-    None
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
-fn live_cpuid() -> Option<Cpuid> {
-    None
 }
 
 #[cfg(test)]

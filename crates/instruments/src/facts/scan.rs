@@ -58,16 +58,16 @@ impl Probe for Once {
 
 /// Every scan, in the order of a spec sheet.
 pub static SCANS: &[&Scan] = &[
-    inventory::platform::INSTRUMENT,
-    inventory::cpu::INSTRUMENT,
-    inventory::cache::INSTRUMENT,
-    inventory::isa::INSTRUMENT,
-    inventory::memory::INSTRUMENT,
-    inventory::disk::INSTRUMENT,
-    inventory::net::INSTRUMENT,
-    inventory::pcie::INSTRUMENT,
-    inventory::power::INSTRUMENT,
-    inventory::limits::INSTRUMENT,
+    inventory::inventory_platform::INSTRUMENT,
+    inventory::inventory_cpu::INSTRUMENT,
+    inventory::inventory_cache::INSTRUMENT,
+    inventory::inventory_isa::INSTRUMENT,
+    inventory::inventory_memory::INSTRUMENT,
+    inventory::inventory_disk::INSTRUMENT,
+    inventory::inventory_net::INSTRUMENT,
+    inventory::inventory_pcie::INSTRUMENT,
+    inventory::inventory_power::INSTRUMENT,
+    inventory::inventory_limits::INSTRUMENT,
 ];
 
 /// All facts of a machine.

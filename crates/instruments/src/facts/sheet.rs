@@ -101,10 +101,12 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Marks all facts from `from` on, known ones only, as the hypervisor's word.
-    pub fn paravirtual(&mut self, from: usize) {
+    /// Marks the known facts from `from` on as the hypervisor's word; those that the system itself sets (the
+    /// endings in `own`) are left alone.
+    pub fn paravirtual(&mut self, from: usize, own: &[&str]) {
         for fact in self.facts.iter_mut().skip(from) {
-            if fact.value.is_some() && fact.why.is_none() {
+            let ours = own.iter().any(|ending| fact.key.ends_with(ending));
+            if fact.value.is_some() && fact.why.is_none() && !ours {
                 fact.why = Some(HYPERVISOR.to_owned());
             }
         }

@@ -51,7 +51,9 @@ impl Structure {
 /// Whether a DMI string is more than a manufacturer's placeholder.
 #[must_use]
 pub fn says_something(text: &str) -> bool {
-    const EMPTY: [&str; 14] = [
+    const EMPTY: [&str; 16] = [
+        "0123456789",
+        "123456789",
         "not specified",
         "to be filled by o.e.m.",
         "default string",

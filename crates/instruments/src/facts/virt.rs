@@ -18,50 +18,29 @@ fn seen(kind: impl Into<String>, source: &'static str) -> Option<Seen> {
     Some(Seen { kind: kind.into(), source })
 }
 
-/// The kind behind the 12 bytes of CPUID leaf 0x40000000.
-#[must_use]
-pub fn signature(name: &[u8]) -> Option<&'static str> {
-    Some(match name {
-        [b'K', b'V', b'M', b'K', ..] | b"Linux KVM Hv" => "kvm",
-        b"Microsoft Hv" => "hyperv",
-        b"VMwareVMware" => "vmware",
-        b"XenVMMXenVMM" => "xen",
-        b"TCGTCGTCGTCG" => "qemu",
-        b"VBoxVBoxVBox" => "virtualbox",
-        b"bhyve bhyve " => "bhyve",
-        b"ACRNACRNACRN" => "acrn",
-        b" lrpepyh  vr" | b" prl hyperv " => "parallels",
-        b"QNXQVMBSQG  " => "qnx",
-        b"SRESRESRESRE" => "lockheed",
-        b"Jailhouse\0\0\0" => "jailhouse",
-        b"EVMMEVMMEVMM" => "intel-evmm",
-        b"UnisysSpar64" => "unisys",
-        _ => return None,
-    })
+/// The kind behind a hypervisor's CPUID name.
+fn signature(name: &str) -> String {
+    match name {
+        "Hyper-V" => "hyperv".to_owned(),
+        name if name.starts_with("unknown") => "other".to_owned(),
+        name => name.to_ascii_lowercase(),
+    }
 }
 
 /// The virtual machine, if it is one.
 #[must_use]
 pub fn machine(root: &Root, info: &CpuInfo) -> Option<Seen> {
     let flag = info.flags().is_some_and(|flags| flags.contains(&"hypervisor"));
-    from_cpuid(root, flag)
+    from_cpuid(root)
         .or_else(|| root.maybe("/sys/hypervisor/type").and_then(|kind| seen(kind, "/sys/hypervisor/type")))
         .or_else(|| from_dmi(root))
         .or_else(|| from_tree(root))
         .or_else(|| if flag { seen("other", "/proc/cpuinfo flag hypervisor") } else { None })
 }
 
-fn from_cpuid(root: &Root, flag: bool) -> Option<Seen> {
-    let cpuid = root.cpuid?;
-    if !flag && cpuid(1, 0)[2] >> 31 == 0 {
-        return None;
-    }
-    let [_, b, c, d] = cpuid(0x4000_0000, 0);
-    let name: Vec<u8> = [b, c, d].iter().flat_map(|word| word.to_le_bytes()).collect();
-    match signature(&name) {
-        Some(kind) => seen(kind, "cpuid 0x40000000"),
-        None => None,
-    }
+fn from_cpuid(root: &Root) -> Option<Seen> {
+    let name = root.cpu.as_ref()?.hypervisor.as_deref()?;
+    seen(signature(name), "cpuid 0x40000000")
 }
 
 fn from_dmi(root: &Root) -> Option<Seen> {
@@ -180,8 +159,7 @@ pub fn facts(sheet: &mut Sheet<'_>, info: &CpuInfo) {
 /// Whether devices here are a hypervisor's.
 #[must_use]
 pub fn is_virtual(root: &Root) -> bool {
-    let info = root.bytes("/proc/cpuinfo").map(|bytes| super::cpuinfo::parse(&bytes)).unwrap_or_default();
-    machine(root, &info).is_some()
+    machine(root, root.cpuinfo()).is_some()
 }
 
 #[cfg(test)]
@@ -190,9 +168,8 @@ mod tests {
 
     #[test]
     fn signatures_and_marks() {
-        assert_eq!(signature(b"KVMKVMKVM\0\0\0"), Some("kvm"));
-        assert_eq!(signature(b"Microsoft Hv"), Some("hyperv"));
-        assert_eq!(signature(b"GenuineIntel"), None);
+        assert_eq!(signature("KVM"), "kvm");
+        assert_eq!(signature("Hyper-V"), "hyperv");
         assert_eq!(from_environ("PATH=/bin\0container=lxc\0"), Some("lxc".to_owned()));
         assert_eq!(from_cgroup("0::/kubepods/besteffort/pod1"), Some("kubernetes"));
         assert_eq!(from_cgroup("0::/init.scope"), None);

@@ -2,7 +2,22 @@
 
 use model::Instrument;
 
+pub mod cipher;
+pub mod compress;
 pub mod crc32c;
+pub mod hash_table;
+pub mod index;
+pub mod mac;
 pub mod rabin;
+pub mod recover_segment;
 
-pub static ALL: &[&dyn Instrument] = &[&crc32c::INSTRUMENT, &rabin::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] = &[
+    &cipher::INSTRUMENT,
+    &compress::INSTRUMENT,
+    &crc32c::INSTRUMENT,
+    &hash_table::INSTRUMENT,
+    &index::INSTRUMENT,
+    &mac::INSTRUMENT,
+    &rabin::INSTRUMENT,
+    &recover_segment::INSTRUMENT,
+];

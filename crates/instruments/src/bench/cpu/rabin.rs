@@ -14,7 +14,7 @@ use model::{
 use crate::bench::kernel::{KernelProbe, bytes_param, float, footprint, sized, word_param};
 use crate::bench::kernels::buffer::Buffer;
 use crate::bench::kernels::gf2::Affine;
-use crate::bench::kernels::ladder::{self, Ladder};
+use crate::bench::kernels::ladder::{self, Ladder, Work};
 use crate::bench::kernels::rabin;
 use crate::bench::kernels::serial::Serial;
 
@@ -88,21 +88,15 @@ fn whole_ladder(setup: &Setup, pick: fn(f64, f64) -> f64) -> Result<Box<dyn Prob
     let (seed, largest) = (setup.seed, sized(setup, ladder::LARGEST, 4096));
     let make = move |_| {
         let mut sum = 0;
-        Ok(Ladder::new(
-            largest,
-            seed,
-            Box::new(move |data| {
-                sum = rabin::roll(sum, data);
-                sum
-            }),
-        ))
+        let work: Work = Box::new(move |data| {
+            sum = rabin::roll(sum, data);
+            sum
+        });
+        Ok(Ladder::new(largest, seed, vec![work]))
     };
     let memory = footprint(largest, setup.threads()?);
     KernelProbe::boxed(setup, memory, make, move |tally, record| {
-        let rates = ladder::rates(tally);
-        let found = rates.into_iter().map(|(_, rate)| rate.0).reduce(pick);
-        let found = found.ok_or_else(|| Fault::new("no size of the ladder took any time"))?;
-        record.push(&THROUGHPUT, BytesPerSec(found));
+        record.push(&THROUGHPUT, ladder::extreme(tally, pick)?);
         Ok(())
     })
 }

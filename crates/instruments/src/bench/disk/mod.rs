@@ -2,4 +2,9 @@
 
 use model::Instrument;
 
-pub static ALL: &[&dyn Instrument] = &[];
+pub mod disk_fsync;
+pub mod disk_read;
+pub mod disk_seq;
+
+pub static ALL: &[&dyn Instrument] =
+    &[&disk_fsync::INSTRUMENT, &disk_read::INSTRUMENT, &disk_seq::INSTRUMENT];

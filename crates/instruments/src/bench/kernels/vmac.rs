@@ -44,8 +44,17 @@ const fn high(wide: u128) -> u64 {
 impl Vmac {
     #[must_use]
     pub fn new(key: &[u8; 16]) -> Vmac {
+        Vmac::with(Aes128::new(key))
+    }
+
+    /// The same key without the processor's AES instruction.
+    #[must_use]
+    pub fn by_table(key: &[u8; 16]) -> Vmac {
+        Vmac::with(Aes128::by_table(key))
+    }
+
+    fn with(aes: Aes128) -> Vmac {
         const POLY_MASK: u64 = 0x1fff_ffff_1fff_ffff;
-        let aes = Aes128::new(key);
         let mut nh = [0; WORDS + 2];
         for (index, pair) in (0u8..).zip(nh.as_chunks_mut::<2>().0) {
             let (a, b) = derive(&aes, 0x80, index);
@@ -86,17 +95,16 @@ impl Vmac {
         let mut sums = [0u128; N];
         let mut started = false;
         for block in blocks {
-            let parts = nh::<N>(&self.nh, block.as_chunks::<16>().0);
-            self.step(&mut sums, parts, &mut started);
+            let parts = nh_sums::<N>(&self.nh, block.as_chunks::<16>().0);
+            self.step(&mut sums, parts.map(|sum| sum & NH_MASK), &mut started);
         }
         if !rest.is_empty() {
-            let mut padded = [0; BLOCK];
-            for (to, from) in padded.iter_mut().zip(rest) {
-                *to = *from;
+            let (pairs, odd) = rest.as_chunks::<16>();
+            let mut parts = nh_sums::<N>(&self.nh, pairs);
+            if !odd.is_empty() {
+                add_products(&mut parts, &self.nh, pairs.len(), padded(odd));
             }
-            let pairs = rest.len().div_ceil(16);
-            let parts = nh::<N>(&self.nh, padded.as_chunks::<16>().0.get(..pairs).unwrap_or_default());
-            self.step(&mut sums, parts, &mut started);
+            self.step(&mut sums, parts.map(|sum| sum & NH_MASK), &mut started);
         }
         let mut hashes = [0; N];
         for (index, hash) in hashes.iter_mut().enumerate() {
@@ -118,22 +126,46 @@ impl Vmac {
     }
 }
 
-/// For each digest word: the sum of products of pairs of message and key words, 126 bits of it. The second
-/// word's key starts two words later.
+const NH_MASK: u128 = (1 << 126) - 1;
+
+/// For each digest word: the sum of products of pairs of message and key words. The second digest word's key
+/// starts two words later.
 #[inline]
-fn nh<const N: usize>(keys: &[u64; WORDS + 2], pairs: &[[u8; 16]]) -> [u128; N] {
+fn nh_sums<const N: usize>(keys: &[u64; WORDS + 2], pairs: &[[u8; 16]]) -> [u128; N] {
     let mut sums = [0u128; N];
     for (index, pair) in pairs.iter().enumerate() {
-        let wide = u128::from_le_bytes(*pair);
-        let (first, second) = (low(wide), high(wide));
-        for (shift, sum) in sums.iter_mut().enumerate() {
-            let at = 2 * (index + shift);
-            let (Some(a), Some(b)) = (keys.get(at), keys.get(at + 1)) else { continue };
-            let product = u128::from(first.wrapping_add(*a)) * u128::from(second.wrapping_add(*b));
-            *sum = sum.wrapping_add(product);
-        }
+        add_products(&mut sums, keys, index, u128::from_le_bytes(*pair));
     }
-    sums.map(|sum| sum & ((1 << 126) - 1))
+    sums
+}
+
+#[inline]
+fn add_products<const N: usize>(sums: &mut [u128; N], keys: &[u64; WORDS + 2], index: usize, pair: u128) {
+    let (first, second) = (low(pair), high(pair));
+    for (shift, sum) in sums.iter_mut().enumerate() {
+        let at = 2 * (index + shift);
+        let (Some(a), Some(b)) = (keys.get(at), keys.get(at + 1)) else { continue };
+        let product = u128::from(first.wrapping_add(*a)) * u128::from(second.wrapping_add(*b));
+        *sum = sum.wrapping_add(product);
+    }
+}
+
+/// Fewer than 16 bytes as a pair of words, the rest 0, by eight, four, two and one.
+fn padded(odd: &[u8]) -> u128 {
+    let (mut pair, mut shift, mut rest) = (0u128, 0, odd);
+    if let Some((bytes, after)) = rest.split_first_chunk::<8>() {
+        pair |= u128::from(u64::from_le_bytes(*bytes));
+        (shift, rest) = (64, after);
+    }
+    if let Some((bytes, after)) = rest.split_first_chunk::<4>() {
+        pair |= u128::from(u32::from_le_bytes(*bytes)) << shift;
+        (shift, rest) = (shift + 32, after);
+    }
+    if let Some((bytes, after)) = rest.split_first_chunk::<2>() {
+        pair |= u128::from(u16::from_le_bytes(*bytes)) << shift;
+        (shift, rest) = (shift + 16, after);
+    }
+    rest.first().map_or(pair, |byte| pair | u128::from(*byte) << shift)
 }
 
 /// Once around: below 2^127 + 1, not fully reduced.
@@ -187,8 +219,7 @@ const fn modulo_p64(x: u128) -> u64 {
     let x = (x >> 64) * 257 + low(x) as u128;
     let x = (x >> 64) * 257 + low(x) as u128;
     let x = low(x);
-    let x = if x >= P64 { x - P64 } else { x };
-    x
+    if x >= P64 { x - P64 } else { x }
 }
 
 #[cfg(test)]
@@ -222,6 +253,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn padding_adds_zeros(odd in proptest::collection::vec(any::<u8>(), 0..16)) {
+            let mut wide = [0; 16];
+            wide[..odd.len()].copy_from_slice(&odd);
+            prop_assert_eq!(padded(&odd), u128::from_le_bytes(wide));
+        }
+
         #[test]
         fn splitting_divides(value in 0u128..1 << 127) {
             let divisor = (1u128 << 64) - (1 << 32);

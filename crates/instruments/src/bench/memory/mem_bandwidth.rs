@@ -14,7 +14,7 @@ use model::{
 use crate::bench::kernel::repeats_for;
 use crate::bench::ram::arena::{self, Arena, SECOND, SOURCE, TARGET, lock};
 use crate::bench::ram::kernels::{self, BLOCK, Isa, Kernel, Op, Store};
-use crate::bench::ram::pass::{Arrays, Crew};
+use crate::bench::ram::pass::{self, Arrays, Crew};
 use crate::bench::ram::place::{self, CPUS, Extent, NODE, PAGES, Place};
 
 const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
@@ -160,11 +160,13 @@ impl Instrument for MemBandwidth {
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         let task = task(setup)?;
         let crew = Crew::start(&task.place.cpus)?;
-        let mut probe = Bandwidth { task, crew, arena: arena::shared(), footprint: 0, noted: false };
+        let (arena, huge) = (arena::shared(), None);
+        let mut probe = Bandwidth { task, crew, arena, huge, footprint: 0, noted: false };
         let arena = Arc::clone(&probe.arena);
         let mut arena = lock(&arena);
         let before = arena.held();
         probe.ready(&mut arena).map_err(|fault| Unfit::new(fault.0))?;
+        probe.huge = arena.huge_doubt(&probe.task.place.kind, roles(probe.task.op));
         probe.footprint = arena.held().saturating_sub(before);
         drop(arena);
         Ok(Box::new(probe))
@@ -175,6 +177,8 @@ struct Bandwidth {
     task: Task,
     crew: Crew,
     arena: Arc<Mutex<Arena>>,
+    /// What is doubtful about the pages.
+    huge: Option<Finding>,
     footprint: u64,
     noted: bool,
 }
@@ -194,7 +198,8 @@ impl Bandwidth {
         let kind = &task.place.kind;
         let fresh = arena.ensure(kind, roles(task.op), bytes, task.limit).map_err(faulty)?;
         for role in fresh {
-            self.crew.fill(arena.array(kind, role).map_err(faulty)?.words_mut())?;
+            let words = arena.array(kind, role).map_err(faulty)?.words_mut();
+            pass::fill(&mut self.crew, &task.place.fillers, words)?;
         }
         Ok(())
     }
@@ -254,8 +259,8 @@ impl Probe for Bandwidth {
         let time = self.timed(repeats)?;
         let counted = self.task.extent.bytes as f64 * self.task.op.counted() as f64 * repeats as f64;
         record.push(&BANDWIDTH, Bytes(counted) / time);
-        if let Some(doubt) = self.task.extent.doubt.clone() {
-            record.refuse(Finding { subject: CARD.name.to_owned(), ..doubt });
+        for doubt in self.task.extent.doubt.iter().chain(&self.huge) {
+            record.refuse(doubt.clone().about(CARD.name));
         }
         if !self.noted {
             self.noted = true;
@@ -287,7 +292,7 @@ mod tests {
         let (llc, memory) = (Some(8 << 20), Some(4 << 30));
         let cpus = vec![0, 1];
         let dir = std::env::temp_dir();
-        INSTRUMENT.fit(&Setup { params, size: Size::Full, cpus, dir, llc, memory, seed: 1 })
+        INSTRUMENT.fit(&Setup { params, size: Size::Full, cpus, dir, llc, memory, seed: 1, command: None })
     }
 
     #[test]

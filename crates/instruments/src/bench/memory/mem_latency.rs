@@ -230,8 +230,8 @@ impl Probe for Latency {
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         let walked = self.chase.walk(repeats.max(1))?;
         record.push(&LATENCY, walked.latency);
-        if let Some(doubt) = self.doubt.clone() {
-            record.refuse(doubt.about(CARD.name));
+        for doubt in self.doubt.iter().chain(&self.chase.doubt) {
+            record.refuse(doubt.clone().about(CARD.name));
         }
         if !self.noted {
             self.noted = true;
@@ -260,7 +260,7 @@ mod tests {
         let params = CARD.resolve(&Params::parse(params).unwrap()).unwrap();
         let (llc, memory) = (Some(8 << 20), Some(4 << 30));
         let dir = std::env::temp_dir();
-        Setup { params, size: Size::Full, cpus: vec![0, 1], dir, llc, memory, seed: 1 }
+        Setup { params, size: Size::Full, cpus: vec![0, 1], dir, llc, memory, seed: 1, command: None }
     }
 
     #[test]

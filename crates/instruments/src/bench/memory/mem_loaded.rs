@@ -117,8 +117,8 @@ impl Probe for Loaded {
         let walked = self.chase.walk(repeats.max(1))?;
         record.push(&LATENCY, walked.latency);
         record.push(&LOAD, BytesPerSec(walked.loaded));
-        if let Some(doubt) = self.doubt.clone() {
-            record.refuse(doubt.about(CARD.name));
+        for doubt in self.doubt.iter().chain(&self.chase.doubt) {
+            record.refuse(doubt.clone().about(CARD.name));
         }
         if !self.noted {
             self.noted = true;
@@ -147,7 +147,7 @@ mod tests {
         let params = CARD.resolve(&Params::default()).unwrap();
         let (llc, memory) = (Some(8 << 20), Some(4 << 30));
         let dir = std::env::temp_dir();
-        let one = Setup { params, size: Size::Full, cpus: vec![0], dir, llc, memory, seed: 1 };
+        let one = Setup { params, size: Size::Full, cpus: vec![0], dir, llc, memory, seed: 1, command: None };
         assert!(INSTRUMENT.fit(&one).unwrap_err().why.contains("at least 2 CPUs"));
         assert_eq!(INSTRUMENT.fit(&Setup { cpus: vec![0, 1], ..one }), Ok(()));
     }

@@ -8,10 +8,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use model::Finding;
 use sys::pages::{Advice, Pages};
 
 use super::chain::{Shape, ShapeError};
-use super::place::Kind;
+use super::place::{Kind, huge_doubt};
 
 pub const SOURCE: usize = 0;
 pub const TARGET: usize = 1;
@@ -48,6 +49,16 @@ impl Array {
             self.built += 1;
         }
         Ok(self.built)
+    }
+
+    /// Bytes that sit in huge pages just now, or why that is not known.
+    pub fn huge_bytes(&self) -> Result<u64, String> {
+        self.pages.huge_bytes().map_err(|error| error.to_string())
+    }
+
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.pages.len() as u64
     }
 
     /// The number that [`Array::chain`] gave last.
@@ -128,6 +139,17 @@ impl Arena {
     pub fn array(&mut self, kind: &Kind, role: usize) -> Result<&mut Array, ArenaError> {
         let array = self.slots(kind).get_mut(role).and_then(Option::as_mut);
         array.ok_or_else(|| ArenaError::Memory("an array was given away".to_owned()))
+    }
+
+    /// What is doubtful about the pages of these roles, where huge ones were asked for.
+    pub fn huge_doubt(&mut self, kind: &Kind, roles: &[usize]) -> Option<Finding> {
+        if !kind.huge {
+            return None;
+        }
+        let slots = self.slots(kind);
+        let arrays = roles.iter().filter_map(|&role| slots.get(role)?.as_ref());
+        let mut doubts = arrays.filter_map(|array| huge_doubt(array.huge_bytes(), array.bytes()));
+        doubts.next()
     }
 
     /// The source, target, second source and small array, as far as they are there.

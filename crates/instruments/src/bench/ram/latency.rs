@@ -7,11 +7,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use model::{Fault, Seconds, Setup, Unfit};
+use model::{Fault, Finding, Seconds, Setup, Unfit};
 
 use super::arena::{self, Arena, SMALL, SOURCE, TARGET, lock};
 use super::chain::{Links, Shape, UNIT, Walker};
-use super::pass::{Crew, Out};
+use super::pass::{self, Crew, Out};
 use super::place::{self, Place};
 use crate::bench::team::Done;
 
@@ -31,6 +31,8 @@ pub struct Chase {
     arena: Arc<Mutex<Arena>>,
     walker: Option<(u64, Walker)>,
     footprint: u64,
+    /// What is doubtful about the pages.
+    pub doubt: Option<Finding>,
     /// Bytes that loaders read while the chain is walked, and their pause after each 4 KiB.
     load: Option<(usize, u64)>,
 }
@@ -69,12 +71,14 @@ impl Chase {
         let lap = (shape.slots().map_err(unfit)? as u64).div_ceil(UNIT);
         let crew = Crew::start(&place.cpus)?;
         let (limit, llc, arena) = (place::limit(setup), setup.llc, arena::shared());
+        let (walker, footprint, doubt) = (None, 0, None);
         let mut chase =
-            Chase { shape, role, lap, place, limit, llc, crew, arena, walker: None, footprint: 0, load };
+            Chase { shape, role, lap, place, limit, llc, crew, arena, walker, footprint, doubt, load };
         let arena = Arc::clone(&chase.arena);
         let mut arena = lock(&arena);
         let before = arena.held();
         chase.ready(&mut arena).map_err(unfit)?;
+        chase.doubt = arena.huge_doubt(&chase.place.kind, &[role]);
         chase.footprint = arena.held().saturating_sub(before);
         drop(arena);
         Ok(chase)
@@ -88,7 +92,8 @@ impl Chase {
         let roles: Vec<usize> = wanted.iter().map(|(role, _)| *role).collect();
         let bytes = wanted.iter().map(|(_, bytes)| *bytes).max().unwrap_or_default();
         for role in arena.ensure(kind, &roles, bytes, self.limit).map_err(faulty)? {
-            self.crew.fill(arena.array(kind, role).map_err(faulty)?.words_mut())?;
+            let words = arena.array(kind, role).map_err(faulty)?.words_mut();
+            pass::fill(&mut self.crew, &self.place.fillers, words)?;
         }
         let array = arena.array(kind, self.role).map_err(faulty)?;
         let built = array.chain(&self.shape).map_err(faulty)?;

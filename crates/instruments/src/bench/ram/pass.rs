@@ -48,6 +48,15 @@ impl Span {
     }
 }
 
+/// Fills a new array, from all `fillers` where that is worth starting them.
+pub fn fill(crew: &mut Crew, fillers: &[u32], words: &mut [u64]) -> Result<(), Fault> {
+    const LARGE: usize = 64 << 20;
+    if fillers.len() <= crew.members || size_of_val(words) < LARGE {
+        return crew.fill(words);
+    }
+    Crew::start(fillers).map_err(|unfit| Fault::new(unfit.why))?.fill(words)
+}
+
 /// What all members do.
 #[derive(Clone)]
 enum Job {
@@ -102,8 +111,8 @@ impl Crew {
         self.team.cpus()
     }
 
-    /// Writes every word once, from the CPUs that will use it.
-    pub fn fill(&mut self, words: &mut [u64]) -> Result<(), Fault> {
+    /// Writes every word once, from the crew's CPUs.
+    fn fill(&mut self, words: &mut [u64]) -> Result<(), Fault> {
         match kernels::best(Op::FullWrite, Store::Temporal) {
             None => words.fill(kernels::WRITTEN),
             Some((_, kernel)) => {

@@ -43,6 +43,9 @@ pub const NODE: ParamSpec = ParamSpec {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub cpus: Vec<u32>,
+    /// CPUs that fill new arrays: all that may be used, but on a machine with several nodes only `cpus`,
+    /// since memory comes from the node that touches it first.
+    pub fillers: Vec<u32>,
     pub kind: Kind,
 }
 
@@ -76,7 +79,8 @@ impl Place {
             touched_from = nodes.iter().filter_map(home).collect();
         }
         let huge = setup.params.get("pages") == Some("huge");
-        Ok(Place { cpus, kind: Kind { huge, node, touched_from } })
+        let fillers = if touched_from.is_empty() { setup.cpus.clone() } else { cpus.clone() };
+        Ok(Place { cpus, fillers, kind: Kind { huge, node, touched_from } })
     }
 
     /// A sentence for the `pinning` note.
@@ -189,6 +193,29 @@ pub fn doubt(bytes: u64, llc: Option<u64>) -> Option<Finding> {
     Some(finding.evidence("array_bytes", bytes as f64).evidence("llc_bytes", llc as f64))
 }
 
+/// Huge pages are a wish: what is doubtful when the kernel gave few of them.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
+pub fn huge_doubt(got: Result<u64, String>, bytes: u64) -> Option<Finding> {
+    let kind = "huge-pages";
+    match got {
+        Err(why) => {
+            let text = format!("how much lies in huge pages cannot be told: {why}");
+            Some(Finding::new(kind, Validity::Unknown, text))
+        }
+        Ok(got) if got < bytes / 10 * 9 => {
+            let text = format!(
+                "the kernel put {} of {} MiB in huge pages; see /sys/kernel/mm/transparent_hugepage/enabled",
+                got >> 20,
+                bytes >> 20
+            );
+            let finding = Finding::new(kind, Validity::Doubtful, text);
+            Some(finding.evidence("huge_bytes", got as f64).evidence("array_bytes", bytes as f64))
+        }
+        Ok(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use model::Params;
@@ -204,6 +231,7 @@ mod tests {
             llc,
             memory,
             seed: 1,
+            command: None,
         }
     }
 
@@ -235,6 +263,14 @@ mod tests {
     fn without_a_reported_cache_the_state_is_unknown() {
         let here = setup("", &[0], None, None);
         assert_eq!(extent(&here, None, 1).unwrap().doubt.unwrap().state, Validity::Unknown);
+    }
+
+    #[test]
+    fn few_huge_pages_are_doubted() {
+        let state = |got| huge_doubt(got, 100 << 20).map(|finding| finding.state);
+        assert_eq!(state(Ok(100 << 20)), None);
+        assert_eq!(state(Ok(0)), Some(Validity::Doubtful));
+        assert_eq!(state(Err("no smaps".to_owned())), Some(Validity::Unknown));
     }
 
     #[test]

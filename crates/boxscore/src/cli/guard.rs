@@ -1,0 +1,11 @@
+//! `boxscore guard`: kills the process groups it is told of on stdin when that pipe closes. Started by the agent.
+
+use crate::error::CliError;
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {}
+
+pub fn run(_args: &Args) -> Result<u8, CliError> {
+    instruments::workload::guard::serve(std::io::stdin());
+    Ok(0)
+}

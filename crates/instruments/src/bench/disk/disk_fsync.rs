@@ -1,0 +1,148 @@
+//! The time until a small write is safe: one 4 KiB write and a sync, again and again.
+//!
+//! Each write overwrites the next block of the test file (no allocation), past the page cache, and is
+//! followed by fdatasync or fsync. Counted is the time of write and sync together. Where the device has a
+//! volatile write cache and its flush counter did not rise, the figure is refused.
+
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use model::params::parse_bytes;
+use model::{
+    Better, Cadence, Card, Family, Fault, Histogram, Instrument, Metric, Need, ParamKind, ParamSpec, Probe,
+    Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+};
+use sys::clock;
+use sys::pages::{Advice, Pages};
+
+use crate::bench::file::proof;
+use crate::bench::file::testfile::{self, FILE_SIZE, TestFile};
+use crate::bench::kernel::repeats_for;
+use crate::bench::kernels::random::Random;
+
+const LATENCY: Metric<Seconds> = Metric::new(
+    "latency",
+    Better::Lower,
+    "median of the take's write and sync pairs, each from before the write until the sync has returned",
+);
+const LATENCIES: Metric<Seconds> =
+    Metric::new("latencies", Better::Neither, "all write and sync pairs of the take");
+
+static CARD: Card = Card {
+    name: "disk-fsync",
+    family: Family::Disk,
+    says: "time until a 4 KiB write is safe on the device",
+    source: "fio-style write with fdatasync=1, own code",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[
+        ParamSpec {
+            name: "sync",
+            kind: ParamKind::Choice(&["fdatasync", "fsync"]),
+            default: "fdatasync",
+            says: "the call after each write; fsync also makes the file's times safe",
+        },
+        ParamSpec {
+            name: "block",
+            kind: ParamKind::Bytes { min: 512, max: 1 << 20 },
+            default: "4KiB",
+            says: "bytes of a write",
+        },
+        FILE_SIZE,
+    ],
+    metrics: &[LATENCY.info(), LATENCIES.info()],
+    needs: &[Need::Directory],
+    variants: &[
+        Variant { tier: Tier::Quick, set: "sync=fdatasync", headline: &["latency"] },
+        Variant { tier: Tier::Full, set: "sync=fsync", headline: &[] },
+    ],
+};
+
+pub static INSTRUMENT: DiskFsync = DiskFsync;
+
+pub struct DiskFsync;
+
+impl Instrument for DiskFsync {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        testfile::fit(setup)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let file = testfile::get(setup)?;
+        let failed = |error: sys::Error| Unfit::new(error.to_string());
+        let block = setup.params.get("block").and_then(parse_bytes).unwrap_or(4096);
+        let alignment = sys::direct::alignment(file.file()).map_err(failed)?.bytes;
+        if !block.is_multiple_of(u64::from(alignment.max(1))) {
+            return Err(Unfit::new(format!("direct writes here are multiples of {alignment} bytes")));
+        }
+        let length = usize::try_from(block).map_err(|_| Unfit::new("larger than the address space"))?;
+        let mut buffer = Pages::new(length, Advice::Default).map_err(failed)?;
+        Random::new(setup.seed).fill(buffer.as_mut_slice());
+        let all = setup.params.get("sync") == Some("fsync");
+        Ok(Box::new(Syncs { file, buffer, all, at: 0, noted: false }))
+    }
+}
+
+struct Syncs {
+    file: Arc<TestFile>,
+    buffer: Pages,
+    /// fsync rather than fdatasync.
+    all: bool,
+    at: u64,
+    noted: bool,
+}
+
+impl Syncs {
+    fn run(&mut self, count: u64) -> Result<(Seconds, Histogram), Fault> {
+        let block = self.buffer.len() as u64;
+        let whole = self.file.bytes / block * block;
+        let mut histogram = Histogram::default();
+        let begun = clock::now_ns();
+        let mut start = begun;
+        for _ in 0..count {
+            let written = self.file.file().write_all_at(self.buffer.as_slice(), self.at);
+            written.map_err(|error| Fault::new(format!("a write at {} failed: {error}", self.at)))?;
+            let synced = match self.all {
+                true => sys::direct::fsync(self.file.file()),
+                false => sys::direct::fdatasync(self.file.file()),
+            };
+            synced.map_err(|error| Fault::new(error.to_string()))?;
+            let end = clock::now_ns();
+            histogram.record(end.saturating_sub(start));
+            start = end;
+            self.at = (self.at + block) % whole;
+        }
+        Ok((Seconds::from_ns(start.saturating_sub(begun)), histogram))
+    }
+}
+
+impl Probe for Syncs {
+    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
+        repeats_for(at_least, |count| Ok(self.run(count)?.0))
+    }
+
+    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let count = repeats.max(1);
+        let before = proof::before(&self.file);
+        let (_, histogram) = self.run(count)?;
+        if let Some(finding) = proof::syncs(&self.file, &before, count) {
+            record.refuse(finding.about(CARD.name));
+        }
+        let median = histogram.quantile_ns(0.5).ok_or_else(|| Fault::new("no write was timed"))?;
+        record.push(&LATENCY, Seconds::from_ns(median));
+        record.histogram(&LATENCIES.info(), histogram);
+        if !self.noted {
+            self.noted = true;
+            record.note("device", &self.file.sentence());
+        }
+        Ok(())
+    }
+
+    fn footprint(&self) -> u64 {
+        self.buffer.len() as u64
+    }
+}

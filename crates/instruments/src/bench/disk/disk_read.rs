@@ -1,0 +1,238 @@
+//! Random reads of small blocks by queue depth: reads per second, and the time of each.
+//!
+//! Reads go past the page cache (O_DIRECT) at random blocks of a test file, `qd` of them under way, through
+//! io_uring or, where that is forbidden, threads. A latency runs from handing a read to the kernel until
+//! its answer is seen. Not counted: writing the file, and whatever caches the device and a hypervisor have.
+
+use std::sync::Arc;
+
+use model::params::parse_bytes;
+use model::{
+    Better, Cadence, Card, Count, Family, Fault, Histogram, Instrument, Metric, Need, ParamKind, ParamSpec,
+    PerSec, Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+};
+use sys::reads::{Completion, ReadEngine, Threads, best_engine};
+
+use crate::bench::file::proof;
+use crate::bench::file::testfile::{self, FILE_SIZE, TestFile};
+use crate::bench::kernel::repeats_for;
+use crate::bench::kernels::random::Random;
+
+const IOPS: Metric<PerSec> =
+    Metric::new("iops", Better::Higher, "reads per second from the first submitted to the last finished")
+        .per("read");
+const LATENCY: Metric<Seconds> = Metric::new(
+    "latency",
+    Better::Lower,
+    "median of the take's reads, each from handing it to the kernel until its answer is seen",
+);
+const LATENCIES: Metric<Seconds> =
+    Metric::new("latencies", Better::Neither, "all reads of the take, as `latency` times them");
+
+static CARD: Card = Card {
+    name: "disk-read",
+    family: Family::Disk,
+    says: "random reads past the page cache by queue depth",
+    source: "fio-style randread with direct=1, own code",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[
+        ParamSpec {
+            name: "pattern",
+            kind: ParamKind::Choice(&["random"]),
+            default: "random",
+            says: "blocks in random order",
+        },
+        ParamSpec {
+            name: "block",
+            kind: ParamKind::Bytes { min: 512, max: 1 << 20 },
+            default: "4KiB",
+            says: "bytes of a read",
+        },
+        ParamSpec {
+            name: "qd",
+            kind: ParamKind::Int { min: 1, max: 1024 },
+            default: "1",
+            says: "queue depth: reads under way",
+        },
+        ParamSpec {
+            name: "engine",
+            kind: ParamKind::Choice(&["auto", "threads"]),
+            default: "auto",
+            says: "auto: io_uring where it works, else threads; threads: blocking reads",
+        },
+        FILE_SIZE,
+    ],
+    metrics: &[IOPS.info(), LATENCY.info(), LATENCIES.info()],
+    needs: &[Need::Directory],
+    variants: &[
+        Variant { tier: Tier::Quick, set: "qd=1", headline: &["iops"] },
+        Variant { tier: Tier::Default, set: "qd=4|16|32", headline: &[] },
+        Variant { tier: Tier::Full, set: "qd=2|8|64|128|256", headline: &[] },
+    ],
+};
+
+pub static INSTRUMENT: DiskRead = DiskRead;
+
+pub struct DiskRead;
+
+impl Instrument for DiskRead {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        testfile::fit(setup)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let file = testfile::get(setup)?;
+        let number = |name: &str| setup.params.get(name).and_then(parse_bytes).unwrap_or(1);
+        let failed = |error: sys::Error| Unfit::new(error.to_string());
+        let block = u32::try_from(number("block")).map_err(|_| Unfit::new("blocks are below 4 GiB"))?;
+        let depth = u32::try_from(number("qd")).map_err(|_| Unfit::new("depths are below 2^32"))?;
+        let alignment = sys::direct::alignment(file.file()).map_err(failed)?.bytes;
+        if !block.is_multiple_of(alignment.max(1)) {
+            return Err(Unfit::new(format!("direct reads here are multiples of {alignment} bytes")));
+        }
+        let (engine, why) = if setup.params.get("engine") == Some("threads") {
+            let threads = Threads::new(file.file(), depth, block).map_err(failed)?;
+            (Box::new(threads) as Box<dyn ReadEngine>, None)
+        } else {
+            let chosen = best_engine(file.file(), depth, block).map_err(failed)?;
+            (chosen.engine, chosen.why_not_uring)
+        };
+        let why_not_uring = why.map(|error| error.to_string());
+        let random = Random::new(setup.seed);
+        Ok(Box::new(Reads { file, engine, block, random, why_not_uring, noted: false }))
+    }
+}
+
+struct Reads {
+    file: Arc<TestFile>,
+    engine: Box<dyn ReadEngine>,
+    block: u32,
+    random: Random,
+    why_not_uring: Option<String>,
+    noted: bool,
+}
+
+/// What the reads of a take say together.
+#[derive(Debug, Default)]
+struct Tally {
+    first_ns: Option<u64>,
+    last_ns: u64,
+    done: u64,
+    wrong: Option<String>,
+    histogram: Histogram,
+}
+
+impl Tally {
+    fn add(&mut self, block: u32, read: Completion) {
+        self.first_ns = Some(self.first_ns.map_or(read.submitted_ns, |first| first.min(read.submitted_ns)));
+        self.last_ns = self.last_ns.max(read.completed_ns);
+        match read.result {
+            Ok(bytes) if bytes == block => {
+                self.done += 1;
+                self.histogram.record(read.latency_ns());
+            }
+            Ok(bytes) => {
+                self.wrong = Some(format!("a read at {} gave {bytes} of {block} bytes", read.offset));
+            }
+            Err(errno) => {
+                let error = std::io::Error::from_raw_os_error(errno);
+                self.wrong = Some(format!("a read at {} failed: {error}", read.offset));
+            }
+        }
+    }
+
+    fn time(&self) -> Seconds {
+        Seconds::from_ns(self.last_ns.saturating_sub(self.first_ns.unwrap_or(self.last_ns)))
+    }
+}
+
+impl Reads {
+    fn read(&mut self, count: u64) -> Result<Tally, Fault> {
+        let (block, random) = (self.block, &mut self.random);
+        let blocks = (self.file.bytes / u64::from(block)).max(1);
+        let mut left = count;
+        let mut tally = Tally::default();
+        let mut next = || {
+            left = left.checked_sub(1)?;
+            Some(random.below(blocks) * u64::from(block))
+        };
+        let mut done = |read| tally.add(block, read);
+        self.engine.run(&mut next, &mut done).map_err(|error| Fault::new(error.to_string()))?;
+        match tally.wrong.take() {
+            Some(wrong) => Err(Fault::new(wrong)),
+            None if tally.done != count => {
+                Err(Fault::new(format!("{} of {count} reads came back", tally.done)))
+            }
+            None if tally.time().0 <= 0.0 => Err(Fault::new("the clock did not move during the take")),
+            None => Ok(tally),
+        }
+    }
+}
+
+impl Probe for Reads {
+    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
+        repeats_for(at_least, |count| Ok(self.read(count)?.time()))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "reads of a take stay far below 2^53")]
+    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let count = repeats.max(1);
+        let before = proof::before(&self.file);
+        let tally = self.read(count)?;
+        if let Some(finding) = proof::reads(&self.file, &before, count * u64::from(self.block)) {
+            record.refuse(finding.about(CARD.name));
+        }
+        record.push(&IOPS, Count(tally.done as f64) / tally.time());
+        if let Some(median) = tally.histogram.quantile_ns(0.5) {
+            record.push(&LATENCY, Seconds::from_ns(median));
+        }
+        record.histogram(&LATENCIES.info(), tally.histogram);
+        if !self.noted {
+            self.noted = true;
+            record.note("device", &self.file.sentence());
+            let why = self.why_not_uring.as_ref().map_or(String::new(), |why| format!(" ({why})"));
+            record.note("engine", &format!("{}{why}", self.engine.name()));
+        }
+        Ok(())
+    }
+
+    fn footprint(&self) -> u64 {
+        u64::from(self.block.next_multiple_of(4096)) * u64::from(self.engine.depth())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn completion(result: Result<u32, i32>) -> Completion {
+        Completion { index: 0, offset: 8192, submitted_ns: 100, completed_ns: 350, result }
+    }
+
+    #[test]
+    fn short_and_failed_reads_are_faults() {
+        let wrong = |result| {
+            let mut tally = Tally::default();
+            tally.add(4096, completion(result));
+            (tally.done, tally.wrong)
+        };
+        assert_eq!(wrong(Ok(4096)), (1, None));
+        assert_eq!(wrong(Ok(512)), (0, Some("a read at 8192 gave 512 of 4096 bytes".to_owned())));
+        assert!(wrong(Err(5)).1.unwrap().starts_with("a read at 8192 failed: Input/output error"));
+    }
+
+    #[test]
+    fn time_runs_from_the_first_submitted_to_the_last_finished() {
+        let mut tally = Tally::default();
+        for (submitted_ns, completed_ns) in [(100, 350), (50, 200), (120, 900)] {
+            tally.add(4096, Completion { submitted_ns, completed_ns, ..completion(Ok(4096)) });
+        }
+        assert_eq!(tally.time(), Seconds::from_ns(850));
+        assert_eq!(tally.histogram.quantile_ns(0.5), Some(250));
+    }
+}

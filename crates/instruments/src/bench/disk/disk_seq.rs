@@ -1,0 +1,146 @@
+//! Sequential transfers of large blocks, one at a time: bytes per second read or written.
+//!
+//! Reads and writes go past the page cache (O_DIRECT) through the test file from front to end and round
+//! again, going on where the last take stopped. A take of writes ends with fdatasync, which is counted.
+//! Not counted: what a device hides in caches of its own, and the first writing of the file.
+
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use model::params::parse_bytes;
+use model::{
+    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec,
+    Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+};
+use sys::clock;
+use sys::pages::{Advice, Pages};
+
+use crate::bench::file::proof;
+use crate::bench::file::testfile::{self, FILE_SIZE, TestFile};
+use crate::bench::kernel::repeats_for;
+use crate::bench::kernels::random::Random;
+
+const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
+    "bandwidth",
+    Better::Higher,
+    "bytes read or written per second, one block at a time, MB = 10^6; writes include the final fdatasync",
+);
+
+static CARD: Card = Card {
+    name: "disk-seq",
+    family: Family::Disk,
+    says: "sequential reads and writes past the page cache",
+    source: "fio-style read and write with direct=1, own code",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[
+        ParamSpec {
+            name: "op",
+            kind: ParamKind::Choice(&["read", "write"]),
+            default: "read",
+            says: "read, or write over the test file",
+        },
+        ParamSpec {
+            name: "block",
+            kind: ParamKind::Bytes { min: 512, max: 16 << 20 },
+            default: "1MiB",
+            says: "bytes of a transfer",
+        },
+        FILE_SIZE,
+    ],
+    metrics: &[BANDWIDTH.info()],
+    needs: &[Need::Directory],
+    variants: &[Variant { tier: Tier::Default, set: "op=read|write", headline: &[] }],
+};
+
+pub static INSTRUMENT: DiskSeq = DiskSeq;
+
+pub struct DiskSeq;
+
+impl Instrument for DiskSeq {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        testfile::fit(setup)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let file = testfile::get(setup)?;
+        let failed = |error: sys::Error| Unfit::new(error.to_string());
+        let block = setup.params.get("block").and_then(parse_bytes).unwrap_or(1 << 20).min(file.bytes);
+        let alignment = sys::direct::alignment(file.file()).map_err(failed)?.bytes;
+        if !block.is_multiple_of(u64::from(alignment.max(1))) {
+            return Err(Unfit::new(format!("direct transfers here are multiples of {alignment} bytes")));
+        }
+        let length = usize::try_from(block).map_err(|_| Unfit::new("larger than the address space"))?;
+        let mut buffer = Pages::new(length, Advice::Default).map_err(failed)?;
+        Random::new(setup.seed).fill(buffer.as_mut_slice());
+        let write = setup.params.get("op") == Some("write");
+        Ok(Box::new(Transfers { file, buffer, write, at: 0, noted: false }))
+    }
+}
+
+struct Transfers {
+    file: Arc<TestFile>,
+    buffer: Pages,
+    write: bool,
+    at: u64,
+    noted: bool,
+}
+
+impl Transfers {
+    fn block(&self) -> u64 {
+        self.buffer.len() as u64
+    }
+
+    fn run(&mut self, blocks: u64) -> Result<Seconds, Fault> {
+        let whole = self.file.bytes / self.block() * self.block();
+        let start = clock::now_ns();
+        for _ in 0..blocks {
+            let at = self.at;
+            let moved = match self.write {
+                true => self.file.file().write_all_at(self.buffer.as_slice(), at),
+                false => self.file.file().read_exact_at(self.buffer.as_mut_slice(), at),
+            };
+            moved.map_err(|error| Fault::new(format!("a transfer at {at} failed: {error}")))?;
+            self.at = (at + self.block()) % whole;
+        }
+        if self.write {
+            sys::direct::fdatasync(self.file.file()).map_err(|error| Fault::new(error.to_string()))?;
+        }
+        let time = Seconds::from_ns(clock::now_ns().saturating_sub(start));
+        if time.0 > 0.0 { Ok(time) } else { Err(Fault::new("the clock did not move during the take")) }
+    }
+}
+
+impl Probe for Transfers {
+    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
+        repeats_for(at_least, |blocks| self.run(blocks))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "bytes of a take stay far below 2^53")]
+    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let bytes = repeats.max(1) * self.block();
+        let before = proof::before(&self.file);
+        let time = self.run(repeats.max(1))?;
+        let finding = match self.write {
+            true => proof::syncs(&self.file, &before, 1),
+            false => proof::reads(&self.file, &before, bytes),
+        };
+        if let Some(finding) = finding {
+            record.refuse(finding.about(CARD.name));
+        }
+        record.push(&BANDWIDTH, Bytes(bytes as f64) / time);
+        if !self.noted {
+            self.noted = true;
+            record.note("device", &self.file.sentence());
+        }
+        Ok(())
+    }
+
+    fn footprint(&self) -> u64 {
+        self.block()
+    }
+}

@@ -1,0 +1,139 @@
+//! Proof that the device did the work: its counters before and after a take against what was asked of it.
+//!
+//! Others may use the device meanwhile, so counters can be too high without saying anything; only a
+//! shortfall is evidence.
+
+use model::{Finding, Validity};
+
+use super::device::{Device, Stat, WriteCache};
+use super::testfile::TestFile;
+
+/// Less than this share of the bytes coming from the device means that a cache answered.
+const SHARE: f64 = 0.9;
+
+/// Counters at one moment, or why there are none.
+type Counted<T> = Result<T, String>;
+
+/// The device's state before a take.
+#[derive(Debug)]
+pub struct Before {
+    stat: Counted<Stat>,
+    flushes: Counted<u64>,
+}
+
+fn device(file: &TestFile) -> Counted<&Device> {
+    file.device.as_ref().map_err(Clone::clone)
+}
+
+#[must_use]
+pub fn before(file: &TestFile) -> Before {
+    Before { stat: device(file).and_then(Device::stat), flushes: device(file).and_then(Device::flushes) }
+}
+
+/// After a take that read `bytes`: what is wrong with that, if anything.
+#[must_use]
+pub fn reads(file: &TestFile, before: &Before, bytes: u64) -> Option<Finding> {
+    let risen = || {
+        let now = device(file)?.stat()?.read_bytes;
+        Ok(now.saturating_sub(before.stat.clone()?.read_bytes))
+    };
+    judge_reads(risen(), bytes)
+}
+
+/// After a take with `syncs` writes made durable: what is wrong with that, if anything.
+#[must_use]
+pub fn syncs(file: &TestFile, before: &Before, syncs: u64) -> Option<Finding> {
+    let cache = device(file).and_then(Device::write_cache);
+    let risen = || Ok(device(file)?.flushes()?.saturating_sub(before.flushes.clone()?));
+    judge_syncs(cache, risen(), syncs)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes of a take stay far below 2^53")]
+fn judge_reads(risen: Counted<u64>, bytes: u64) -> Option<Finding> {
+    let kind = "page-cache";
+    match risen {
+        Err(why) => {
+            let text = format!("whether the device did the reads cannot be told: {why}");
+            Some(Finding::new(kind, Validity::Unknown, text))
+        }
+        Ok(risen) if (risen as f64) < SHARE * bytes as f64 => {
+            let text = format!(
+                "the device delivered {risen} of the {bytes} bytes that were read; a cache answered the rest"
+            );
+            let finding = Finding::new(kind, Validity::Invalid, text);
+            Some(finding.evidence("device_bytes", risen as f64).evidence("read_bytes", bytes as f64))
+        }
+        Ok(_) => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of a take stay far below 2^53")]
+fn judge_syncs(cache: Counted<WriteCache>, risen: Counted<u64>, syncs: u64) -> Option<Finding> {
+    let kind = "flush";
+    let unknown = |why: String| {
+        let text = format!("whether synced data reached the medium cannot be told: {why}");
+        Some(Finding::new(kind, Validity::Unknown, text))
+    };
+    let risen = match (cache, risen) {
+        (Ok(WriteCache::Through), _) => return None,
+        (Err(why), _) | (_, Err(why)) => return unknown(why),
+        (Ok(WriteCache::Back), Ok(risen)) => risen,
+    };
+    let (state, text) = if risen == 0 {
+        let text = format!(
+            "the device has a volatile write cache, and its flush counter did not move in {syncs} syncs: \
+             they returned before the data was safe"
+        );
+        (Validity::Invalid, text)
+    } else if risen.saturating_mul(2) < syncs {
+        let text = format!(
+            "the device has a volatile write cache, and it was flushed {risen} times for {syncs} syncs"
+        );
+        (Validity::Doubtful, text)
+    } else {
+        return None;
+    };
+    let finding = Finding::new(kind, state, text);
+    Some(finding.evidence("flushes", risen as f64).evidence("syncs", syncs as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(finding: Option<Finding>) -> Option<Validity> {
+        finding.map(|finding| finding.state)
+    }
+
+    #[test]
+    fn reads_that_the_device_did_not_do_are_invalid() {
+        assert_eq!(state(judge_reads(Ok(4096 * 100), 4096 * 100)), None);
+        assert_eq!(state(judge_reads(Ok(4096 * 999), 4096 * 100)), None);
+        assert_eq!(state(judge_reads(Ok(4096 * 50), 4096 * 100)), Some(Validity::Invalid));
+        assert_eq!(state(judge_reads(Ok(0), 4096)), Some(Validity::Invalid));
+        assert_eq!(state(judge_reads(Err("no".to_owned()), 4096)), Some(Validity::Unknown));
+    }
+
+    #[test]
+    fn syncs_without_flushes_are_invalid() {
+        let judge = |cache, risen| state(judge_syncs(cache, risen, 100));
+        assert_eq!(judge(Ok(WriteCache::Back), Ok(0)), Some(Validity::Invalid));
+        assert_eq!(judge(Ok(WriteCache::Back), Ok(10)), Some(Validity::Doubtful));
+        assert_eq!(judge(Ok(WriteCache::Back), Ok(100)), None);
+        assert_eq!(judge(Ok(WriteCache::Through), Ok(0)), None);
+        assert_eq!(judge(Ok(WriteCache::Through), Err("old".to_owned())), None);
+        assert_eq!(judge(Ok(WriteCache::Back), Err("old".to_owned())), Some(Validity::Unknown));
+        assert_eq!(judge(Err("none".to_owned()), Ok(5)), Some(Validity::Unknown));
+    }
+
+    #[test]
+    fn the_sentence_has_the_numbers() {
+        let finding = judge_syncs(Ok(WriteCache::Back), Ok(0), 42).unwrap();
+        assert_eq!(
+            finding.text,
+            "the device has a volatile write cache, and its flush counter did not move in 42 syncs: they \
+             returned before the data was safe"
+        );
+        assert_eq!(finding.evidence["syncs"], 42.0);
+    }
+}

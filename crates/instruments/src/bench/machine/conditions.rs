@@ -1,0 +1,223 @@
+//! What a take met: steal, load of others, throttling, faults, swapping, clock steps; differences over the take.
+//!
+//! Counts, shares and seconds. A condition that this system does not report is missing, not 0. Not seen: what a
+//! hypervisor hides, and load in bursts shorter than the kernel's ticks.
+
+use model::{
+    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, Probe, Ratio, Record, RecordExt,
+    Seconds, Setup, Unfit,
+};
+
+use super::watch::{Files, Moment, load};
+use crate::telemetry::parse::float;
+
+const STEAL: Metric<Ratio> = Metric::new(
+    "steal",
+    Better::Neither,
+    "Share of the time of the take's CPUs that the hypervisor gave to others (/proc/stat)",
+);
+const BACKGROUND: Metric<Count> = Metric::new(
+    "background",
+    Better::Neither,
+    "CPUs kept busy by other processes: busy time of all CPUs less that of boxscore and its children, over the take or, \
+     where the take is shorter, the last half second",
+)
+.per("CPU");
+const THROTTLED: Metric<Count> = Metric::new(
+    "throttled",
+    Better::Neither,
+    "Periods in which a CPU quota stopped our control group or one above it (nr_throttled)",
+);
+const THROTTLED_TIME: Metric<Seconds> = Metric::new(
+    "throttled-time",
+    Better::Neither,
+    "Time for which a CPU quota stopped our control group or those above it, summed over CPUs",
+);
+const MAJOR_FAULTS: Metric<Count> = Metric::new(
+    "major-faults",
+    Better::Neither,
+    "Page faults of boxscore and its ended children that had to read a disk",
+);
+const SWAPPED: Metric<Count> =
+    Metric::new("swapped", Better::Neither, "Pages that the whole system swapped in and out").per("page");
+const CLOCK_STEP: Metric<Seconds> = Metric::new(
+    "clock-step",
+    Better::Neither,
+    "How much more time passed by the wall clock than by the monotonic clock; negative when it was set back",
+);
+const THERMAL: Metric<Count> = Metric::new(
+    "thermal-throttle",
+    Better::Neither,
+    "Times that heat slowed the take's CPUs or their package, as counted by each CPU",
+);
+const PRESSURE: Metric<Ratio> = Metric::new(
+    "cpu-pressure",
+    Better::Neither,
+    "Share of the time in which some thread of the system waited for a CPU (PSI cpu some)",
+);
+
+static CARD: Card = Card {
+    name: "conditions",
+    family: Family::Machine,
+    says: "what each take met: steal, load of others, throttling, faults, swapping, clock steps",
+    source: "own: /proc, /sys and control group counters",
+    cadence: Cadence::Around,
+    definition: 1,
+    params: &[],
+    metrics: &[
+        STEAL.info(),
+        BACKGROUND.info(),
+        THROTTLED.info(),
+        THROTTLED_TIME.info(),
+        MAJOR_FAULTS.info(),
+        SWAPPED.info(),
+        CLOCK_STEP.info(),
+        THERMAL.info(),
+        PRESSURE.info(),
+    ],
+    needs: &[],
+    variants: &[],
+};
+
+pub struct Conditions;
+
+pub static INSTRUMENT: Conditions = Conditions;
+
+impl Instrument for Conditions {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let ticks_per_s = sys::system::clock_ticks_per_s().map_err(|error| Unfit::new(error.to_string()))?;
+        let mut watch =
+            Watch { files: Files::open(&setup.cpus), cpus: setup.cpus.clone(), ticks_per_s, before: None };
+        watch.files.read(&watch.cpus).load.into_iter().for_each(load::remember);
+        Ok(Box::new(watch))
+    }
+}
+
+struct Watch {
+    files: Files,
+    cpus: Vec<u32>,
+    ticks_per_s: u64,
+    before: Option<Moment>,
+}
+
+impl Probe for Watch {
+    fn take(&mut self, side: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let now = self.files.read(&self.cpus);
+        if side == 0 {
+            now.load.into_iter().for_each(load::remember);
+            self.before = Some(now);
+        } else if let Some(before) = self.before.take() {
+            let early = load::reach_back(now.at_ns);
+            now.load.into_iter().for_each(load::remember);
+            push(&before, &now, early, self.ticks_per_s, record);
+        }
+        Ok(())
+    }
+}
+
+/// Pushes every difference whose two sides are known. `early` is where the window of the load begins.
+fn push(before: &Moment, now: &Moment, early: Option<load::Mark>, ticks_per_s: u64, record: &mut dyn Record) {
+    let elapsed_ns = now.at_ns.saturating_sub(before.at_ns);
+    if let (Some(from), Some(to)) = (&before.load, &now.load) {
+        if let Some(cpus) = load::background(early.as_ref().unwrap_or(from), to, ticks_per_s) {
+            record.push(&BACKGROUND, Count(cpus));
+        }
+        if let Some(share) = load::steal(from, to) {
+            record.push(&STEAL, Ratio(share));
+        }
+    }
+    if let (Some(from), Some(to)) = (before.throttle, now.throttle) {
+        if let Some(count) = to.count.checked_sub(from.count) {
+            record.push(&THROTTLED, Count(float(count)));
+        }
+        if let Some(time_ns) = to.time_ns.checked_sub(from.time_ns) {
+            record.push(&THROTTLED_TIME, Seconds::from_ns(time_ns));
+        }
+    }
+    let mut count = |metric: &Metric<Count>, from: Option<u64>, to: Option<u64>| {
+        if let Some(difference) = to.zip(from).and_then(|(to, from)| to.checked_sub(from)) {
+            record.push(metric, Count(float(difference)));
+        }
+    };
+    count(&MAJOR_FAULTS, before.major_faults, now.major_faults);
+    count(&SWAPPED, before.swapped, now.swapped);
+    count(&THERMAL, before.thermal, now.thermal);
+    let waited = now.waited_us.zip(before.waited_us).and_then(|(to, from)| to.checked_sub(from));
+    if let Some(waited_us) = waited.filter(|_| elapsed_ns > 0) {
+        record.push(&PRESSURE, Ratio((float(waited_us) * 1000.0 / float(elapsed_ns)).min(1.0)));
+    }
+    record.push(&CLOCK_STEP, step(before, now));
+}
+
+fn step(before: &Moment, now: &Moment) -> Seconds {
+    let apart = |moment: &Moment| i128::from(moment.wall_ns) - i128::from(moment.at_ns);
+    let ns = apart(now) - apart(before);
+    let size = Seconds::from_ns(u64::try_from(ns.unsigned_abs()).unwrap_or(u64::MAX));
+    if ns < 0 { Seconds(-size.0) } else { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::parse::throttle::Throttle;
+    use crate::telemetry::record::Values;
+
+    #[test]
+    fn differences_and_missing_ones() {
+        let before = Moment {
+            at_ns: 1_000_000_000,
+            wall_ns: 50_000_000_000,
+            throttle: Some(Throttle { count: 3, time_ns: 10 }),
+            major_faults: Some(5),
+            waited_us: Some(1000),
+            thermal: Some(2),
+            ..Moment::default()
+        };
+        let now = Moment {
+            at_ns: 2_000_000_000,
+            wall_ns: 50_500_000_000,
+            throttle: Some(Throttle { count: 7, time_ns: 500_000_010 }),
+            major_faults: Some(5),
+            waited_us: Some(251_000),
+            thermal: Some(1),
+            ..Moment::default()
+        };
+        let mut values = Values::default();
+        push(&before, &now, None, 100, &mut values);
+        assert_eq!(values.get("throttled"), Some(4.0));
+        assert_eq!(values.get("throttled-time"), Some(0.5));
+        assert_eq!(values.get("major-faults"), Some(0.0));
+        assert_eq!(values.get("cpu-pressure"), Some(0.25));
+        assert_eq!(values.get("clock-step"), Some(-0.5));
+        for missing in ["steal", "background", "swapped", "thermal-throttle"] {
+            assert_eq!(values.get(missing), None, "{missing}");
+        }
+    }
+
+    #[test]
+    fn every_take_has_conditions() {
+        let setup = Setup {
+            params: model::Params::default(),
+            size: model::Size::Smoke,
+            cpus: vec![0],
+            dir: std::env::temp_dir(),
+            llc: None,
+            memory: None,
+            seed: 1,
+            command: None,
+        };
+        let mut probe = INSTRUMENT.prepare(&setup).unwrap();
+        let mut values = Values::default();
+        probe.take(1, &mut values).unwrap();
+        assert_eq!(values.get("clock-step"), None, "there was no before");
+        probe.take(0, &mut values).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        probe.take(1, &mut values).unwrap();
+        assert!(values.get("background").is_some_and(|cpus| cpus >= 0.0));
+        assert!(values.get("clock-step").is_some() && values.get("major-faults").is_some());
+    }
+}

@@ -1,0 +1,167 @@
+//! Network and RDMA devices: driver, line rate, queues, interrupts, place.
+//!
+//! Line rates in B/s (10GbE is 1.25e9). The loopback is left out; of devices without hardware only their kind is
+//! listed. Offloads need a system call on a socket and are not read here.
+
+use std::collections::BTreeSet;
+
+use model::{Fact, Unit};
+
+use crate::facts::root::ABSENT;
+use crate::facts::{Root, Scan, Sheet, text};
+
+pub static INSTRUMENT: &Scan =
+    &Scan::new("inventory-net", "network and RDMA devices: driver, speed, queues, interrupts", scan);
+
+const NET: &str = "/sys/class/net";
+const RDMA: &str = "/sys/class/infiniband";
+/// A host of containers has hundreds of virtual devices; beyond this they are only counted.
+const MOST_VIRTUAL: usize = 16;
+
+#[must_use]
+pub fn scan(root: &Root) -> Vec<Fact> {
+    let mut sheet = Sheet::new(root);
+    let names: Vec<String> = root
+        .list(NET)
+        .into_iter()
+        .filter(|name| name != "lo" && root.exists(&format!("{NET}/{name}/mtu")))
+        .collect();
+    if names.is_empty() {
+        let why = if root.exists(NET) { "only the loopback is visible here" } else { ABSENT };
+        sheet.unknown("nic.names", NET, why);
+    } else {
+        sheet.text("nic.names", names.join(" "), NET);
+    }
+    let (real, made): (Vec<String>, Vec<String>) =
+        names.into_iter().partition(|name| root.exists(&format!("{NET}/{name}/device")));
+    for name in &real {
+        nic(&mut sheet, name);
+    }
+    for name in made.iter().take(MOST_VIRTUAL) {
+        made_up(&mut sheet, name);
+    }
+    if made.len() > MOST_VIRTUAL {
+        sheet.count("nic.virtual", made.len() as u64, Unit::Count, NET);
+    }
+    rdma(&mut sheet);
+    sheet.done()
+}
+
+fn nic(sheet: &mut Sheet<'_>, name: &str) {
+    let root = sheet.root;
+    let folder = format!("{NET}/{name}");
+    let key = |what: &str| format!("nic.{name}.{what}");
+    let from = sheet.len();
+    let driver = root.link(&format!("{folder}/device/driver"));
+    let paravirtual = driver.as_deref().is_some_and(|driver| {
+        matches!(driver, "virtio_net" | "vif" | "xen_netfront" | "hv_netvsc" | "vmxnet3" | "ena" | "gve")
+    });
+    sheet.text_or(&key("driver"), driver, &format!("{folder}/device/driver"), ABSENT);
+    common(sheet, name);
+    let speed = format!("{folder}/speed");
+    match root.read(&speed).map(|text| text.parse::<i64>()) {
+        Ok(Ok(mbit)) if mbit > 0 => {
+            let bytes_per_sec = mbit as f64 * 1e6 / 8.0;
+            sheet.number(&key("speed"), bytes_per_sec, Unit::BytesPerSec, &speed);
+        }
+        Ok(_) => sheet.unknown(&key("speed"), &speed, "no link, or a virtual device without a rate"),
+        Err(why) => sheet.unknown(&key("speed"), &speed, &why),
+    }
+    if let Some(duplex) = root.maybe(&format!("{folder}/duplex")).filter(|text| text != "unknown") {
+        sheet.text(&key("duplex"), duplex, &format!("{folder}/duplex"));
+    }
+    let queues = root.list(&format!("{folder}/queues"));
+    for side in ["rx", "tx"] {
+        let count = queues.iter().filter(|queue| queue.starts_with(side)).count() as u64;
+        sheet.count(&key(&format!("queues.{side}")), count, Unit::Count, &format!("{folder}/queues"));
+    }
+    interrupts(sheet, name, &folder);
+    let node = root.number(&format!("{folder}/device/numa_node")).and_then(|node| u64::try_from(node).ok());
+    if let Some(node) = node {
+        sheet.count(&key("numa_node"), node, Unit::Count, &format!("{folder}/device/numa_node"));
+    }
+    if paravirtual {
+        sheet.paravirtual(from, &[".driver", ".state", ".mtu", ".mac", ".irq_affinity"]);
+    }
+}
+
+fn common(sheet: &mut Sheet<'_>, name: &str) {
+    let folder = format!("{NET}/{name}");
+    sheet.file(&format!("nic.{name}.state"), &format!("{folder}/operstate"));
+    sheet.file_number(&format!("nic.{name}.mtu"), &format!("{folder}/mtu"), 1.0, Unit::Byte);
+    sheet.file(&format!("nic.{name}.mac"), &format!("{folder}/address"));
+}
+
+/// The interrupts of the device (or, of virtio, of the PCI device above it) and the CPUs that may take them.
+fn interrupts(sheet: &mut Sheet<'_>, name: &str, folder: &str) {
+    let root = sheet.root;
+    let places = [format!("{folder}/device/msi_irqs"), format!("{folder}/device/../msi_irqs")];
+    let numbers = places.iter().map(|place| root.list(place)).find(|list| !list.is_empty());
+    let key = format!("nic.{name}.irqs");
+    let Some(numbers) = numbers else {
+        return sheet.unknown(&key, &places[0], ABSENT);
+    };
+    let mut cpus: BTreeSet<u32> = BTreeSet::new();
+    let mut effective: BTreeSet<u32> = BTreeSet::new();
+    for number in &numbers {
+        let list = |file: &str| {
+            let list = root.maybe(&format!("/proc/irq/{number}/{file}"));
+            list.map(|list| text::cpu_list(&list)).unwrap_or_default()
+        };
+        cpus.extend(list("smp_affinity_list"));
+        effective.extend(list("effective_affinity_list"));
+    }
+    sheet.count(&key, numbers.len() as u64, Unit::Count, &places[0]);
+    if !cpus.is_empty() {
+        let mut words = format!("may run on CPUs {}", text::fold_list(&cpus));
+        if !effective.is_empty() {
+            words.push_str(&format!(", do run on {}", text::fold_list(&effective)));
+        }
+        sheet.text(&format!("nic.{name}.irq_affinity"), words, "/proc/irq/*/smp_affinity_list");
+    }
+}
+
+/// Bridges, bonds, tunnels and the like.
+fn made_up(sheet: &mut Sheet<'_>, name: &str) {
+    let folder = format!("{NET}/{name}");
+    let root = sheet.root;
+    let kinds =
+        [("bridge", "bridge"), ("bonding", "bond"), ("tun_flags", "tap or tun"), ("wireless", "wireless")];
+    let kind = kinds.iter().find(|(file, _)| root.exists(&format!("{folder}/{file}"))).map(|(_, kind)| *kind);
+    let event = root.maybe(&format!("{folder}/uevent"));
+    let by_event = event.and_then(|text| text::pairs(&text, '=').remove("DEVTYPE"));
+    let kind = kind.map(str::to_owned).or(by_event).unwrap_or_else(|| "virtual".to_owned());
+    sheet.text(&format!("nic.{name}.kind"), kind, &folder);
+    common(sheet, name);
+}
+
+fn rdma(sheet: &mut Sheet<'_>) {
+    let root = sheet.root;
+    let names = root.list(RDMA);
+    if names.is_empty() {
+        if root.exists("/sys/class") {
+            sheet.text("rdma.names", "none", RDMA);
+        } else {
+            sheet.unknown("rdma.names", RDMA, ABSENT);
+        }
+        return;
+    }
+    sheet.text("rdma.names", names.join(" "), RDMA);
+    for name in names {
+        let folder = format!("{RDMA}/{name}");
+        let driver = root.link(&format!("{folder}/device/driver"));
+        sheet.text_or(&format!("rdma.{name}.driver"), driver, &format!("{folder}/device/driver"), ABSENT);
+        sheet.maybe(&format!("rdma.{name}.board"), &format!("{folder}/board_id"));
+        sheet.maybe(&format!("rdma.{name}.firmware"), &format!("{folder}/fw_ver"));
+        for port in root.list(&format!("{folder}/ports")) {
+            let key = |what: &str| format!("rdma.{name}.{port}.{what}");
+            let path = |what: &str| format!("{folder}/ports/{port}/{what}");
+            sheet.maybe(&key("link"), &path("link_layer"));
+            sheet.maybe(&key("state"), &path("state"));
+            // `100 Gb/sec (4X EDR)`: the data rate after coding.
+            if let Some(bits) = root.maybe(&path("rate")).and_then(|text| text::giga(&text)) {
+                sheet.number(&key("rate"), bits / 8.0, Unit::BytesPerSec, &path("rate"));
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Files of /proc and /sys that are read again and again: opened once, then read in place.
+//!
+//! It judges nothing; a file that cannot be read now is missing now.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Most files fit at once; larger ones double the buffer.
+const FIRST: usize = 4 << 10;
+/// No file that is read here is larger.
+const LIMIT: usize = 8 << 20;
+
+/// An open file and its last content.
+#[derive(Debug)]
+pub struct Kept {
+    file: File,
+    buffer: Vec<u8>,
+}
+
+impl Kept {
+    /// `None` when it cannot be opened and read here.
+    #[must_use]
+    pub fn open(path: impl AsRef<Path>) -> Option<Kept> {
+        let mut kept = Kept { file: File::open(path).ok()?, buffer: vec![0; FIRST] };
+        kept.read()?;
+        Some(kept)
+    }
+
+    /// The file's content now.
+    pub fn read(&mut self) -> Option<&[u8]> {
+        let mut filled = 0;
+        loop {
+            let Some(room) = self.buffer.get_mut(filled..).filter(|room| !room.is_empty()) else {
+                let larger = self.buffer.len() * 2;
+                if larger > LIMIT {
+                    return None;
+                }
+                self.buffer.resize(larger, 0);
+                continue;
+            };
+            match self.file.read_at(room, u64::try_from(filled).ok()?) {
+                Ok(0) => return self.buffer.get(..filled),
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// The content now, parsed.
+    pub fn parse<T>(&mut self, parse: impl FnOnce(&[u8]) -> T) -> Option<T> {
+        self.read().map(parse)
+    }
+}
+
+/// The names in a directory, sorted; empty when it cannot be read.
+#[must_use]
+pub fn names(dir: impl AsRef<Path>) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sees_the_content_of_now() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        std::fs::write(&path, b"one").unwrap();
+        let mut kept = Kept::open(&path).unwrap();
+        assert_eq!(kept.read(), Some(&b"one"[..]));
+        let long = vec![b'y'; FIRST * 3 + 1];
+        std::fs::write(&path, &long).unwrap();
+        assert_eq!(kept.read(), Some(&long[..]));
+        std::fs::write(&path, b"").unwrap();
+        assert_eq!(kept.read(), Some(&b""[..]));
+        assert!(Kept::open(dir.path().join("none")).is_none());
+        assert!(Kept::open(dir.path()).is_none());
+        assert_eq!(names(dir.path()), ["x"]);
+    }
+
+    #[test]
+    fn files_of_the_kernel_are_whole() {
+        let mut kept = Kept::open("/proc/stat").unwrap();
+        assert!(kept.read().is_some_and(|bytes| bytes.starts_with(b"cpu") && bytes.ends_with(b"\n")));
+        assert!(kept.parse(|bytes| bytes.len()).is_some_and(|len| len > 100));
+    }
+}

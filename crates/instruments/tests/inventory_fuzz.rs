@@ -1,0 +1,180 @@
+//! Every parser of the inventory on mutated input: none may panic, and lists stay within bounds.
+//!
+//! Seeded, so that a failure repeats. About a third of a second a parser; `BOXSCORE_FUZZ_SECONDS` sets the total.
+
+mod inventory_tree;
+
+use std::time::{Duration, Instant};
+
+use instruments::facts::{cgroup, cpuinfo, dimm, mounts, pci, smbios, text};
+use inventory_tree::{Machine, names};
+
+/// A small generator (xorshift64*), so that nothing depends on a library's version.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let high = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33;
+        usize::try_from(high).unwrap() % sides.max(1)
+    }
+}
+
+/// Cuts, flips, repeats, deletes and plants bytes that parsers trip over.
+fn mutate(seed: &[u8], dice: &mut Dice) -> Vec<u8> {
+    const PLANTS: [&[u8]; 12] = [
+        b"\0",
+        b"\xff\xff",
+        b"-",
+        b"99999999999999999999",
+        b"0-4294967295",
+        b"\n",
+        b":",
+        b" - ",
+        b"\\9",
+        b"\xc3\x28",
+        b"[",
+        b"\x7f\x04",
+    ];
+    let mut bytes = seed.to_vec();
+    for _ in 0..=dice.roll(8) {
+        let at = dice.roll(bytes.len() + 1);
+        match dice.roll(6) {
+            0 => bytes.truncate(at),
+            1 => {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte ^= 1 << dice.roll(8);
+                }
+            }
+            2 => {
+                let plant = PLANTS[dice.roll(PLANTS.len())];
+                bytes.splice(at..at, plant.iter().copied());
+            }
+            3 => {
+                let end = (at + dice.roll(40)).min(bytes.len());
+                bytes.drain(at..end);
+            }
+            4 => {
+                let end = (at + dice.roll(64)).min(bytes.len());
+                let piece = bytes[at..end].to_vec();
+                bytes.splice(at..at, piece);
+            }
+            _ => {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte = u8::try_from(dice.roll(256)).unwrap();
+                }
+            }
+        }
+    }
+    bytes.truncate(64 << 10);
+    bytes
+}
+
+fn seconds() -> f64 {
+    std::env::var("BOXSCORE_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(3.0)
+}
+
+/// Feeds a parser for its share of the time.
+fn drive(seeds: &[Vec<u8>], parse: impl Fn(&[u8])) {
+    const PARSERS: f64 = 9.0;
+    let mut dice = Dice(0x0123_4567_89ab_cdef);
+    seeds.iter().for_each(|seed| parse(seed));
+    let end = Instant::now() + Duration::from_secs_f64(seconds() / PARSERS);
+    while Instant::now() < end {
+        let seed = &seeds[dice.roll(seeds.len())];
+        parse(&mutate(seed, &mut dice));
+    }
+}
+
+/// The file of that name in every machine that has it, cut to what a mutation can still reach.
+fn samples(path: &'static str) -> Vec<Vec<u8>> {
+    let read = |name: String| Machine::with(&name, path).root().bytes(path).ok();
+    let mut found: Vec<Vec<u8>> = names().into_iter().filter_map(read).collect();
+    found.iter_mut().for_each(|bytes| bytes.truncate(8 << 10));
+    assert!(!found.is_empty(), "no machine has {path}");
+    found
+}
+
+#[test]
+fn cpuinfo_survives() {
+    drive(&samples("proc/cpuinfo"), |bytes| {
+        let info = cpuinfo::parse(bytes);
+        let _ = (info.arm_ids(), info.flags(), info.numbers("cpu MHz"));
+        if let Some(name) = info.first(&["model name"]) {
+            let _ = cpuinfo::clock_in_name(name);
+        }
+    });
+}
+
+#[test]
+fn smbios_survives() {
+    drive(&samples("sys/firmware/dmi/tables/DMI"), |bytes| {
+        let table = smbios::parse(bytes);
+        assert!(table.len() * 6 <= bytes.len() + 6);
+        let _ = (smbios::identity(&table), smbios::processors(&table), smbios::caches(&table));
+        let _ = (smbios::slots(&table), smbios::arrays(&table));
+        let modules = smbios::modules(&table);
+        let _ = (dimm::channels(&modules), dimm::layout(&modules));
+    });
+}
+
+#[test]
+fn mounts_survive() {
+    drive(&samples("proc/self/mountinfo"), |bytes| {
+        let mounts = mounts::parse(bytes);
+        let _ = mounts::of_path(&mounts, "/srv/a b");
+    });
+}
+
+#[test]
+fn cgroups_survive() {
+    let seeds = [&b"0::/a/b\n"[..], b"4:memory:/docker/1\n1:cpu,cpuacct:/x\n0::/\n"].map(<[u8]>::to_vec);
+    drive(&seeds, |bytes| {
+        let _ = cgroup::membership(bytes);
+    });
+    let seeds = [&b"90000 100000"[..], b"max 100000", b"9223372036854771712"].map(<[u8]>::to_vec);
+    drive(&seeds, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        assert!(cgroup::quota_v2(&text).flatten().is_none_or(f64::is_finite));
+        let _ = (cgroup::bytes_v1(&text), cgroup::bytes_v2(&text));
+    });
+}
+
+#[test]
+fn lists_and_sizes_survive() {
+    let seeds =
+        [&b"0-3,8,10-11"[..], b"ff,00000001", b"491520 kB", b"always [madvise] never", b"8.0 GT/s PCIe"];
+    drive(&seeds.map(<[u8]>::to_vec), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let list = text::cpu_list(&text);
+        assert_eq!(text::cpu_list(&text::fold_list(&list)), list);
+        let _ = (text::cpu_mask(&text), text::size(&text), text::chosen(&text), text::giga(&text));
+    });
+}
+
+#[test]
+fn release_names_and_pairs_survive() {
+    drive(&samples("etc/os-release"), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let _ = (text::os_name(&text), text::pairs(&text, ':'), text::tidy(&text));
+    });
+}
+
+#[test]
+fn pci_names_survive() {
+    drive(&samples("usr/share/misc/pci.ids"), |bytes| {
+        let names = pci::Names::find(bytes, &[(0x8086, 0x0a54), (0x8086, 0x37d2)]);
+        assert!(!names.name((0x8086, 0x0a54)).is_empty());
+    });
+}
+
+#[test]
+fn locators_survive() {
+    let seeds = [&b"P1-DIMMA1"[..], b"ChannelA-DIMM0", b"PROC 1 DIMM 3", b"P0_Node0_Channel0_Dimm0"];
+    drive(&seeds.map(<[u8]>::to_vec), |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let _ = dimm::channel(&text, Some(&text));
+    });
+}

@@ -1,0 +1,94 @@
+//! What dead writers left: their journals go into the store, and their runs are marked as interrupted.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+
+use rusqlite::OptionalExtension;
+
+use crate::error::{StoreError, parent};
+use crate::journal::{self, Contents, Journal};
+use crate::{Result, Store};
+
+impl Store {
+    /// Looks at every run that says `running` and at every journal beside the store; what a living process holds
+    /// is left to it.
+    pub(crate) fn recover(&mut self) -> Result<()> {
+        let mut numbers =
+            self.rows("SELECT no FROM run WHERE status = 'running'", [], |row| row.get::<_, i64>(0))?;
+        numbers.extend(self.journals()?);
+        numbers.sort_unstable();
+        numbers.dedup();
+        for no in numbers {
+            let path = journal::path_of(&self.path, no);
+            let run = self
+                .db
+                .query_row("SELECT id FROM run WHERE no = $1", [no], |row| row.get::<_, String>(0))
+                .optional()
+                .map_err(|error| self.sql(&error))?;
+            let Some(run) = run else {
+                self.recovered.push(format!("{} is of no run here, and was left alone", path.display()));
+                continue;
+            };
+            match Journal::open(&path, &run, self.owner) {
+                Ok(None) => {}
+                Ok(Some((journal, contents))) => self.recover_run(&run, journal, &contents)?,
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    self.recovered.push(format!("{} could not be read: {error}", path.display()));
+                }
+                Err(error) => return Err(StoreError::io(&path, &error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Numbers of the journals beside the store.
+    fn journals(&self) -> Result<Vec<i64>> {
+        let dir = parent(&self.path);
+        let mut prefix = self.path.file_name().unwrap_or_default().as_bytes().to_vec();
+        prefix.extend(b".journal-");
+        let number = |name: &OsStr| -> Option<i64> {
+            std::str::from_utf8(name.as_bytes().strip_prefix(prefix.as_slice())?).ok()?.parse().ok()
+        };
+        let entries = match fs::read_dir(dir) {
+            Ok(entries) => entries,
+            // A directory may allow its files to be opened without being listed.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::io(dir, &error)),
+        };
+        let names: io::Result<Vec<_>> = entries.map(|entry| Ok(entry?.file_name())).collect();
+        let names = names.map_err(|error| StoreError::io(dir, &error))?;
+        Ok(names.iter().filter_map(|name| number(name)).collect())
+    }
+
+    fn recover_run(&mut self, run: &str, journal: Journal, contents: &Contents) -> Result<()> {
+        let path = journal.path.clone();
+        if !contents.entries.is_empty() && contents.run != run {
+            let whose = &contents.run;
+            let said = format!("{} belongs to run {whose}, not to {run}, and was left alone", path.display());
+            self.recovered.push(said);
+            return Ok(());
+        }
+        for entry in &contents.entries {
+            self.apply(run, entry, true)?;
+        }
+        let interrupt = "UPDATE run SET status = 'interrupted' WHERE id = $1 AND status = 'running'";
+        self.transact(|tx| tx.execute(interrupt, [run]))?;
+        if !contents.entries.is_empty() {
+            let count = contents.entries.len();
+            self.recovered.push(format!("{count} entries of run {run} came back from its journal"));
+        }
+        if contents.damaged_bytes > 0 {
+            let kept = path.with_added_extension("damaged");
+            fs::rename(&path, &kept).map_err(|error| StoreError::io(&path, &error))?;
+            self.recovered.push(format!(
+                "{} bytes at the end of the journal of run {run} are no record: a write that was cut; kept in {}",
+                contents.damaged_bytes,
+                kept.display()
+            ));
+            return Ok(());
+        }
+        journal.remove().map_err(|error| StoreError::io(&path, &error))
+    }
+}

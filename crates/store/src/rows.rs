@@ -1,0 +1,350 @@
+//! Rows as they are inserted: one function a table, each part of a caller's transaction.
+
+use std::collections::HashMap;
+
+use model::data::{Price, Status};
+use model::fact::config_class;
+use model::frame::{OwnCost, Segment};
+use model::plan::Plan;
+use model::reading::{Phase, Reading, SeriesKey, Take, Value};
+use model::{Better, Fact};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use crate::journal::Entry;
+use crate::value;
+use crate::write::{NewRun, Origin};
+
+type Sql<T> = rusqlite::Result<T>;
+
+/// The next local number of a table; safe inside an immediate transaction.
+pub(crate) fn next(tx: &Transaction<'_>, table: &str) -> Sql<i64> {
+    let sql = format!("SELECT coalesce(max(no), 0) + 1 FROM {table}");
+    tx.prepare_cached(&sql)?.query_row([], |row| row.get(0))
+}
+
+fn next_ord(tx: &Transaction<'_>, table: &str, run: i64) -> Sql<i64> {
+    let sql = format!("SELECT coalesce(max(ord), -1) + 1 FROM {table} WHERE run = $1");
+    tx.prepare_cached(&sql)?.query_row([run], |row| row.get(0))
+}
+
+pub(crate) fn insert_study(db: &Connection, id: &str, plan: &Plan) -> Sql<std::result::Result<(), String>> {
+    let text = match serde_json::to_string(plan) {
+        Ok(text) => text,
+        Err(error) => return Ok(Err(format!("a plan: {error}"))),
+    };
+    // JSON has no NaN: better refused now than unreadable later.
+    if let Err(what) = value::plan(&text) {
+        return Ok(Err(what));
+    }
+    let sql = "INSERT INTO study (id, plan, seed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+    db.prepare_cached(sql)?.execute(params![id, text, plan.seed.to_string()])?;
+    Ok(Ok(()))
+}
+
+pub(crate) fn price_columns(price: Option<&Price>) -> (Option<f64>, Option<&str>, Option<&str>) {
+    match price {
+        None => (None, None, None),
+        Some(price) => {
+            let per = if price.hourly { "hour" } else { "machine" };
+            (Some(price.amount), Some(per), Some(&price.currency))
+        }
+    }
+}
+
+pub(crate) fn insert_run(tx: &Transaction<'_>, no: i64, run: &NewRun, status: Status) -> Sql<()> {
+    let (amount, per, currency) = price_columns(run.price.as_ref());
+    let sql = "INSERT INTO run (no, id, study, status, config_class, label, price, price_per, currency,
+                   watts, started_ns)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    tx.prepare_cached(sql)?.execute(params![
+        no,
+        run.id,
+        run.study,
+        status.word(),
+        config_class(&[]),
+        run.label,
+        amount,
+        per,
+        currency,
+        run.watts,
+        run.started_ns
+    ])?;
+    let sql = "INSERT INTO participant (run, no, role, machine_id, machine, hostname, boot_id, build,
+                   target, clock_source)
+               VALUES ($1, 0, '', $2, $3, $4, $5, $6, $7, $8)";
+    let Origin { hostname, boot_id, build, target, clock_source } = &run.origin;
+    tx.prepare_cached(sql)?.execute(params![
+        no,
+        run.machine_id,
+        run.machine,
+        hostname,
+        boot_id,
+        build,
+        target,
+        clock_source
+    ])?;
+    Ok(())
+}
+
+pub(crate) fn write_facts(tx: &Transaction<'_>, no: i64, facts: &[Fact]) -> Sql<()> {
+    tx.execute("DELETE FROM fact WHERE run = $1 AND participant = 0", [no])?;
+    let mut insert =
+        tx.prepare_cached("INSERT INTO fact (run, participant, ord, fact_value) VALUES ($1, 0, $2, $3)")?;
+    for (ord, fact) in (0_i64..).zip(facts) {
+        insert.execute(params![no, ord, fact_number(tx, fact)?])?;
+    }
+    tx.execute("UPDATE run SET config_class = $1 WHERE no = $2", params![config_class(facts), no])?;
+    Ok(())
+}
+
+/// The number of a fact's text, which runs share: most facts of a machine are the same in each of its runs.
+fn fact_number(tx: &Transaction<'_>, fact: &Fact) -> Sql<i64> {
+    let (kind, text) = value::fact_parts(fact);
+    let unit = value::unit_symbol(fact.unit);
+    let why = fact.why.as_deref();
+    let parts = [&fact.key, kind, &text, unit, &fact.source, why.unwrap_or_default()];
+    let hash = value::hash(parts.map(str::as_bytes)).cast_signed();
+    let sql =
+        "SELECT no FROM fact_value WHERE hash = $1 AND key = $2 AND kind = $3 AND value = $4 AND unit = $5
+               AND source = $6 AND coalesce(why, '') = $7 AND (why IS NULL) = $8";
+    let found = tx
+        .prepare_cached(sql)?
+        .query_row(
+            params![hash, fact.key, kind, text, unit, fact.source, why.unwrap_or_default(), why.is_none()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    if let Some(no) = found {
+        return Ok(no);
+    }
+    let no = next(tx, "fact_value")?;
+    let sql = "INSERT INTO fact_value (no, key, kind, value, unit, source, why, hash)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    tx.prepare_cached(sql)?.execute(params![no, fact.key, kind, text, unit, fact.source, why, hash])?;
+    Ok(no)
+}
+
+/// Numbers of series, and which of them this transaction made.
+pub(crate) struct Series {
+    pub known: HashMap<(i64, SeriesKey), i64>,
+    pub fresh: Vec<(i64, SeriesKey)>,
+}
+
+impl Series {
+    pub(crate) fn number(
+        &mut self,
+        tx: &Transaction<'_>,
+        run: i64,
+        key: &SeriesKey,
+        better: Better,
+    ) -> Sql<i64> {
+        let cached = (run, key.clone());
+        if let Some(&no) = self.known.get(&cached) {
+            return Ok(no);
+        }
+        let pairs = to_json(&key.params)?;
+        let (unit, definition) = (key.unit.symbol(), key.definition);
+        let sql =
+            "SELECT no FROM series WHERE run = $1 AND participant = 0 AND instrument = $2 AND metric = $3
+                   AND params = $4 AND arm = $5 AND unit = $6 AND definition = $7";
+        let columns = params![run, key.instrument, key.metric, pairs, key.arm, unit, definition];
+        let found = tx.prepare_cached(sql)?.query_row(columns, |row| row.get(0)).optional()?;
+        let no = match found {
+            Some(no) => no,
+            None => {
+                let no = next(tx, "series")?;
+                let sql = "INSERT INTO series (no, run, participant, arm, instrument, metric, unit, params,
+                       definition, better)
+                           VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9)";
+                let columns = params![
+                    no,
+                    run,
+                    key.arm,
+                    key.instrument,
+                    key.metric,
+                    unit,
+                    pairs,
+                    definition,
+                    better.word()
+                ];
+                tx.prepare_cached(sql)?.execute(columns)?;
+                no
+            }
+        };
+        self.fresh.push(cached.clone());
+        self.known.insert(cached, no);
+        Ok(no)
+    }
+}
+
+pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Sql<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+pub(crate) fn apply(
+    tx: &Transaction<'_>,
+    no: i64,
+    entry: &Entry,
+    series: &mut Series,
+    again: bool,
+) -> Sql<()> {
+    match entry {
+        Entry::Take { take, telemetry, notes } => {
+            if !insert_take_head(tx, no, take)? {
+                return Ok(());
+            }
+            insert_readings(tx, no, take, series)?;
+            for (kind, text) in &take.notes {
+                insert_note(tx, no, kind, text, Some(take.start_ns))?;
+            }
+            for (kind, text, at_ns) in notes {
+                insert_note(tx, no, kind, text, *at_ns)?;
+            }
+            telemetry.iter().try_for_each(|segment| insert_segment(tx, no, segment))
+        }
+        Entry::Telemetry(segment) if again && has_segment(tx, no, segment)? => Ok(()),
+        Entry::Telemetry(segment) => insert_segment(tx, no, segment),
+        Entry::Note { kind, text, at_ns } if again && has_note(tx, no, kind, text, *at_ns)? => Ok(()),
+        Entry::Note { kind, text, at_ns } => insert_note(tx, no, kind, text, *at_ns),
+        Entry::Finish { status, seconds, cost } => {
+            write_finish(tx, no, status, Some(*seconds), cost.as_ref())
+        }
+    }
+}
+
+pub(crate) fn write_finish(
+    tx: &Transaction<'_>,
+    no: i64,
+    status: &str,
+    seconds: Option<f64>,
+    cost: Option<&OwnCost>,
+) -> Sql<()> {
+    let sql = "UPDATE run SET status = $1, seconds = $2, agent_cpu_seconds = $3, telemetry_cpu_seconds = $4,
+               cost_seconds = $5 WHERE no = $6";
+    let (agent, telemetry, span) = (
+        cost.map(|cost| cost.agent_cpu_seconds),
+        cost.map(|cost| cost.telemetry_cpu_seconds),
+        cost.map(|cost| cost.seconds),
+    );
+    tx.execute(sql, params![status, seconds, agent, telemetry, span, no])?;
+    Ok(())
+}
+
+/// False when a take of this number is there already.
+pub(crate) fn insert_take_head(tx: &Transaction<'_>, no: i64, take: &Take) -> Sql<bool> {
+    let refusals =
+        if take.refusals.is_empty() { None } else { Some(to_json(&value::stored_findings(&take.refusals))?) };
+    let sql =
+        "INSERT INTO take (run, seq, block, warm_up, cell, arm, start_ns, end_ns, repeats, fault, refusals)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING";
+    let rows = tx.prepare_cached(sql)?.execute(params![
+        no,
+        take.seq.cast_signed(),
+        take.block,
+        take.phase == Phase::WarmUp,
+        take.cell,
+        take.arm,
+        take.start_ns.cast_signed(),
+        take.end_ns.cast_signed(),
+        take.repeats.cast_signed(),
+        take.fault,
+        refusals
+    ])?;
+    Ok(rows > 0)
+}
+
+fn insert_readings(tx: &Transaction<'_>, no: i64, take: &Take, series: &mut Series) -> Sql<()> {
+    let mut ords = HashMap::<i64, i64>::new();
+    for reading in &take.readings {
+        let of = series.number(tx, no, &reading.key, reading.better)?;
+        let ord = ords.entry(of).or_default();
+        let Reading { at_ns, window_ns, value, .. } = reading;
+        let place = Place { seq: take.seq, ord: *ord, block: take.block, phase: take.phase };
+        insert_reading(tx, of, &place, (*at_ns, *window_ns), value)?;
+        *ord += 1;
+    }
+    Ok(())
+}
+
+/// Where a reading stands within its series.
+pub(crate) struct Place {
+    pub seq: u64,
+    pub ord: i64,
+    pub block: u32,
+    pub phase: Phase,
+}
+
+pub(crate) fn insert_reading(
+    tx: &Transaction<'_>,
+    series: i64,
+    place: &Place,
+    (at_ns, window_ns): (u64, u64),
+    value: &Value,
+) -> Sql<()> {
+    let sql =
+        "INSERT INTO reading (series, seq, ord, block, warm_up, at_ns, window_ns, value, bits, histogram)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
+    let ((number, bits), histogram) = match value {
+        Value::Number(number) => (value::split(*number), None),
+        Value::Histogram(histogram) => ((None, None), Some(histogram.to_bytes())),
+    };
+    tx.prepare_cached(sql)?.execute(params![
+        series,
+        place.seq.cast_signed(),
+        place.ord,
+        place.block,
+        place.phase == Phase::WarmUp,
+        at_ns.cast_signed(),
+        window_ns.cast_signed(),
+        number,
+        bits,
+        histogram
+    ])?;
+    Ok(())
+}
+
+pub(crate) fn insert_note(
+    tx: &Transaction<'_>,
+    no: i64,
+    kind: &str,
+    text: &str,
+    at_ns: Option<u64>,
+) -> Sql<()> {
+    let ord = next_ord(tx, "note", no)?;
+    let sql = "INSERT INTO note (run, ord, kind, text, at_ns) VALUES ($1, $2, $3, $4, $5)";
+    tx.prepare_cached(sql)?.execute(params![no, ord, kind, text, at_ns.map(u64::cast_signed)])?;
+    Ok(())
+}
+
+pub(crate) fn has_note(
+    tx: &Transaction<'_>,
+    no: i64,
+    kind: &str,
+    text: &str,
+    at_ns: Option<u64>,
+) -> Sql<bool> {
+    let sql =
+        "SELECT count(*) FROM note WHERE run = $1 AND kind = $2 AND text = $3 AND coalesce(at_ns, -1) = $4";
+    let at = at_ns.map_or(-1, u64::cast_signed);
+    let there: i64 = tx.prepare_cached(sql)?.query_row(params![no, kind, text, at], |row| row.get(0))?;
+    Ok(there > 0)
+}
+
+pub(crate) fn has_segment(tx: &Transaction<'_>, no: i64, segment: &Segment) -> Sql<bool> {
+    let sql = "SELECT count(*) FROM telemetry WHERE run = $1 AND source = $2 AND segment = $3";
+    let columns = params![no, segment.source, segment_bytes(segment)?];
+    let there: i64 = tx.prepare_cached(sql)?.query_row(columns, |row| row.get(0))?;
+    Ok(there > 0)
+}
+
+pub(crate) fn insert_segment(tx: &Transaction<'_>, no: i64, segment: &Segment) -> Sql<()> {
+    let bytes = segment_bytes(segment)?;
+    let ord = next_ord(tx, "telemetry", no)?;
+    let sql = "INSERT INTO telemetry (run, ord, source, segment) VALUES ($1, $2, $3, $4)";
+    tx.prepare_cached(sql)?.execute(params![no, ord, segment.source, bytes])?;
+    Ok(())
+}
+
+pub(crate) fn segment_bytes(segment: &Segment) -> Sql<Vec<u8>> {
+    postcard::to_stdvec(segment).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}

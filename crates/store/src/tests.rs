@@ -1,0 +1,210 @@
+//! What needs the inside of a store: migrations, a disk that fills up midway, a spill and its way back.
+
+use std::path::Path;
+
+use model::data::{Note, Status};
+use model::reading::{Phase, Reading, SeriesKey, Take, Value};
+use model::{Better, Params, Unit};
+
+use crate::open::{Mode, Options};
+use crate::schema::{self, MIGRATIONS, Migration};
+use crate::{Appended, NewRun, Store, StoreError, journal};
+
+fn plan() -> model::plan::Plan {
+    let text = r#"{"version": 1, "seed": 18446744073709551615, "level": "quick", "cells": [], "arms": [],
+        "machines": [], "takes": {"Fixed": 3}, "warm_up": 0, "take_seconds": 0.05, "budget_seconds": null,
+        "cpus": null, "dir": null, "command": null, "telemetry_only": false, "label": null, "fake": null}"#;
+    serde_json::from_str(text).unwrap()
+}
+
+fn begin(path: &Path, id: &str) -> Store {
+    let mut store = Store::open(path, Mode::Create).unwrap();
+    store.begin_study("s", &plan()).unwrap();
+    store.begin_run(&NewRun { id: id.into(), study: "s".into(), ..NewRun::default() }).unwrap();
+    store
+}
+
+fn take(seq: u64) -> Take {
+    let key = SeriesKey {
+        instrument: "i".into(),
+        metric: "m".repeat(2000),
+        unit: Unit::Second,
+        params: Params::default(),
+        arm: seq.to_string(),
+        definition: 1,
+    };
+    let value = Value::Number(1.0);
+    let readings = vec![Reading { key, better: Better::Lower, at_ns: 1, window_ns: 1, value }];
+    let phase = Phase::Measured;
+    Take {
+        seq,
+        block: 0,
+        phase,
+        cell: 0,
+        arm: 0,
+        start_ns: 0,
+        end_ns: 1,
+        repeats: 1,
+        readings,
+        refusals: vec![],
+        notes: vec![],
+        fault: None,
+    }
+}
+
+/// Fills the database up to its pages of now, as a full disk would.
+fn fill(store: &Store, full: bool) {
+    let pages: i64 = store.db.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    let most = if full { pages } else { 1_000_000 };
+    store.db.query_row(&format!("PRAGMA max_page_count = {most}"), [], |_| Ok(())).unwrap();
+}
+
+fn seqs(store: &Store, run: &str) -> Vec<u64> {
+    store.finished_takes(run).unwrap().iter().map(|take| take.seq).collect()
+}
+
+/// Appends until the first take spills; returns its number.
+fn spill(store: &mut Store, run: &str) -> u64 {
+    for seq in 1..1000 {
+        match store.append_take(run, &take(seq), &[], &[]).unwrap() {
+            Appended::Stored => {}
+            Appended::Spilled(reason) => {
+                assert_eq!(reason.kind(), "store-full");
+                return seq;
+            }
+        }
+    }
+    panic!("a full database took a thousand takes");
+}
+
+#[test]
+fn a_disk_that_fills_up_midway_loses_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let mut store = begin(&path, "r");
+    store.append_take("r", &take(0), &[], &[]).unwrap();
+    fill(&store, true);
+    let first = spill(&mut store, "r");
+    let note = Note { kind: "doubt".into(), text: "x".into(), at_ns: None };
+    assert!(matches!(store.note("r", &note).unwrap(), Appended::Spilled(_)));
+    assert_eq!(seqs(&store, "r"), (0..first).collect::<Vec<_>>());
+    fill(&store, false);
+    assert!(matches!(store.append_take("r", &take(first + 1), &[], &[]).unwrap(), Appended::Stored));
+    assert_eq!(seqs(&store, "r"), (0..first + 2).collect::<Vec<_>>());
+    let data = store.load("r").unwrap();
+    assert_eq!((data.notes, data.series.len() as u64), (vec![note], first + 2));
+    store.finish("r", Status::Complete, 1.0, None).unwrap();
+    assert!(!journal::path_of(&path, 1).exists());
+}
+
+#[test]
+fn a_spill_comes_back_at_the_next_open_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let mut store = begin(&path, "r");
+    fill(&store, true);
+    let first = spill(&mut store, "r");
+    let ended = store.finish("r", Status::Complete, 1.5, None).unwrap();
+    assert!(matches!(ended, Appended::Spilled(_)));
+    let bytes = std::fs::read(journal::path_of(&path, 1)).unwrap();
+    drop(store);
+    for round in 0..2 {
+        let mut store = Store::open(&path, Mode::ReadWrite).unwrap();
+        assert_eq!(store.recovered(), ["2 entries of run r came back from its journal"], "round {round}");
+        assert_eq!(seqs(&store, "r").last(), Some(&first));
+        let head = store.load("r").unwrap().head;
+        assert_eq!((head.status, head.seconds), (Status::Complete, Some(1.5)));
+        assert_eq!(store.append_take("r", &take(0), &[], &[]).unwrap_err().kind(), "run-unclaimed");
+        // As if the power had failed before the journal was removed.
+        std::fs::write(journal::path_of(&path, 1), &bytes).unwrap();
+    }
+}
+
+#[test]
+fn a_damaged_end_of_a_journal_is_reported_and_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let mut store = begin(&path, "r");
+    fill(&store, true);
+    let first = spill(&mut store, "r");
+    store.append_take("r", &take(first + 1), &[], &[]).unwrap();
+    drop(store);
+    let side = journal::path_of(&path, 1);
+    let mut bytes = std::fs::read(&side).unwrap();
+    let last = bytes.iter().rposition(|&byte| byte != 0).unwrap();
+    bytes[last - 3] ^= 0xff;
+    std::fs::write(&side, bytes).unwrap();
+    let store = Store::open(&path, Mode::ReadWrite).unwrap();
+    assert_eq!(seqs(&store, "r").last(), Some(&first));
+    assert_eq!(store.recovered().len(), 2);
+    assert!(store.recovered()[1].contains("a write that was cut"), "{:?}", store.recovered());
+    assert!(dir.path().join("a.db.journal-1.damaged").exists() && !side.exists());
+    assert_eq!(store.interrupted().unwrap().len(), 1);
+}
+
+const OLD: &[Migration] = &[Migration {
+    version: 1,
+    sql: "CREATE TABLE schema_version (version BIGINT NOT NULL PRIMARY KEY, at_ns BIGINT NOT NULL);
+          CREATE TABLE run (no BIGINT, status TEXT, id TEXT); INSERT INTO run VALUES (1, 'complete', 'old');",
+}];
+
+fn options() -> Options {
+    Options::new(Mode::Create)
+}
+
+#[test]
+fn an_older_store_is_migrated_after_a_copy() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    Store::open_migrating(&path, &options(), OLD).unwrap().close().unwrap();
+    let second =
+        Migration { version: 2, sql: "ALTER TABLE run ADD COLUMN label TEXT; UPDATE run SET label = 'x'" };
+    let both = [Migration { version: 1, sql: OLD[0].sql }, second];
+    let reading = Options::new(Mode::ReadOnly);
+    let refused = Store::open_migrating(&path, &reading, &both).unwrap_err();
+    assert_eq!(refused.kind(), "store-older");
+    let store = Store::open_migrating(&path, &options(), &both).unwrap();
+    let label: String = store.db.query_row("SELECT label FROM run", [], |row| row.get(0)).unwrap();
+    assert_eq!((label.as_str(), schema::version(&store.db).unwrap()), ("x", 2));
+    drop(store);
+    let copy = Store::open_migrating(&dir.path().join("a.db.schema-1"), &options(), OLD).unwrap();
+    assert_eq!(schema::version(&copy.db).unwrap(), 1);
+    // An older program refuses the new schema.
+    let newer = Store::open_migrating(&path, &options(), OLD).unwrap_err();
+    let want = format!("the store {} has schema 2, and this build knows schemas up to 1", path.display());
+    assert_eq!((newer.kind(), newer.to_string()), ("store-newer", want));
+}
+
+#[test]
+fn a_migration_that_fails_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    Store::open_migrating(&path, &options(), OLD).unwrap().close().unwrap();
+    let bad = Migration { version: 2, sql: "UPDATE run SET id = 'changed'; UPDATE nothing SET x = 1" };
+    let both = [Migration { version: 1, sql: OLD[0].sql }, bad];
+    let error = Store::open_migrating(&path, &options(), &both).unwrap_err();
+    assert!(matches!(&error, StoreError::Migration { from: 1, backup: Some(_), .. }), "{error:?}");
+    assert!(error.hint().unwrap().contains("a.db.schema-1"));
+    let store = Store::open_migrating(&path, &options(), OLD).unwrap();
+    let id: String = store.db.query_row("SELECT id FROM run", [], |row| row.get(0)).unwrap();
+    assert_eq!(id, "old");
+}
+
+#[test]
+fn the_engine_is_set_for_durability() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = begin(&dir.path().join("a.db"), "r");
+    let text = |name: &str| store.db.pragma_query_value(None, name, |row| row.get::<_, String>(0)).unwrap();
+    let number = |name: &str| store.db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(text("journal_mode"), "wal");
+    assert_eq!((number("synchronous"), number("foreign_keys")), (2, 1));
+    assert_eq!(number("application_id"), i64::from(schema::APPLICATION_ID));
+    assert_eq!(number("user_version"), schema::newest(MIGRATIONS));
+}
+
+#[test]
+fn versions_of_sqlite_that_lose_writes_are_refused() {
+    let error = crate::open::refuse_old_sqlite(3_051_002, "3.51.2").unwrap_err();
+    assert_eq!(error.to_string(), "SQLite 3.51.2 can lose committed writes; 3.51.3 or newer is needed");
+    assert!(crate::open::refuse_old_sqlite(3_051_003, "3.51.3").is_ok());
+}

@@ -1,0 +1,244 @@
+//! What goes in comes out, bit for bit.
+
+use crate::common::{begin, facts, full, histogram, key, new_run, number, plan, segment, take};
+use model::data::{Note, Price, RunData, Status};
+use model::fact::config_class;
+use model::finding::{Finding, Validity};
+use model::plan::Takes;
+use model::reading::{Phase, Reading, SeriesKey, Value};
+use model::{Better, Fact, Params, Unit};
+use proptest::prelude::*;
+use store::{ClockOffset, Filter, Imported, MachineSheet, Mode, Store, Want, Which};
+
+fn store() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().join("a.db"), Mode::Create).unwrap();
+    (dir, store)
+}
+
+#[test]
+fn everything_of_a_run_comes_back() {
+    let (dir, mut store) = store();
+    let data = full(&mut store, "r1");
+    assert_eq!(data.plan, plan(7));
+    assert_eq!(data.facts, facts());
+    let head = &data.head;
+    assert_eq!((head.status, head.takes, head.faults, head.seconds), (Status::Faulty, 3, 1, Some(4.25)));
+    assert_eq!((head.machine.as_str(), head.build.as_str()), ("box", "0.1.0+abc"));
+    assert_eq!(head.config_class, config_class(&facts()));
+    assert_eq!(head.price, Some(Price { amount: 0.192, hourly: true, currency: "USD".into() }));
+    assert_eq!((head.label.as_deref(), head.watts), (Some("before"), Some(65.5)));
+    assert_eq!(data.own_cost.unwrap().telemetry_cpu_seconds, 0.125);
+    assert_eq!(data.series.len(), 2);
+    assert_eq!(data.series[0].key, key("bandwidth"));
+    let numbers: Vec<u64> = data.series[0].points.iter().map(|p| p.number().unwrap().to_bits()).collect();
+    assert_eq!(numbers, [1.5e9_f64, 1.6e9, -0.0].map(f64::to_bits));
+    assert_eq!(data.series[0].points[0].phase, Phase::WarmUp);
+    assert_eq!(data.series[0].points[2].phase, Phase::Measured);
+    assert_eq!(data.series[1].key.arm, "thp=off");
+    assert_eq!(data.series[1].points[0].value, Value::Histogram(histogram()));
+    assert_eq!(data.takes[2].fault.as_deref(), Some("wrong sum"));
+    assert_eq!(data.takes[1].refusals[0].evidence["bytes"], 4096.0);
+    assert_eq!(data.notes[0], Note { kind: "pinning".into(), text: "cpu 0".into(), at_ns: Some(0) });
+    assert_eq!(data.notes[1], Note { kind: "doubt".into(), text: "busy".into(), at_ns: None });
+    assert_eq!(data.telemetry, [segment(1), segment(3)]);
+    assert_eq!(store.origin("r1").unwrap(), new_run("r1").origin);
+    assert_eq!(store.heads(&Filter::default()).unwrap(), std::slice::from_ref(&data.head));
+    drop(store);
+    let store = Store::open(&dir.path().join("a.db"), Mode::ReadOnly).unwrap();
+    assert_eq!(store.load("r1").unwrap(), data);
+    let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert!(!names.iter().any(|name| name.to_string_lossy().contains("journal")), "{names:?}");
+}
+
+#[test]
+fn odd_numbers_survive() {
+    let (_dir, mut store) = store();
+    begin(&mut store, "r");
+    let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, f64::MIN_POSITIVE / 2.0, f64::MAX];
+    let mut all = take(1, odd.iter().map(|&value| number("m", value)).collect());
+    all.seq = u64::MAX;
+    (all.start_ns, all.end_ns, all.repeats, all.block, all.cell) =
+        (u64::MAX, 1, u64::MAX, u32::MAX, u32::MAX);
+    all.readings[0].at_ns = u64::MAX;
+    all.refusals =
+        vec![Finding::new("k", Validity::Unknown, "t").evidence("a", f64::NAN).evidence("b", f64::INFINITY)];
+    store.append_take("r", &all, &[], &[]).unwrap();
+    let data = store.load("r").unwrap();
+    let points = &data.series[0].points;
+    let bits: Vec<u64> = points.iter().map(|point| point.number().unwrap().to_bits()).collect();
+    assert_eq!(bits, odd.map(f64::to_bits));
+    assert_eq!((points[0].seq, points[0].at_ns, points[1].at_ns), (u64::MAX, u64::MAX, 5));
+    let head = &data.takes[0];
+    assert_eq!((head.start_ns, head.end_ns, head.repeats), (u64::MAX, 1, u64::MAX));
+    assert_eq!((head.block, head.cell), (u32::MAX, u32::MAX));
+    assert!(head.refusals[0].evidence["a"].is_nan() && head.refusals[0].evidence["b"] == f64::INFINITY);
+}
+
+#[test]
+fn a_plan_that_cannot_be_read_back_is_refused_at_once() {
+    let (_dir, mut store) = store();
+    let takes = Takes::Adaptive { quick: true, target: f64::NAN };
+    let error = store.begin_study("s", &model::Plan { takes, ..plan(1) }).unwrap_err();
+    assert_eq!(error.kind(), "store-data");
+}
+
+#[test]
+fn facts_are_laid_over_earlier_ones_and_shared_between_runs() {
+    let (_dir, mut store) = store();
+    full(&mut store, "r1");
+    full(&mut store, "r2");
+    let changed = Fact::text("cpu.model", "Xeon E5620", "cpuid");
+    store.put_facts("r2", &[changed.clone(), Fact::flag("new", false, "x")]).unwrap();
+    assert_eq!(store.facts("r1").unwrap(), facts());
+    let second = store.facts("r2").unwrap();
+    assert_eq!((&second[0], second.len()), (&changed, facts().len() + 1));
+    assert_eq!(store.class_facts("r2").unwrap().len(), 4);
+    assert_eq!(store.load("r2").unwrap().head.config_class, config_class(&second));
+}
+
+#[test]
+fn a_run_can_be_noted_priced_and_renamed_afterwards() {
+    let (_dir, mut store) = store();
+    full(&mut store, "r");
+    let price = Price { amount: 429.0, hourly: false, currency: "EUR".into() };
+    store.set_price("r", Some(&price)).unwrap();
+    store.set_watts("r", None).unwrap();
+    store.set_label("r", Some("after")).unwrap();
+    let note = Note { kind: "user".into(), text: "new \u{0} DIMM".into(), at_ns: Some(9) };
+    store.note("r", &note).unwrap();
+    let offset = ClockOffset { at_ns: 1, offset_ns: -5, error_ns: 2 };
+    store.add_clock_offset("r", &offset).unwrap();
+    let data = store.load("r").unwrap();
+    assert_eq!((data.head.price, data.head.watts), (Some(price), None));
+    assert_eq!(data.head.label.as_deref(), Some("after"));
+    assert_eq!(data.notes.last(), Some(&note));
+    assert_eq!(store.clock_offsets("r").unwrap(), [offset]);
+    assert_eq!(store.set_label("nobody", None).unwrap_err().to_string(), "no run is called `nobody`");
+}
+
+#[test]
+fn only_what_is_wanted_is_loaded() {
+    let (_dir, mut store) = store();
+    let whole = full(&mut store, "r");
+    let light = store.load_light("r").unwrap();
+    assert_eq!(light, RunData { telemetry: vec![], ..whole.clone() });
+    let rows = store.load_rows(&["r".into()], &[key("bandwidth")]).unwrap();
+    assert_eq!((rows[0].series.len(), rows[0].takes.len(), rows[0].facts.len()), (1, 0, facts().len()));
+    let want = Want { series: Which::Rows, telemetry: false, rest: true };
+    assert_eq!(store.load_with("r", want).unwrap(), light);
+    let other = Filter { label: Some("before".into()), machine_id: Some("m2".into()), study: None };
+    assert!(store.heads(&other).unwrap().is_empty());
+    let same = Filter { machine_id: Some("m1".into()), ..other };
+    assert_eq!(store.heads(&same).unwrap(), [whole.head]);
+}
+
+#[test]
+fn a_part_of_an_id_names_its_run() {
+    let (_dir, mut store) = store();
+    for id in ["019a-bb01-77aa", "019a-bb02-77bb"] {
+        begin(&mut store, id);
+    }
+    assert_eq!(store.resolve("019A-BB02").unwrap(), "019a-bb02-77bb");
+    assert_eq!(store.resolve("77aa").unwrap(), "019a-bb01-77aa");
+    let many = store.resolve("019a").unwrap_err();
+    assert_eq!(many.to_string(), "`019a` may be any of 2 runs: 019a-bb01-77aa, 019a-bb02-77bb");
+    for none in ["", "-", "02-7", "%", "019b"] {
+        assert_eq!(store.resolve(none).unwrap_err().kind(), "no-run", "{none}");
+    }
+}
+
+#[test]
+fn importing_twice_changes_nothing() {
+    let (_a, mut from) = store();
+    let runs = vec![full(&mut from, "r1"), full(&mut from, "r2")];
+    let (_b, mut to) = store();
+    full(&mut to, "r3");
+    assert_eq!(to.import(&runs).unwrap(), Imported { runs: 2, takes: 6 });
+    assert_eq!(to.import(&runs).unwrap(), Imported::default());
+    assert_eq!(to.load("r1").unwrap(), runs[0]);
+    assert_eq!(to.load("r2").unwrap(), runs[1]);
+    assert_eq!(to.heads(&Filter::default()).unwrap().len(), 3);
+}
+
+#[test]
+fn a_run_imported_while_it_ran_is_completed_later() {
+    let (_a, mut from) = store();
+    begin(&mut from, "r");
+    from.append_take("r", &take(0, vec![number("m", 1.0)]), &[segment(1)], &[]).unwrap();
+    let (_b, mut to) = store();
+    to.import(&[from.load("r").unwrap()]).unwrap();
+    assert_eq!(to.interrupted().unwrap().len(), 1);
+    from.append_take("r", &take(1, vec![number("m", 2.0)]), &[segment(2)], &[]).unwrap();
+    from.finish("r", Status::Complete, 2.0, None).unwrap();
+    let whole = from.load("r").unwrap();
+    assert_eq!(to.import(std::slice::from_ref(&whole)).unwrap(), Imported { runs: 0, takes: 1 });
+    assert_eq!(to.load("r").unwrap(), whole);
+}
+
+#[test]
+fn machines_without_runs_have_sheets_and_facts() {
+    let (_dir, mut store) = store();
+    let mut sheet = MachineSheet {
+        id: "sheet:r740".into(),
+        name: "R740".into(),
+        source: "sheets.csv".into(),
+        facts: vec![Fact::number("cpu.threads", 64.0, Unit::Count, "sheets.csv")],
+    };
+    store.put_sheet(&sheet).unwrap();
+    store.add_machine_facts("sheet:r740", &[Fact::text("pcie.slots", "1 (x16)", "by hand")]).unwrap();
+    sheet.facts.push(Fact::text("pcie.slots", "1 (x16)", "by hand"));
+    assert_eq!(store.sheets().unwrap(), std::slice::from_ref(&sheet));
+    store.put_sheet(&sheet).unwrap();
+    assert_eq!(store.sheets().unwrap(), [sheet]);
+    assert_eq!(store.machine_facts("m1").unwrap(), []);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn any_text_and_number_comes_back(
+        text in any::<String>(),
+        pairs in proptest::collection::btree_map(any::<String>(), any::<String>(), 0..4),
+        bits in proptest::collection::vec(any::<u64>(), 1..5),
+        quoted in "['\"\\\\\u{0}%;-]{0,12}",
+    ) {
+        let (_dir, mut store) = store();
+        let id = format!("{text}{quoted}");
+        begin(&mut store, &id);
+        let facts = [
+            Fact::text(&*text, &*quoted, &*text).because(&*quoted),
+            Fact::number("n", f64::from_bits(bits[0]), Unit::Watt, ""),
+        ];
+        store.put_facts(&id, &facts).unwrap();
+        let key = SeriesKey {
+            instrument: quoted.clone(),
+            metric: text.clone(),
+            unit: Unit::Hertz,
+            params: Params(pairs),
+            arm: quoted.clone(),
+            definition: u32::MAX,
+        };
+        let reading = |bits: &u64| Reading {
+            key: key.clone(),
+            better: Better::Neither,
+            at_ns: *bits,
+            window_ns: *bits,
+            value: Value::Number(f64::from_bits(*bits)),
+        };
+        let mut all = take(3, bits.iter().map(reading).collect());
+        all.fault = Some(text.clone());
+        all.notes = vec![(quoted.clone(), text.clone())];
+        store.append_take(&id, &all, &[], &[]).unwrap();
+        let data = store.load(&id).unwrap();
+        prop_assert_eq!(&data.head.id, &id);
+        prop_assert_eq!(&data.facts[0], &facts[0]);
+        let number = data.facts[1].value.as_ref().and_then(|value| value.number()).unwrap();
+        prop_assert!(number.to_bits() == bits[0] || number.is_nan() && f64::from_bits(bits[0]).is_nan());
+        prop_assert_eq!(&data.series[0].key, &key);
+        let back: Vec<u64> = data.series[0].points.iter().map(|p| p.number().unwrap().to_bits()).collect();
+        prop_assert_eq!(back, bits);
+        prop_assert_eq!(data.takes[0].fault.as_ref(), Some(&text));
+        prop_assert_eq!((&data.notes[0].kind, &data.notes[0].text), (&quoted, &text));
+    }
+}

@@ -1,0 +1,147 @@
+//! Caveats of a comparison: what differs besides the machines, what could not be matched, prices that do not mix.
+
+use std::collections::BTreeSet;
+
+use model::data::RunData;
+use model::fact::CONFIG_CLASS;
+use model::{Fact, Finding};
+
+use super::prepare::Prepared;
+use super::{CompareOptions, value};
+use crate::say;
+
+/// Facts of the config class that describe the software: between different machines only these are a caveat.
+const SOFTWARE: [&str; 9] = [
+    "kernel.release",
+    "kernel.cmdline",
+    "mitigations",
+    "cpu.governor",
+    "cpu.turbo",
+    "memory.thp",
+    "cgroup.cpu.quota",
+    "cgroup.memory.limit",
+    "os.name",
+];
+
+/// What the rules found wrong on one side, under its name.
+pub fn findings(prepared: &Prepared<'_>) -> Vec<Finding> {
+    let named = |finding: &Finding| {
+        let subject = format!("{}: {}", prepared.side.name, finding.subject);
+        let subject = subject.trim_end_matches([' ', ':']).to_owned();
+        Finding { subject, ..finding.clone() }
+    };
+    prepared.findings.iter().map(named).collect()
+}
+
+pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for side in prepared {
+        notes.extend(within(side));
+    }
+    let Some((base, arms)) = prepared.split_first() else { return notes };
+    for arm in arms {
+        notes.extend(between(arm, base));
+        if (arm.side.price.is_some() || base.side.price.is_some())
+            && let Err(why) = value::price_ratio(arm.side, base.side, options.life_hours)
+        {
+            notes.push(format!("{} against {}: no ratio per price: {why}", arm.side.name, base.side.name));
+        }
+        notes.extend(definitions(arm, base));
+    }
+    notes
+}
+
+/// Runs that a side pools although their configurations differ, and keys that mean two things.
+fn within(side: &Prepared<'_>) -> Vec<String> {
+    let name = &side.side.name;
+    let mut notes = Vec::new();
+    if let Some((first, rest)) = side.side.runs.split_first() {
+        let mut keys: BTreeSet<String> = BTreeSet::new();
+        for run in rest {
+            keys.extend(differing(&first.facts, &run.facts, &CONFIG_CLASS));
+        }
+        if !keys.is_empty() {
+            notes.push(format!("{name}: pooled runs differ in: {}", joined(&keys)));
+        }
+    }
+    if !side.ambiguous.is_empty() {
+        let titles: Vec<String> = side.ambiguous.iter().map(super::matching::RowKey::title).collect();
+        notes.push(format!("{name}: left out, since two series of one run match: {}", say::list(&titles)));
+    }
+    notes
+}
+
+/// What differs besides what is compared.
+fn between(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<String> {
+    let (a, b) = (arm.side.runs.last()?, base.side.runs.last()?);
+    let keys: &[&str] = if a.head.machine_id == b.head.machine_id { &CONFIG_CLASS } else { &SOFTWARE };
+    let mut differ: BTreeSet<String> = differing(facts(arm, a), facts(base, b), keys);
+    if a.head.build != b.head.build {
+        differ.insert("boxscore build".to_owned());
+    }
+    if differ.is_empty() {
+        return None;
+    }
+    Some(format!("{} and {}: runs differ in: {}", arm.side.name, base.side.name, joined(&differ)))
+}
+
+fn facts<'f>(side: &'f Prepared<'_>, run: &'f RunData) -> &'f [Fact] {
+    if run.facts.is_empty() { &side.side.facts } else { &run.facts }
+}
+
+/// Keys whose known values differ; unknown matches anything.
+fn differing(a: &[Fact], b: &[Fact], keys: &[&str]) -> BTreeSet<String> {
+    let value = |facts: &[Fact], key: &str| {
+        facts
+            .iter()
+            .find(|fact| fact.key == key)
+            .and_then(|fact| fact.value.as_ref())
+            .map(model::FactValue::text)
+    };
+    let differ = |key: &&&str| matches!((value(a, key), value(b, key)), (Some(x), Some(y)) if x != y);
+    keys.iter().filter(differ).map(|key| plain(key)).collect()
+}
+
+/// `kernel.release` as people say it.
+fn plain(key: &str) -> String {
+    let words = match key {
+        "kernel.release" => "kernel",
+        "kernel.cmdline" => "kernel command line",
+        "cpu.governor" => "governor",
+        "cpu.turbo" => "turbo",
+        "cpu.model" => "CPU model",
+        "cpu.microcode" => "microcode",
+        "cpu.threads" => "CPU threads",
+        "cpu.smt" => "SMT",
+        "memory.thp" => "huge pages",
+        "memory.bytes" => "memory size",
+        "memory.mts" | "memory.channels" | "memory.layout" => "memory modules",
+        "cgroup.cpu.quota" => "CPU quota",
+        "cgroup.cpuset" => "CPU set",
+        "cgroup.memory.limit" => "memory limit",
+        "os.name" => "operating system",
+        other => other,
+    };
+    words.to_owned()
+}
+
+fn joined(keys: &BTreeSet<String>) -> String {
+    keys.iter().cloned().collect::<Vec<_>>().join(", ")
+}
+
+/// Rows that would match but for their definition.
+fn definitions(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<String> {
+    let apart = |key: &&super::matching::RowKey| {
+        base.rows.keys().any(|other| {
+            other.definition != key.definition
+                && (&other.instrument, &other.metric, &other.params)
+                    == (&key.instrument, &key.metric, &key.params)
+        })
+    };
+    let names: BTreeSet<String> = arm.order.iter().filter(apart).map(|key| key.instrument.clone()).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let (a, b) = (&arm.side.name, &base.side.name);
+    Some(format!("{a} and {b}: measured by different definitions, not compared: {}", joined(&names)))
+}

@@ -1,0 +1,323 @@
+//! Every pair of sides, row by row: how far apart, how sure, and the verdict after Holm's correction.
+//!
+//! Log ratios arm / base. Headline rows of a pair are one family, all other rows another; points and refused rows are
+//! in none.
+
+use std::collections::BTreeMap;
+
+use model::Better;
+use model::doc::Noise;
+use stats::{Basis, Between, Effect, Held, Margin, Paired, Verdict};
+
+use super::matching::{Match, RowKey, arm_name};
+use super::prepare::{Entry, Prepared, Row, Said};
+use super::{CompareOptions, why};
+use crate::noise;
+
+/// What one pair of sides says of one row.
+pub struct Judged {
+    pub key: RowKey,
+    pub better: Better,
+    pub headline: bool,
+    pub point: bool,
+    pub arm_value: Option<f64>,
+    pub base_value: Option<f64>,
+    /// arm / base.
+    pub ratio: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub p: Option<f64>,
+    pub p_holm: Option<f64>,
+    pub floor: Option<f64>,
+    pub noise: Option<Noise>,
+    pub margin: f64,
+    pub verdict: Verdict,
+    pub why: Option<String>,
+    pub effect: Option<Effect>,
+}
+
+/// The comparison of one row before any correction.
+pub enum Found {
+    Paired(Paired),
+    Runs(Between),
+    Point(String),
+    Refused(String),
+    Nothing(String),
+}
+
+/// All pairs of sides.
+pub struct Pairs {
+    size: usize,
+    judged: Vec<Vec<Judged>>,
+}
+
+impl Pairs {
+    pub fn new(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Pairs {
+        let size = prepared.len();
+        let mut judged = Vec::with_capacity(size * size);
+        for arm in 0..size {
+            for base in 0..size {
+                let wanted = base < arm;
+                judged.push(if wanted { pair(&prepared[arm], &prepared[base], options) } else { Vec::new() });
+            }
+        }
+        Pairs { size, judged }
+    }
+
+    /// Rows of side `arm` against side `base`, which must come earlier.
+    pub fn of(&self, arm: usize, base: usize) -> &[Judged] {
+        self.judged.get(arm * self.size + base).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn pair(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions<'_>) -> Vec<Judged> {
+    let paired = paired_by_block(arm, base);
+    let margin = margin(arm, base, paired, options);
+    let mut rows: Vec<(RowKey, Better, bool, Said<'_, '_>, Said<'_, '_>)> = Vec::new();
+    for key in keys(arm, base) {
+        let Some(better) = base.better(&key).or_else(|| arm.better(&key)) else { continue };
+        let (Some(of_arm), Some(of_base)) = (arm.says(&key, better), base.says(&key, better)) else {
+            continue;
+        };
+        let headline = [&of_arm, &of_base].iter().all(|said| match said {
+            Said::Measured(row) => row.headline,
+            Said::Point(_) => true,
+        });
+        rows.push((key, better, headline, of_arm, of_base));
+    }
+    let speaks = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.speaking().is_ok());
+    let family = |headline: bool| {
+        rows.iter().filter(|row| row.2 == headline && speaks(&row.3) && speaks(&row.4)).count()
+    };
+    let sizes = BTreeMap::from([(true, family(true)), (false, family(false))]);
+    let found: Vec<Found> = rows
+        .iter()
+        .map(|(key, _, headline, of_arm, of_base)| match (of_arm, of_base) {
+            (Said::Measured(a), Said::Measured(b)) => {
+                let context = Context { arm, base, key, paired, family: sizes[headline], options };
+                measured(&context, a, b)
+            }
+            (Said::Point(point), other) | (other, Said::Point(point)) => beside(point, other),
+        })
+        .collect();
+    let p: Vec<Option<f64>> = found.iter().map(p_of).collect();
+    let of_family = |headline: bool| -> Vec<Option<f64>> {
+        stats::holm(&rows.iter().zip(&p).map(|(row, p)| p.filter(|_| row.2 == headline)).collect::<Vec<_>>())
+    };
+    let (heads, rest) = (of_family(true), of_family(false));
+    let judged = rows.into_iter().zip(found).enumerate().map(|(i, (row, found))| {
+        let p_holm = if row.2 { heads[i] } else { rest[i] };
+        let family = sizes[&row.2];
+        conclude(row, found, Corrected { p: p[i], p_holm, family, margin })
+    });
+    judged.collect()
+}
+
+/// Keys in the order of the base, then those of the arm; published ones only where the base names them.
+fn keys(arm: &Prepared<'_>, base: &Prepared<'_>) -> Vec<RowKey> {
+    let mut all = base.order.clone();
+    all.extend(arm.order.iter().filter(|key| !base.rows.contains_key(key)).cloned());
+    let only_published = arm.rows.is_empty() && base.rows.is_empty();
+    if only_published {
+        all.extend(base.side.published.iter().map(RowKey::published));
+    }
+    all
+}
+
+/// Both sides are single runs of one interleaved study.
+fn paired_by_block(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
+    match (arm.side.runs.as_slice(), base.side.runs.as_slice()) {
+        ([a], [b]) => !a.head.study.is_empty() && a.head.study == b.head.study,
+        _ => false,
+    }
+}
+
+/// The margin asked for, or the usual one.
+fn margin(arm: &Prepared<'_>, base: &Prepared<'_>, paired: bool, options: &CompareOptions<'_>) -> Margin {
+    let one_machine = match (arm.side.runs.as_slice(), base.side.runs.as_slice()) {
+        ([a], [b]) => a.head.machine_id == b.head.machine_id,
+        _ => false,
+    };
+    let usual = if paired && one_machine { Margin::ARMS } else { Margin::MACHINES };
+    options.margin.and_then(Margin::new).unwrap_or(usual)
+}
+
+struct Context<'c, 'a> {
+    arm: &'c Prepared<'a>,
+    base: &'c Prepared<'a>,
+    key: &'c RowKey,
+    paired: bool,
+    family: usize,
+    options: &'c CompareOptions<'c>,
+}
+
+fn measured(context: &Context<'_, '_>, arm: &Row<'_>, base: &Row<'_>) -> Found {
+    let refused = |side: &Prepared<'_>, why: &str| Found::Refused(format!("{}: {why}", side.side.name));
+    let (of_arm, of_base) = match (arm.speaking(), base.speaking()) {
+        (Ok(of_arm), Ok(of_base)) => (of_arm, of_base),
+        (Err(why), _) => return refused(context.arm, &why),
+        (_, Err(why)) => return refused(context.base, &why),
+    };
+    let found = if context.paired {
+        by_block(&of_arm, &of_base, context.family).map(Found::Paired)
+    } else {
+        by_run(context, &of_arm, &of_base).map(Found::Runs)
+    };
+    found.unwrap_or_else(|why| Found::Nothing(why.to_string()))
+}
+
+fn by_block(arm: &[&Entry<'_>], base: &[&Entry<'_>], family: usize) -> Result<Paired, stats::Unfit> {
+    let blocks = |entries: &[&Entry<'_>]| -> Vec<(u64, f64)> {
+        let points = entries.iter().flat_map(|entry| &entry.series.points);
+        let measured = points.filter(|point| point.phase == model::Phase::Measured);
+        measured.filter_map(|point| Some((u64::from(point.block), point.number()?))).collect()
+    };
+    stats::paired(&stats::pair_blocks(&blocks(arm), &blocks(base))?, family)
+}
+
+fn by_run(
+    context: &Context<'_, '_>,
+    arm: &[&Entry<'_>],
+    base: &[&Entry<'_>],
+) -> Result<Between, stats::Unfit> {
+    let worth = |entries: &[&Entry<'_>]| -> Vec<stats::Run> {
+        entries.iter().filter_map(|entry| entry.worth).collect()
+    };
+    let (of_arm, of_base) = (worth(arm), worth(base));
+    if of_arm.is_empty() || of_base.is_empty() {
+        return Err(stats::Unfit::Empty);
+    }
+    let mut history = vec![earlier(context, context.arm, arm)];
+    if !same_group(context.arm, context.base) {
+        history.push(earlier(context, context.base, base));
+    }
+    let lists: Vec<&[stats::Run]> = history.iter().map(Vec::as_slice).collect();
+    let floor = noise::assumed_floor(context.options.cards, &context.key.instrument);
+    stats::between(&of_arm, &of_base, &lists, floor)
+}
+
+/// Both sides draw on the same earlier runs, which then count once.
+fn same_group(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
+    let ids = |side: &Prepared<'_>| -> std::collections::BTreeSet<String> {
+        side.side.earlier.iter().map(|run| run.head.id.clone()).collect()
+    };
+    let (of_arm, of_base) = (ids(arm), ids(base));
+    of_arm.intersection(&of_base).next().is_some()
+}
+
+/// Earlier runs of a side without those being judged. A single run at hand joins them: alone it shows no spread.
+fn earlier(context: &Context<'_, '_>, side: &Prepared<'_>, hand: &[&Entry<'_>]) -> Vec<stats::Run> {
+    let judged = |run: &model::data::RunData| {
+        let sides = [context.arm, context.base];
+        sides.iter().any(|one| one.side.runs.iter().any(|known| known.head.id == run.head.id))
+    };
+    let (Some(entry), true) = (hand.first(), !hand.is_empty()) else { return Vec::new() };
+    let arm = arm_name(side.side, entry.run);
+    let mut key = entry.series.key.clone();
+    arm.clone_into(&mut key.arm);
+    let mut all = noise::history(&key, side.side.earlier.iter().copied().filter(|run| !judged(run)));
+    if let ([only], false) = (hand, all.is_empty()) {
+        all.extend(only.worth);
+    }
+    all
+}
+
+/// A published point on either side: a plain ratio.
+fn beside(point: &Match<'_>, other: &Said<'_, '_>) -> Found {
+    if let Said::Measured(row) = other
+        && let Err(why) = row.speaking()
+    {
+        return Found::Refused(why);
+    }
+    Found::Point(why::point(point))
+}
+
+fn p_of(found: &Found) -> Option<f64> {
+    match found {
+        Found::Paired(paired) => Some(paired.p),
+        Found::Runs(between) => Some(between.p),
+        Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => None,
+    }
+}
+
+struct Corrected {
+    p: Option<f64>,
+    p_holm: Option<f64>,
+    family: usize,
+    margin: Margin,
+}
+
+fn conclude(
+    (key, better, headline, of_arm, of_base): (RowKey, Better, bool, Said<'_, '_>, Said<'_, '_>),
+    found: Found,
+    corrected: Corrected,
+) -> Judged {
+    let value = |said: &Said<'_, '_>| match said {
+        Said::Measured(row) => row.value(),
+        Said::Point(point) => Some(point.row.value),
+    };
+    let (arm_value, base_value) = (value(&of_arm), value(&of_base));
+    let plain = || Some(arm_value? / base_value?).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+    let (estimate, interval, effect) = match &found {
+        Found::Paired(paired) => (Some(paired.estimate.exp()), paired.interval, paired.effect()),
+        Found::Runs(between) => {
+            (Some(between.estimate.exp()), Some(between.interval), Some(between.effect()))
+        }
+        Found::Point(_) | Found::Nothing(_) => (plain(), None, None),
+        Found::Refused(_) => (None, None, None),
+    };
+    let (floor, noise) = floor(&found);
+    let verdict = judge(&found, &corrected, better);
+    let doubts = [&of_arm, &of_base].into_iter().find_map(|said| match said {
+        Said::Measured(row) => row.doubt(),
+        Said::Point(_) => None,
+    });
+    let Corrected { p, p_holm, family, margin } = corrected;
+    Judged {
+        better,
+        headline,
+        point: matches!(found, Found::Point(_))
+            || matches!((&of_arm, &of_base), (Said::Point(_), _) | (_, Said::Point(_))),
+        arm_value,
+        base_value,
+        ratio: estimate,
+        low: interval.map(|i| i.low.exp()),
+        high: interval.map(|i| i.high.exp()),
+        p,
+        p_holm,
+        floor,
+        noise,
+        margin: margin.share(),
+        why: why::sentence(&found, verdict, margin, family, doubts),
+        verdict,
+        effect,
+        key,
+    }
+}
+
+fn judge(found: &Found, corrected: &Corrected, better: Better) -> Verdict {
+    let way = match better {
+        Better::Lower => stats::Better::Lower,
+        Better::Higher | Better::Neither => stats::Better::Higher,
+    };
+    let (interval, basis) = match found {
+        Found::Paired(paired) => (paired.interval, Basis::Blocks { n: paired.n }),
+        Found::Runs(between) => (Some(between.interval), Basis::from(between)),
+        Found::Point(_) => (None, Basis::Point),
+        Found::Refused(_) => (None, Basis::Invalid),
+        Found::Nothing(_) => return Verdict::CannotTell(Held::Interval),
+    };
+    stats::verdict(interval, corrected.p_holm, corrected.margin, way, basis)
+}
+
+/// The difference that noise alone makes: between runs, or between equal arms of one study of this many blocks.
+fn floor(found: &Found) -> (Option<f64>, Option<Noise>) {
+    match found {
+        Found::Runs(between) => (Some(between.noise.aa_floor()), Some(noise::word(between.noise.kind))),
+        Found::Paired(paired) => {
+            let half = paired.interval.map(|i| ((i.high - i.low) / 2.0).exp_m1());
+            (half, half.map(|_| Noise::Measured))
+        }
+        Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => (None, None),
+    }
+}

@@ -1,0 +1,219 @@
+//! Which rows of two sides are the same measurement: the one place where that is decided.
+//!
+//! Measured against measured: instrument, metric, unit, definition and every parameter, but not those on which the
+//! arms differ. Measured against published: those parameters that both name; what the published figure leaves open is
+//! reported. Sizes are equal when they are the same number of bytes.
+
+use std::collections::BTreeSet;
+
+use model::data::{Published, RunData, Series};
+use model::params::parse_bytes;
+use model::{Better, Params, Plan, Unit};
+
+use super::Side;
+
+/// What identifies a row across sides.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RowKey {
+    pub instrument: String,
+    pub metric: String,
+    pub unit: Unit,
+    pub definition: u32,
+    pub params: Params,
+}
+
+impl RowKey {
+    pub fn of(series: &Series, run: &RunData, dropped: &BTreeSet<String>) -> RowKey {
+        let key = &series.key;
+        let mut params = key.params.clone();
+        params.0.retain(|name, _| !dropped.contains(name));
+        for (name, value) in &mut params.0 {
+            if asked_auto(&run.plan, &key.instrument, name) {
+                "auto".clone_into(value);
+            }
+        }
+        let (instrument, metric) = (key.instrument.clone(), key.metric.clone());
+        RowKey { instrument, metric, unit: key.unit, definition: key.definition, params }
+    }
+
+    pub fn published(published: &Published) -> RowKey {
+        let key = &published.key;
+        RowKey {
+            instrument: key.instrument.clone(),
+            metric: key.metric.clone(),
+            unit: key.unit,
+            definition: key.definition,
+            params: key.params.clone(),
+        }
+    }
+
+    /// `mem-latency latency mode=stride`.
+    pub fn title(&self) -> String {
+        format!("{} {} {}", self.instrument, self.metric, self.params).trim_end().to_owned()
+    }
+}
+
+/// A parameter left to the machine (`cpus=auto`) is the same request everywhere, whatever it came to.
+fn asked_auto(plan: &Plan, instrument: &str, name: &str) -> bool {
+    let mut cells = plan.cells.iter().filter(|cell| cell.instrument == instrument).peekable();
+    cells.peek().is_some() && cells.all(|cell| cell.params.get(name) == Some("auto"))
+}
+
+/// Parameters on which arms of the sides differ: they are what is compared, so they do not identify a row.
+pub fn dropped_keys(sides: &[Side<'_>]) -> BTreeSet<String> {
+    let mut dropped = BTreeSet::new();
+    for (index, a) in sides.iter().enumerate() {
+        for b in &sides[index + 1..] {
+            let (Some(run_a), Some(run_b)) = (a.runs.first(), b.runs.first()) else { continue };
+            let (name_a, name_b) = (arm_name(a, run_a), arm_name(b, run_b));
+            if name_a == name_b {
+                continue;
+            }
+            if run_a.plan.arms == run_b.plan.arms {
+                dropped.extend(run_a.plan.arm_keys().0.into_keys());
+                continue;
+            }
+            let (set_a, set_b) = (arm_set(&run_a.plan, name_a), arm_set(&run_b.plan, name_b));
+            let differs =
+                |name: &&String| set_b.get(name).is_some_and(|value| set_a.get(name) != Some(value));
+            dropped.extend(set_a.0.keys().filter(differs).cloned());
+        }
+    }
+    dropped
+}
+
+/// The arm that a side stands for in a run.
+pub fn arm_name<'a>(side: &'a Side<'_>, run: &'a RunData) -> &'a str {
+    match &side.arm {
+        Some(name) => name,
+        None => run.plan.arms.first().map_or("", |arm| arm.name.as_str()),
+    }
+}
+
+fn arm_set(plan: &Plan, name: &str) -> Params {
+    plan.arms.iter().find(|arm| arm.name == name).map(|arm| arm.set.clone()).unwrap_or_default()
+}
+
+/// A published figure of the same measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match<'p> {
+    pub row: &'p Published,
+    /// Parameters that the published figure leaves open.
+    pub open: Vec<String>,
+    /// Parameters that only the published figure states.
+    pub stated: Params,
+    /// Further published figures that would match as well.
+    pub others: usize,
+}
+
+/// The published figure that matches best: the most shared parameters, then the fewest of its own.
+#[must_use]
+pub fn published_for<'p>(key: &RowKey, better: Better, published: &'p [Published]) -> Option<Match<'p>> {
+    let fits = |row: &&Published| {
+        let theirs = &row.key;
+        theirs.instrument == key.instrument
+            && theirs.metric == key.metric
+            && theirs.unit == key.unit
+            && theirs.definition == key.definition
+            && row.better == better
+            && row.value.is_finite()
+            && row.value > 0.0
+            && agree(&key.params, &theirs.params)
+    };
+    let mut fitting: Vec<&Published> = published.iter().filter(fits).collect();
+    let only_theirs = |row: &Published| row.key.params.without(&key.params);
+    fitting.sort_by_key(|row| {
+        let shared = row.key.params.0.len() - only_theirs(row).0.len();
+        (std::cmp::Reverse(shared), only_theirs(row).0.len())
+    });
+    let row = *fitting.first()?;
+    Some(Match {
+        row,
+        open: key.params.without(&row.key.params).0.into_keys().collect(),
+        stated: only_theirs(row),
+        others: fitting.len() - 1,
+    })
+}
+
+/// Every parameter that both name agrees, and they name one in common where both name any.
+fn agree(ours: &Params, theirs: &Params) -> bool {
+    let mut shared = ours.0.iter().filter_map(|(name, value)| Some((value, theirs.0.get(name)?))).peekable();
+    if shared.peek().is_none() && !ours.is_empty() && !theirs.is_empty() {
+        return false;
+    }
+    shared.all(|(a, b)| a == b || parse_bytes(a).is_some_and(|bytes| parse_bytes(b) == Some(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::SeriesKey;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn key(params: &str) -> RowKey {
+        RowKey {
+            instrument: "crc32c".into(),
+            metric: "throughput".into(),
+            unit: Unit::BytesPerSec,
+            definition: 1,
+            params: Params::parse(params).unwrap(),
+        }
+    }
+
+    fn point(params: &str, definition: u32, value: f64) -> Published {
+        let key = key(params);
+        let key = SeriesKey {
+            instrument: key.instrument,
+            metric: key.metric,
+            unit: key.unit,
+            params: key.params,
+            arm: String::new(),
+            definition,
+        };
+        Published {
+            study: "s".into(),
+            machine: "m".into(),
+            key,
+            better: Better::Higher,
+            value,
+            low: None,
+            high: None,
+            bounds: String::new(),
+            note: String::new(),
+        }
+    }
+
+    #[test]
+    fn shared_parameters_must_agree() {
+        let ours = key("impl=chain;size=1KiB;threads=1");
+        let rows = [
+            point("impl=fast;size=1024", 1, 1.0),
+            point("impl=chain;size=127", 1, 2.0),
+            point("impl=chain;size=1024", 2, 3.0),
+            point("impl=chain;size=1024;os=x", 1, 4.0),
+            point("impl=chain;size=1024", 1, 5.0),
+            point("other=1", 1, 6.0),
+        ];
+        let found = published_for(&ours, Better::Higher, &rows).unwrap();
+        assert_eq!((found.row.value, found.others), (5.0, 1));
+        assert_eq!(found.open, ["threads"]);
+        assert_eq!(published_for(&ours, Better::Lower, &rows), None);
+        assert_eq!(published_for(&key("impl=table;size=1KiB"), Better::Higher, &rows), None);
+    }
+
+    #[test]
+    fn a_figure_that_is_no_number_matches_nothing() {
+        let ours = key("size=7");
+        assert_eq!(published_for(&ours, Better::Higher, &[point("size=7", 1, f64::NAN)]), None);
+        assert_eq!(published_for(&ours, Better::Higher, &[point("size=7", 1, 0.0)]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn agreeing_is_mutual(a in "[ab]=[12](;[cd]=[12])?", b in "[ab]=[12](;[cd]=[12])?") {
+            let (a, b) = (Params::parse(&a).unwrap(), Params::parse(&b).unwrap());
+            prop_assert_eq!(agree(&a, &b), agree(&b, &a));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Machines, runs, arms and published figures side by side: ratios with intervals, verdicts, ranks, index, value for
+//! money.
+//!
+//! The first side is the base; `ratio` is arm / base. Two sides of one interleaved study are compared block by block,
+//! anything else run against run. Published points are shown and never judged. Not done here: choosing which runs
+//! belong to a side; runs of different configurations are reported, not sorted out.
+
+mod footnotes;
+mod judge;
+mod matching;
+mod prepare;
+mod ranking;
+mod value;
+mod why;
+
+use model::data::{Price, Published, RunData};
+use model::doc::{ArmDoc, CompareDoc, MachineDoc, RowDoc};
+use model::{Card, Fact};
+
+use judge::Judged;
+use prepare::Prepared;
+
+pub use matching::{Match, published_for};
+
+/// One side of a comparison.
+#[derive(Clone, Debug)]
+pub struct Side<'a> {
+    pub name: String,
+    pub machine: MachineDoc,
+    /// Runs of one config class; empty for a published machine.
+    pub runs: Vec<&'a RunData>,
+    /// Earlier runs of the same machine and config class, for the noise only.
+    pub earlier: Vec<&'a RunData>,
+    /// One arm of a study; `None` where the runs have only one.
+    pub arm: Option<String>,
+    pub published: Vec<Published>,
+    pub facts: Vec<Fact>,
+    pub price: Option<Price>,
+    pub watts: Option<f64>,
+    /// Where published figures come from.
+    pub source: Option<String>,
+}
+
+impl Side<'_> {
+    /// A side without anything yet.
+    #[must_use]
+    pub fn new(name: &str, machine: MachineDoc) -> Self {
+        Side {
+            name: name.to_owned(),
+            machine,
+            runs: Vec::new(),
+            earlier: Vec::new(),
+            arm: None,
+            published: Vec::new(),
+            facts: Vec::new(),
+            price: None,
+            watts: None,
+            source: None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct CompareOptions<'a> {
+    /// The relative difference that nobody would act on; `None`: 2 % between arms of one study on one machine, 5 %
+    /// otherwise.
+    pub margin: Option<f64>,
+    /// Rows that are no headline too, as a family of their own.
+    pub all: bool,
+    /// Only rows whose metric or instrument has this name.
+    pub metric: Option<String>,
+    /// Hours that a bought machine lives: turns its price into an hourly one.
+    pub life_hours: Option<f64>,
+    pub cards: &'a [&'a Card],
+}
+
+/// Compares every side with the first.
+#[must_use]
+pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
+    let dropped = matching::dropped_keys(sides);
+    let prepared: Vec<Prepared<'_>> =
+        sides.iter().map(|side| prepare::prepare(side, &dropped, options)).collect();
+    let pairs = judge::Pairs::new(&prepared, options);
+    let arms = 1..prepared.len();
+    let rows: Vec<RowDoc> = arms.clone().flat_map(|arm| rows(&pairs, &prepared, arm, options)).collect();
+    let mut doc = CompareDoc {
+        schema: "boxscore.compare/1".to_owned(),
+        paragraph: String::new(),
+        arms: sides.iter().map(arm_doc).collect(),
+        rows,
+        ranks: ranking::ranks(&pairs, &prepared),
+        index: arms.map(|arm| ranking::index(&pairs, &prepared, arm)).collect(),
+        findings: prepared.iter().flat_map(footnotes::findings).collect(),
+        footnotes: footnotes::footnotes(&prepared, options),
+    };
+    doc.paragraph = crate::paragraph(&doc);
+    doc
+}
+
+fn arm_doc(side: &Side<'_>) -> ArmDoc {
+    ArmDoc {
+        name: side.name.clone(),
+        machine: side.machine.clone(),
+        runs: side.runs.iter().map(|run| run.head.id.clone()).collect(),
+        published: side.runs.is_empty(),
+        price: side.price.as_ref().map(crate::run::price_doc),
+        watts: side.watts,
+        source: side.source.clone(),
+    }
+}
+
+/// The rows of one arm that are shown: headlines, points, and with `all` everything.
+fn rows(
+    pairs: &judge::Pairs,
+    prepared: &[Prepared<'_>],
+    arm: usize,
+    options: &CompareOptions<'_>,
+) -> Vec<RowDoc> {
+    let shown = |judged: &&Judged| options.all || judged.headline || judged.point;
+    let all = pairs.of(arm, 0).iter().filter(shown);
+    all.map(|judged| value::row(judged, prepared[arm].side, prepared[0].side, options)).collect()
+}

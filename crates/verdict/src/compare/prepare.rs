@@ -1,0 +1,176 @@
+//! One side made ready: its rows by key, each with the runs that may speak for it.
+//!
+//! Only the newest twenty runs of a side count. A run in which a figure was refused does not speak for that figure
+//! unless all were; then the row is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::data::{RunData, Series};
+use model::{Better, Finding, Validity};
+use stats::Run;
+use stats::between::HISTORY_MAX;
+
+use super::matching::{Match, RowKey, arm_name, published_for};
+use super::{CompareOptions, Side};
+use crate::rules;
+use crate::run::RunContext;
+
+/// One series of one run of a side.
+pub struct Entry<'a> {
+    pub run: &'a RunData,
+    pub series: &'a Series,
+    pub validity: Validity,
+    pub reasons: Vec<String>,
+    /// What the run is worth; `None` without usable takes.
+    pub worth: Option<Run>,
+}
+
+pub struct Row<'a> {
+    pub better: Better,
+    /// Headline in every run's plan.
+    pub headline: bool,
+    /// Oldest run first.
+    pub entries: Vec<Entry<'a>>,
+}
+
+pub struct Prepared<'a> {
+    pub side: &'a Side<'a>,
+    /// In the order of the runs' series.
+    pub order: Vec<RowKey>,
+    pub rows: BTreeMap<RowKey, Row<'a>>,
+    /// What the rules found wrong, once for each.
+    pub findings: Vec<Finding>,
+    /// Keys that stood for two series of one run, so that they stand for none.
+    pub ambiguous: BTreeSet<RowKey>,
+}
+
+/// What a side says of a row.
+pub enum Said<'p, 'a> {
+    Measured(&'p Row<'a>),
+    Point(Match<'p>),
+}
+
+impl<'a> Prepared<'a> {
+    pub fn says<'p>(&'p self, key: &RowKey, better: Better) -> Option<Said<'p, 'a>> {
+        match self.rows.get(key) {
+            Some(row) => (row.better == better).then_some(Said::Measured(row)),
+            None => published_for(key, better, &self.side.published).map(Said::Point),
+        }
+    }
+
+    /// Direction of a row of this side, measured or published.
+    pub fn better(&self, key: &RowKey) -> Option<Better> {
+        let published =
+            || self.side.published.iter().find(|row| RowKey::published(row) == *key).map(|row| row.better);
+        self.rows.get(key).map(|row| row.better).or_else(published)
+    }
+}
+
+pub fn prepare<'a>(
+    side: &'a Side<'a>,
+    dropped: &BTreeSet<String>,
+    options: &CompareOptions<'_>,
+) -> Prepared<'a> {
+    let mut runs: Vec<&RunData> = side.runs.clone();
+    runs.sort_by_key(|run| run.head.started_ns);
+    let newest = runs.len().saturating_sub(HISTORY_MAX);
+    let context = RunContext { cards: options.cards, ..RunContext::default() };
+    let mut prepared = Prepared {
+        side,
+        order: Vec::new(),
+        rows: BTreeMap::new(),
+        findings: Vec::new(),
+        ambiguous: BTreeSet::new(),
+    };
+    for run in runs.into_iter().skip(newest) {
+        add_run(&mut prepared, run, &context, dropped, options);
+    }
+    let ambiguous = std::mem::take(&mut prepared.ambiguous);
+    prepared.order.retain(|key| !ambiguous.contains(key));
+    prepared.rows.retain(|key, _| !ambiguous.contains(key));
+    prepared.ambiguous = ambiguous;
+    prepared
+}
+
+fn add_run<'a>(
+    prepared: &mut Prepared<'a>,
+    run: &'a RunData,
+    context: &RunContext<'_>,
+    dropped: &BTreeSet<String>,
+    options: &CompareOptions<'_>,
+) {
+    let rulings = rules::rulings(run, context);
+    let grave = |finding: &&Finding| finding.state >= Validity::Doubtful;
+    for finding in rulings.iter().map(|ruling| &ruling.finding).filter(grave) {
+        if !prepared
+            .findings
+            .iter()
+            .any(|known| known.kind == finding.kind && known.subject == finding.subject)
+        {
+            prepared.findings.push(finding.clone());
+        }
+    }
+    let arm = arm_name(prepared.side, run);
+    let look = rules::Look::new(run, context);
+    let mut seen = BTreeSet::new();
+    for row in look.rows().filter(|row| row.series.key.arm == arm && wanted(row.series, options)) {
+        let key = RowKey::of(row.series, run, dropped);
+        if !seen.insert(key.clone()) {
+            prepared.ambiguous.insert(key);
+            continue;
+        }
+        if !prepared.rows.contains_key(&key) {
+            prepared.order.push(key.clone());
+        }
+        let Some(series) = run.series.get(row.index) else { continue };
+        let (validity, reasons) = rules::of_series(&rulings, row.index);
+        let worth = crate::noise::run_of(series);
+        let entry = Entry { run, series, validity, reasons, worth };
+        let headline = crate::run::is_headline(&look, row);
+        let known = prepared.rows.entry(key).or_insert_with(|| Row {
+            better: series.better,
+            headline: true,
+            entries: Vec::new(),
+        });
+        known.headline &= headline;
+        known.entries.push(entry);
+    }
+}
+
+fn wanted(series: &Series, options: &CompareOptions<'_>) -> bool {
+    options.metric.as_ref().is_none_or(|name| series.key.metric == *name || series.key.instrument == *name)
+}
+
+impl<'a> Row<'a> {
+    /// The entries that may speak, or why none may.
+    pub fn speaking(&self) -> Result<Vec<&Entry<'a>>, String> {
+        let good: Vec<&Entry<'a>> =
+            self.entries.iter().filter(|entry| entry.validity != Validity::Invalid).collect();
+        if good.is_empty() {
+            let why = self.entries.iter().rev().find_map(|entry| entry.reasons.first());
+            return Err(why.cloned().unwrap_or_else(|| "no takes".to_owned()));
+        }
+        Ok(good)
+    }
+
+    /// The first doubt about the entries that speak.
+    pub fn doubt(&self) -> Option<&str> {
+        let doubtful = self.entries.iter().filter(|entry| entry.validity == Validity::Doubtful);
+        doubtful.flat_map(|entry| &entry.reasons).next().map(String::as_str)
+    }
+
+    /// The location of the side: the median of one run, the geometric mean of several runs' medians.
+    pub fn value(&self) -> Option<f64> {
+        let usable: Vec<f64> = match self.speaking() {
+            Ok(good) => good.iter().filter_map(|entry| stats::median(&entry.series.measured())).collect(),
+            Err(_) => {
+                self.entries.iter().filter_map(|entry| stats::median(&entry.series.measured())).collect()
+            }
+        };
+        match usable.as_slice() {
+            [] => None,
+            [only] => Some(*only),
+            several => stats::geometric_mean(several),
+        }
+    }
+}

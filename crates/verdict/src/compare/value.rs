@@ -1,0 +1,84 @@
+//! A judged row as a document, with its value for money and for power.
+//!
+//! Goodness is the ratio where higher is better and its inverse where lower is. Hourly and purchase prices are never
+//! mixed unless a life in hours turns the one into the other; currencies never are.
+
+use model::Better;
+use model::data::Price;
+use model::doc::{RowDoc, VerdictWord};
+use stats::Verdict;
+
+use super::judge::Judged;
+use super::{CompareOptions, Side};
+
+pub fn row(judged: &Judged, arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions<'_>) -> RowDoc {
+    let goodness = judged.ratio.map(|ratio| if judged.better == Better::Lower { 1.0 / ratio } else { ratio });
+    let per = |cost: Option<f64>| Some(goodness? / cost?).filter(|value| value.is_finite());
+    RowDoc {
+        instrument: judged.key.instrument.clone(),
+        metric: judged.key.metric.clone(),
+        unit: judged.key.unit,
+        better: judged.better,
+        params: judged.key.params.clone(),
+        headline: judged.headline,
+        arm: arm.name.clone(),
+        base: base.name.clone(),
+        arm_value: judged.arm_value,
+        base_value: judged.base_value,
+        ratio: judged.ratio,
+        low: judged.low,
+        high: judged.high,
+        p: judged.p,
+        p_holm: judged.p_holm,
+        floor: judged.floor,
+        noise: judged.noise,
+        margin: judged.margin,
+        verdict: word(judged.verdict),
+        why: judged.why.clone(),
+        point: judged.point,
+        per_price: per(price_ratio(arm, base, options.life_hours).ok()),
+        per_watt: per(watt_ratio(arm, base)),
+    }
+}
+
+pub const fn word(verdict: Verdict) -> VerdictWord {
+    match verdict {
+        Verdict::Better => VerdictWord::Better,
+        Verdict::Worse => VerdictWord::Worse,
+        Verdict::Tie => VerdictWord::Tie,
+        Verdict::CannotTell(_) => VerdictWord::CannotTell,
+        Verdict::Invalid => VerdictWord::Invalid,
+    }
+}
+
+/// Price of the arm over that of the base, or why there is none.
+pub fn price_ratio(arm: &Side<'_>, base: &Side<'_>, life_hours: Option<f64>) -> Result<f64, String> {
+    let missing = |side: &Side<'_>| format!("the price of {} is unknown", side.name);
+    let of_arm = arm.price.as_ref().ok_or_else(|| missing(arm))?;
+    let of_base = base.price.as_ref().ok_or_else(|| missing(base))?;
+    if of_arm.currency != of_base.currency {
+        return Err(format!("prices are in {} and {}", of_arm.currency, of_base.currency));
+    }
+    if of_arm.hourly == of_base.hourly {
+        return positive(of_arm.amount / of_base.amount);
+    }
+    let Some(hours) = life_hours.filter(|hours| *hours > 0.0 && hours.is_finite()) else {
+        return Err(
+            "one price is by the hour and the other a purchase: give --life to compare them".to_owned()
+        );
+    };
+    let hourly = |price: &Price| if price.hourly { price.amount } else { price.amount / hours };
+    positive(hourly(of_arm) / hourly(of_base))
+}
+
+fn positive(ratio: f64) -> Result<f64, String> {
+    if ratio.is_finite() && ratio > 0.0 {
+        Ok(ratio)
+    } else {
+        Err("a price is not a positive number".to_owned())
+    }
+}
+
+fn watt_ratio(arm: &Side<'_>, base: &Side<'_>) -> Option<f64> {
+    Some(arm.watts? / base.watts?).filter(|ratio| ratio.is_finite() && *ratio > 0.0)
+}

@@ -1,0 +1,182 @@
+//! What about this host would spoil a measurement, and the exact command that changes it.
+//!
+//! Judges facts of the inventory and a few live figures that the caller reads; it reads and changes nothing itself. A
+//! check without its input says `unknown` and why.
+
+mod processor;
+mod system;
+
+use model::Fact;
+use model::doc::{CheckDoc, CheckState};
+
+use crate::facts;
+
+/// What only shows while one looks. Shares are 0 to 1; `None` where it could not be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Live {
+    /// Processes running or waiting for a CPU, averaged over the last minute.
+    pub load_average: Option<f64>,
+    /// CPUs kept busy by others just now (1 = one CPU).
+    pub busy_cpus: Option<f64>,
+    /// Share of CPU time that the hypervisor gave to others.
+    pub steal_share: Option<f64>,
+    /// CPUs that this process may use.
+    pub cpus: Option<f64>,
+    pub free_memory_bytes: Option<f64>,
+    pub swap_used_bytes: Option<f64>,
+    /// True on mains power, false on battery.
+    pub on_mains: Option<bool>,
+    /// Periods in which the CPU quota stopped our control group since it began.
+    pub throttled_periods: Option<f64>,
+}
+
+/// Every check, in a fixed order.
+#[must_use]
+pub fn doctor(facts: &[Fact], live: &Live) -> Vec<CheckDoc> {
+    vec![
+        processor::governor(facts),
+        processor::turbo(facts),
+        processor::smt(facts),
+        processor::mitigations(facts),
+        system::background(live),
+        system::steal(facts, live),
+        system::virtualisation(facts),
+        system::quota(facts, live),
+        system::cpuset(facts),
+        system::memory_limit(facts),
+        system::huge_pages(facts),
+        system::swap(facts, live),
+        system::free_memory(facts, live),
+        system::numa(facts),
+        system::clock_source(facts),
+        system::power(live),
+    ]
+}
+
+/// A check as it is built up.
+struct Check {
+    key: &'static str,
+    wanted: &'static str,
+}
+
+impl Check {
+    fn says(&self, state: CheckState, found: impl Into<String>, how: impl Into<String>) -> CheckDoc {
+        let (key, wanted) = (self.key.to_owned(), self.wanted.to_owned());
+        CheckDoc { key, state, found: found.into(), wanted, how: how.into() }
+    }
+
+    fn ok(&self, found: impl Into<String>) -> CheckDoc {
+        self.says(CheckState::Ok, found, "")
+    }
+
+    fn warn(&self, found: impl Into<String>, how: impl Into<String>) -> CheckDoc {
+        self.says(CheckState::Warn, found, how)
+    }
+
+    fn bad(&self, found: impl Into<String>, how: impl Into<String>) -> CheckDoc {
+        self.says(CheckState::Bad, found, how)
+    }
+
+    fn unknown(&self, why: impl Into<String>) -> CheckDoc {
+        self.says(CheckState::Unknown, why, "")
+    }
+
+    /// The reason that a fact gives for being unknown.
+    fn absent(&self, facts: &[Fact], key: &str) -> CheckDoc {
+        let why = facts.iter().find(|fact| fact.key == key).and_then(|fact| fact.why.clone());
+        self.unknown(why.unwrap_or_else(|| format!("{key} is unknown")))
+    }
+}
+
+/// A known text, number or flag as text.
+fn shown(facts: &[Fact], key: &str) -> Option<String> {
+    facts.iter().find(|fact| fact.key == key)?.value.as_ref().map(model::FactValue::text)
+}
+
+/// The setting in brackets of `always [madvise] never`, or the whole text.
+fn chosen(text: &str) -> &str {
+    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    inside.map_or(text, |(chosen, _)| chosen).trim()
+}
+
+/// The kind of virtual machine; containers on bare metal are none.
+fn is_virtual(facts: &[Fact]) -> Option<String> {
+    let kind = facts::text(facts, "virt.machine").or_else(|| facts::text(facts, "virt.kind"));
+    kind.filter(|kind| *kind != "none").map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Unit;
+
+    use super::*;
+
+    fn check(facts: &[Fact], live: &Live, key: &str) -> CheckDoc {
+        doctor(facts, live).into_iter().find(|check| check.key == key).expect("a check of this name")
+    }
+
+    #[test]
+    fn without_inputs_nothing_is_ok() {
+        for check in doctor(&[], &Live::default()) {
+            assert_eq!(check.state, CheckState::Unknown, "{check:?}");
+            assert!(!check.found.is_empty() && !check.wanted.is_empty(), "{check:?}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_changed_says_how() {
+        let facts = [
+            Fact::text("cpu.governor", "powersave", ""),
+            Fact::flag("cpu.turbo", true, "/sys/devices/system/cpu/intel_pstate/no_turbo"),
+            Fact::text("memory.thp", "always [madvise] never", ""),
+            Fact::text("numa.balancing", "1", ""),
+            Fact::number("numa.nodes", 2.0, Unit::Count, ""),
+            Fact::text("clock.source", "hpet", ""),
+            Fact::number("cgroup.cpu.quota", 0.9, Unit::Count, ""),
+        ];
+        let live = Live {
+            load_average: Some(3.0),
+            busy_cpus: Some(1.5),
+            swap_used_bytes: Some(1e9),
+            ..Live::default()
+        };
+        for key in ["governor", "turbo", "background", "swap", "numa-balancing", "clock-source", "cpu-quota"]
+        {
+            let check = check(&facts, &live, key);
+            assert!(matches!(check.state, CheckState::Warn | CheckState::Bad), "{check:?}");
+            assert!(!check.how.is_empty(), "{check:?}");
+        }
+        assert_eq!(check(&facts, &live, "huge-pages").found, "madvise");
+        assert_eq!(check(&facts, &live, "cpu-quota").state, CheckState::Bad);
+    }
+
+    #[test]
+    fn a_quiet_machine_is_ok() {
+        let facts = [
+            Fact::text("cpu.governor", "performance", ""),
+            Fact::text("memory.thp", "[always] madvise never", ""),
+            Fact::text("clock.source", "tsc", ""),
+            Fact::text("cgroup.cpu.quota", "none", ""),
+            Fact::text("virt.kind", "none", ""),
+        ];
+        let live =
+            Live { busy_cpus: Some(0.01), steal_share: Some(0.0), on_mains: Some(true), ..Live::default() };
+        for key in
+            ["governor", "huge-pages", "clock-source", "cpu-quota", "virtualisation", "background", "power"]
+        {
+            assert_eq!(check(&facts, &live, key).state, CheckState::Ok, "{key}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_fact_gives_its_reason() {
+        let facts = [Fact::unknown("cpu.governor", "", "no frequency driver")];
+        let check = check(&facts, &Live::default(), "governor");
+        assert_eq!((check.state, check.found.as_str()), (CheckState::Unknown, "no frequency driver"));
+    }
+
+    #[test]
+    fn brackets_mark_the_choice() {
+        assert_eq!((chosen("a [b] c"), chosen("b"), chosen("[b")), ("b", "b", "[b"));
+    }
+}

@@ -1,0 +1,147 @@
+//! A comparison in plain words, ready to paste: who wins what by how much, what ties, what is not known.
+//!
+//! One sentence group for each arm, against the base. Headline rows of one topic become a range; a rate is faster or
+//! slower, a wait is longer or shorter. Percentages are of the base's figure; a factor of two or more is said as
+//! `times`. Figures that the table shows are not repeated here.
+
+mod phrase;
+mod topic;
+
+use model::doc::{CompareDoc, IndexDoc, RowDoc, VerdictWord};
+
+use crate::say;
+use topic::Topic;
+
+/// The paragraph of a comparison; one line a further arm.
+#[must_use]
+pub fn paragraph(doc: &CompareDoc) -> String {
+    let Some((base, arms)) = doc.arms.split_first() else { return "Nothing to compare.".to_owned() };
+    if arms.is_empty() {
+        return format!("Only {}: nothing to compare it with.", base.name);
+    }
+    let lines: Vec<String> = arms
+        .iter()
+        .map(|arm| {
+            let rows: Vec<&RowDoc> = doc.rows.iter().filter(|row| row.arm == arm.name).collect();
+            one(&arm.name, &base.name, &rows, doc.index.iter().find(|index| index.arm == arm.name))
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> String {
+    if rows.is_empty() {
+        return format!("{arm} and {base} have no figure in common.");
+    }
+    let heads: Vec<&RowDoc> = rows.iter().copied().filter(|row| row.headline && !row.point).collect();
+    let judged: Vec<&RowDoc> =
+        if heads.is_empty() { rows.iter().copied().filter(|row| !row.point).collect() } else { heads };
+    let with =
+        |word: VerdictWord| judged.iter().copied().filter(|row| row.verdict == word).collect::<Vec<_>>();
+    let mut sentences = Vec::new();
+    let wins = clauses(&with(VerdictWord::Better), base);
+    let losses = clauses(&with(VerdictWord::Worse), base);
+    let decided = [wins, losses].concat();
+    if !decided.is_empty() {
+        sentences.push(format!("{arm} {}.", say::list(&decided)));
+    }
+    let ties = names(&with(VerdictWord::Tie));
+    if !ties.is_empty() {
+        let margin = judged.iter().map(|row| row.margin).fold(0.0, f64::max);
+        let subject = if decided.is_empty() { format!("{arm} and {base}") } else { "They".to_owned() };
+        sentences.push(format!("{subject} tie on {} (within {}).", say::list(&ties), say::percent(margin)));
+    }
+    sentences.extend(unknown(&with(VerdictWord::CannotTell), arm, base, judged.len()));
+    sentences.extend(refused(&with(VerdictWord::Invalid)));
+    sentences.extend(points(&rows.iter().copied().filter(|row| row.point).collect::<Vec<_>>(), arm, base));
+    sentences.extend(index.and_then(overall));
+    sentences.extend(value("unit of price", &judged, |row| row.per_price, base));
+    sentences.extend(value("watt", &judged, |row| row.per_watt, base));
+    sentences.join(" ")
+}
+
+/// One clause for each topic: `computes 18 to 31 % faster than ref`.
+fn clauses(rows: &[&RowDoc], base: &str) -> Vec<String> {
+    let mut said = Vec::new();
+    let mut named = false;
+    for topic in Topic::of_all(rows) {
+        let about = rows.iter().filter(|row| Topic::of(row) == topic);
+        let ratios: Vec<f64> = about.filter_map(|row| topic.factor(row)).collect();
+        if let Some(clause) = phrase::clause(&topic, &ratios, (!named).then_some(base)) {
+            said.push(clause);
+            named = true;
+        }
+    }
+    said
+}
+
+/// Short names without repeats; beyond five only their number.
+fn names(rows: &[&RowDoc]) -> Vec<String> {
+    const MOST: usize = 5;
+    let mut all: Vec<String> = Vec::new();
+    for row in rows {
+        let name = topic::name(row);
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    if all.len() > MOST {
+        let more = all.len() - (MOST - 1);
+        all.truncate(MOST - 1);
+        all.push(format!("{more} more"));
+    }
+    all
+}
+
+fn unknown(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String> {
+    if rows.is_empty() {
+        return None;
+    }
+    let what = if rows.len() == all { "any of the figures".to_owned() } else { say::list(&names(rows)) };
+    let assumed =
+        rows.iter().filter(|row| row.why.as_deref().is_some_and(|why| why.contains("assumed"))).count();
+    let reason = if assumed > 0 { ", since the noise between runs is assumed, not measured" } else { "" };
+    Some(format!("Whether {arm} and {base} differ on {what} cannot be told yet{reason}."))
+}
+
+fn refused(rows: &[&RowDoc]) -> Option<String> {
+    let first = rows.first()?;
+    let why = first.why.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
+    Some(format!("Not counted: {}{why}.", say::list(&names(rows))))
+}
+
+fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
+    if rows.is_empty() {
+        return None;
+    }
+    let good: Vec<f64> = rows.iter().filter_map(|row| Topic::goodness(row)).collect();
+    let range = phrase::factors(&good)?;
+    let figures = say::count(good.len(), "published point");
+    let verb = if good.len() == 1 { "puts" } else { "put" };
+    Some(format!(
+        "{figures} without samples {verb} {arm} at {range} the performance of {base}; nothing is called on them."
+    ))
+}
+
+fn overall(index: &IndexDoc) -> Option<String> {
+    let (value, low, high) = (index.value?, index.low?, index.high?);
+    if index.components < 2 {
+        return None;
+    }
+    let shown = |number: f64| format!("{number:.2}");
+    Some(format!(
+        "Over all {} headline figures: {} times {} (95 %: {} to {}).",
+        index.components,
+        shown(value),
+        index.reference,
+        shown(low),
+        shown(high)
+    ))
+}
+
+fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base: &str) -> Option<String> {
+    let values: Vec<f64> =
+        rows.iter().filter(|row| row.verdict != VerdictWord::Invalid).filter_map(|row| of(row)).collect();
+    let range = phrase::factors(&values)?;
+    Some(format!("Per {per} it gives {range} what {base} gives."))
+}

@@ -1,0 +1,81 @@
+//! What a row is about, in people's words.
+//!
+//! Known instruments have a topic with a verb; any other one speaks for itself by its name.
+
+use model::Better;
+use model::doc::RowDoc;
+
+/// Rows of one topic are said in one clause.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Topic {
+    Compute,
+    MemoryRate,
+    MemoryWait,
+    DiskRate,
+    DiskWait(&'static str),
+    Work,
+    /// `NAME` is higher or lower is better.
+    Rate(String),
+    Wait(String),
+}
+
+impl Topic {
+    pub fn of(row: &RowDoc) -> Topic {
+        let lower = row.better == Better::Lower;
+        match row.instrument.as_str() {
+            "mem-bandwidth" => Topic::MemoryRate,
+            "mem-latency" | "mem-loaded" if lower => Topic::MemoryWait,
+            "disk-fsync" if lower => Topic::DiskWait("fsync"),
+            name if name.starts_with("disk-") && lower => Topic::DiskWait("the disk"),
+            name if name.starts_with("disk-") => Topic::DiskRate,
+            "cmd" if row.metric == "wall" => Topic::Work,
+            "crc32c" | "rabin" | "mac" | "hash-table" | "recover-segment" | "compress" | "cipher"
+            | "index" | "sort" => Topic::Compute,
+            _ if lower => Topic::Wait(name(row)),
+            _ => Topic::Rate(name(row)),
+        }
+    }
+
+    /// The topics of some rows, each once, in their order of telling.
+    pub fn of_all(rows: &[&RowDoc]) -> Vec<Topic> {
+        let all: std::collections::BTreeSet<Topic> = rows.iter().map(|row| Topic::of(row)).collect();
+        all.into_iter().collect()
+    }
+
+    /// What the topic's clause says of a row: how long against the base, or else how fast.
+    pub fn factor(&self, row: &RowDoc) -> Option<f64> {
+        match self {
+            Topic::MemoryWait | Topic::DiskWait(_) | Topic::Work | Topic::Wait(_) => row.ratio,
+            Topic::Compute | Topic::MemoryRate | Topic::DiskRate | Topic::Rate(_) => Topic::goodness(row),
+        }
+    }
+
+    /// How many times as good as the base.
+    pub fn goodness(row: &RowDoc) -> Option<f64> {
+        let ratio = row.ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0)?;
+        Some(if row.better == Better::Lower { 1.0 / ratio } else { ratio })
+    }
+}
+
+/// A short name of a row: the instrument, and what tells it from its like.
+pub fn name(row: &RowDoc) -> String {
+    let tells = ["test", "kind", "codec", "algorithm", "op", "mode", "impl", "size", "depth"];
+    let mut words: Vec<&str> = vec![match row.instrument.as_str() {
+        "mem-bandwidth" => "memory",
+        "mem-latency" => "memory latency",
+        "index" => "",
+        other => other,
+    }];
+    words.extend(tells.iter().filter_map(|key| row.params.get(key)));
+    if row.instrument == "cmd" {
+        words.push(&row.metric);
+    }
+    let threads = match row.params.get("threads") {
+        None | Some("1") => String::new(),
+        Some("all") => "on all CPUs".to_owned(),
+        Some(number) => format!("on {number} CPUs"),
+    };
+    words.push(&threads);
+    let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    if name.is_empty() { row.metric.clone() } else { name }
+}

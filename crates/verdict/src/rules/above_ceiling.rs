@@ -1,0 +1,147 @@
+//! Figures that this hardware cannot reach: such a number measures something else (a cache, a removed loop).
+//!
+//! Ceilings: memory channels x transfers x 8 B; the disk's link; cores x clock x 128 B loaded a cycle; two cycles of
+//! latency for a dependent load. A ceiling that a hypervisor reports refuses nothing.
+
+use model::{Finding, Unit, Validity};
+
+use super::look::Row;
+use super::{Look, Ruling, settle, unknown};
+use crate::{facts, say};
+
+const KIND: &str = "above-ceiling";
+/// Spread-spectrum clocks and rounding of the specification.
+const SLACK: f64 = 1.01;
+/// Two loads of 64 B a cycle: the widest that any core of today does.
+const WIDEST_LOAD: f64 = 128.0;
+/// A dependent load takes at least this many cycles.
+const FASTEST_LOAD: f64 = 2.0;
+
+/// What a figure is held against.
+struct Ceiling {
+    /// In the figure's own unit, after counting as the figure counts.
+    limit: f64,
+    /// True when the figure must not be below the limit (latency).
+    least: bool,
+    says: String,
+}
+
+pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+    let (mut bad, mut good, mut whys) = (Vec::new(), Vec::new(), Vec::new());
+    for row in look.rows() {
+        let Some(ceiling) = ceiling(look, row) else { continue };
+        match (ceiling, edges(row)) {
+            (Ok(ceiling), Some(edges)) => match refuse(row, &ceiling, edges) {
+                Some(ruling) => bad.push(ruling),
+                None => good.push(row.index),
+            },
+            (Err(why), _) if !whys.contains(&why) => whys.push(why),
+            _ => {}
+        }
+    }
+    let found = !bad.is_empty() || !good.is_empty();
+    let mut all = settle(bad, good, |n| {
+        let text = format!("{} below the ceilings of the hardware", say::count(n, "figure"));
+        Finding::new(KIND, Validity::Ok, text).evidence("figures", n as f64)
+    });
+    if !whys.is_empty() {
+        all.extend(unknown(KIND, whys.join("; ")));
+    } else if !found {
+        all.extend(unknown(KIND, "no figure here has a known ceiling"));
+    }
+    all
+}
+
+/// The ends of the median's interval, or the median twice.
+fn edges(row: Row<'_>) -> Option<(f64, f64)> {
+    let summary = stats::summary(&row.series.measured()).ok()?;
+    Some(summary.interval.map_or((summary.median, summary.median), |i| (i.low, i.high)))
+}
+
+fn refuse(row: Row<'_>, ceiling: &Ceiling, (low, high): (f64, f64)) -> Option<Ruling> {
+    let over = if ceiling.least { high * SLACK < ceiling.limit } else { low > ceiling.limit * SLACK };
+    if !over {
+        return None;
+    }
+    let unit = row.series.key.unit;
+    let (shown, what) = if ceiling.least { (high, "below the least") } else { (low, "above the most") };
+    let text = format!(
+        "{} is {what} that {}, {}: this is not what it claims to be",
+        say::quantity(shown, unit),
+        ceiling.says,
+        say::quantity(ceiling.limit, unit)
+    );
+    let finding = Finding::new(KIND, Validity::Invalid, text).about(row.title());
+    let finding = finding.evidence("value", shown).evidence("ceiling", ceiling.limit);
+    Some(Ruling { finding, reach: vec![row.index] })
+}
+
+fn ceiling(look: &Look<'_>, row: Row<'_>) -> Option<Result<Ceiling, String>> {
+    let key = &row.series.key;
+    match (key.instrument.as_str(), key.unit) {
+        ("mem-bandwidth", Unit::BytesPerSec) => Some(memory(look, row)),
+        ("mem-latency", Unit::Second) => Some(load(look)),
+        (name, Unit::BytesPerSec | Unit::PerSec) if name.starts_with("disk-") => disk(look, row),
+        (_, Unit::BytesPerSec) if key.params.get("threads").is_some() => Some(core(look, row)),
+        _ => None,
+    }
+}
+
+fn memory(look: &Look<'_>, row: Row<'_>) -> Result<Ceiling, String> {
+    let peak = super::memory_ceiling::peak(look)?;
+    let moved = super::memory_ceiling::moved_per_counted(row);
+    Ok(Ceiling {
+        limit: peak.bytes_per_sec / moved,
+        least: false,
+        says: format!("{} can deliver", peak.says),
+    })
+}
+
+fn load(look: &Look<'_>) -> Result<Ceiling, String> {
+    let clock = fastest(look)?;
+    let says = format!("{FASTEST_LOAD:.0} cycles at {} take", say::quantity(clock, Unit::Hertz));
+    Ok(Ceiling { limit: FASTEST_LOAD / clock, least: true, says })
+}
+
+fn core(look: &Look<'_>, row: Row<'_>) -> Result<Ceiling, String> {
+    let clock = fastest(look)?;
+    let threads = row.threads(look).ok_or("the number of threads is unknown")?;
+    let says = format!(
+        "{} loading {WIDEST_LOAD:.0} B a cycle at {} can do",
+        say::count(threads as usize, "core"),
+        say::quantity(clock, Unit::Hertz)
+    );
+    Ok(Ceiling { limit: threads * clock * WIDEST_LOAD, least: false, says })
+}
+
+/// The highest clock: the processor's, or the highest that was seen.
+fn fastest(look: &Look<'_>) -> Result<f64, String> {
+    let seen = look.clocks().into_values().flatten().fold(f64::NAN, f64::max);
+    match facts::limit(look.run, "cpu.mhz.max") {
+        Ok(max) if seen > max => Ok(seen),
+        Ok(max) => Ok(max),
+        Err(_) if seen.is_finite() => Ok(seen),
+        Err(why) => Err(why),
+    }
+}
+
+/// The link of the disk that holds the store; only figures whose bytes are known and that go to the device.
+fn disk(look: &Look<'_>, row: Row<'_>) -> Option<Result<Ceiling, String>> {
+    let key = &row.series.key;
+    let bytes = match key.unit {
+        Unit::BytesPerSec => 1.0,
+        _ => {
+            let size = ["block", "size"].iter().find_map(|name| key.params.get(name))?;
+            model::params::parse_bytes(size)? as f64
+        }
+    };
+    let Some(name) = facts::text(&look.run.facts, "fs.store.disk") else {
+        return Some(Err("the disk below the store's directory is unknown".to_owned()));
+    };
+    let link = facts::limit(look.run, &format!("disk.{name}.link"));
+    Some(link.map(|link| Ceiling {
+        limit: link / bytes,
+        least: false,
+        says: format!("the link of {name} can carry"),
+    }))
+}

@@ -1,0 +1,41 @@
+//! Background load: CPUs kept busy by other processes during the takes.
+//!
+//! In CPUs (1 = one CPU all the time), median over a figure's measured takes. Doubtful when it is over a quarter of a
+//! CPU, or over a twentieth where the figure itself needs every CPU.
+
+use model::{Finding, Validity};
+
+use super::{Look, Ruling, settle, unknown};
+use crate::say;
+
+const KIND: &str = "background";
+const MOST: f64 = 0.25;
+const MOST_WHEN_FULL: f64 = 0.05;
+
+pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+    if look.condition(KIND).is_none() {
+        return unknown(KIND, "the load of other processes was not read during the takes");
+    }
+    let cpus = look.cpus();
+    let (mut bad, mut good, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
+    for row in look.rows() {
+        let Some(busy) = stats::median(&look.during(row, KIND)) else { continue };
+        let full = matches!((row.threads(look), cpus), (Some(threads), Some(cpus)) if threads + busy > cpus);
+        if busy > if full { MOST_WHEN_FULL } else { MOST } {
+            let text = format!(
+                "other processes used {} CPUs during its takes: end them (`top` shows which) and repeat it",
+                say::digits(busy)
+            );
+            let finding =
+                Finding::new(KIND, Validity::Doubtful, text).about(row.title()).evidence("cpus", busy);
+            bad.push(Ruling { finding, reach: vec![row.index] });
+        } else {
+            most = most.max(busy);
+            good.push(row.index);
+        }
+    }
+    settle(bad, good, |_| {
+        let text = format!("background load {} CPUs", say::digits(most));
+        Finding::new(KIND, Validity::Ok, text).evidence("cpus", most)
+    })
+}

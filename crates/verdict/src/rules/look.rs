@@ -1,0 +1,119 @@
+//! What the rules look at: a run's rows, their takes, and the conditions of each take.
+//!
+//! Rows are series with a direction that carry numbers; conditions belong to a row by the number of the take.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::data::{Point, RunData, Series};
+use model::{Better, Phase};
+
+use crate::run::RunContext;
+
+/// Names of the instruments that watch each take.
+const CLOCK: &str = "take-clock";
+const CONDITIONS: &str = "conditions";
+
+pub struct Look<'a> {
+    pub run: &'a RunData,
+    pub context: &'a RunContext<'a>,
+    conditions: BTreeMap<(&'static str, String), BTreeMap<u64, f64>>,
+}
+
+/// One row of a run.
+#[derive(Clone, Copy)]
+pub struct Row<'a> {
+    /// Position in the run's `series`.
+    pub index: usize,
+    pub series: &'a Series,
+}
+
+impl<'a> Row<'a> {
+    /// Numbers of the measured takes.
+    pub fn takes(&self) -> impl Iterator<Item = u64> + use<'a> {
+        measured(self.series).map(|point| point.seq)
+    }
+
+    /// `mem-bandwidth bandwidth op=read;threads=1`, with the arm where there are arms.
+    pub fn title(&self) -> String {
+        title(self.series)
+    }
+
+    /// Threads at work; `None` where the series does not say.
+    pub fn threads(&self, look: &Look<'_>) -> Option<f64> {
+        match self.series.key.params.get("threads") {
+            Some("all") => look.cpus(),
+            Some(number) => number.parse().ok(),
+            None => None,
+        }
+    }
+}
+
+pub fn title(series: &Series) -> String {
+    let arm = &series.key.arm;
+    if arm.is_empty() { series.key.title() } else { format!("{} [{arm}]", series.key.title()) }
+}
+
+fn measured(series: &Series) -> impl Iterator<Item = &Point> {
+    series.points.iter().filter(|point| point.phase == Phase::Measured)
+}
+
+impl<'a> Look<'a> {
+    pub fn new(run: &'a RunData, context: &'a RunContext<'a>) -> Look<'a> {
+        let mut conditions: BTreeMap<(&'static str, String), BTreeMap<u64, f64>> = BTreeMap::new();
+        for series in &run.series {
+            let Some(source) = [CLOCK, CONDITIONS].into_iter().find(|name| series.key.instrument == *name)
+            else {
+                continue;
+            };
+            let known = conditions.entry((source, series.key.metric.clone())).or_default();
+            known.extend(measured(series).filter_map(|point| Some((point.seq, point.number()?))));
+        }
+        Look { run, context, conditions }
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
+        let rows = self.run.series.iter().enumerate().filter(|(_, series)| series.better != Better::Neither);
+        rows.map(|(index, series)| Row { index, series })
+    }
+
+    /// Value by take of one metric of `conditions`.
+    pub fn condition(&self, metric: &str) -> Option<&BTreeMap<u64, f64>> {
+        self.conditions.get(&(CONDITIONS, metric.to_owned())).filter(|known| !known.is_empty())
+    }
+
+    /// True clock by take, Hz: right before and right after.
+    pub fn clocks(&self) -> BTreeMap<u64, Vec<f64>> {
+        let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+        for metric in ["before", "after"] {
+            for (seq, hertz) in self.conditions.get(&(CLOCK, metric.to_owned())).into_iter().flatten() {
+                if hertz.is_finite() && *hertz > 0.0 {
+                    all.entry(*seq).or_default().push(*hertz);
+                }
+            }
+        }
+        all
+    }
+
+    /// CPUs that the run may use.
+    pub fn cpus(&self) -> Option<f64> {
+        let planned = self.run.plan.cpus.as_ref().map(|cpus| cpus.len() as f64);
+        planned.or_else(|| crate::facts::number(&self.run.facts, "cpu.threads"))
+    }
+
+    /// Values that a condition had during the measured takes of a row.
+    pub fn during(&self, row: Row<'_>, metric: &str) -> Vec<f64> {
+        let known = self.condition(metric);
+        row.takes().filter_map(|seq| known?.get(&seq).copied()).collect()
+    }
+
+    /// Cell and arm of the takes of a series.
+    pub fn places(&self, series: &Series) -> BTreeSet<(u32, u32)> {
+        let takes: BTreeSet<u64> = series.points.iter().map(|point| point.seq).collect();
+        self.run
+            .takes
+            .iter()
+            .filter(|take| takes.contains(&take.seq))
+            .map(|take| (take.cell, take.arm))
+            .collect()
+    }
+}

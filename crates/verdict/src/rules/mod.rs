@@ -1,0 +1,117 @@
+//! Validity rules, one file each: what they read of a run, and what they conclude about its series.
+//!
+//! A rule says `ok`, `doubtful`, `invalid` or `unknown (why)`, with a sentence and the numbers behind it; a rule
+//! without inputs never says `ok`. Shares are 0 to 1, clocks Hz, times s. Nothing here changes a figure.
+//!
+//! Rules of loads (generator-bound, Little's law, idle at peak) come with the load engine, as further files here.
+
+mod above_ceiling;
+mod background;
+mod clock;
+mod clock_step;
+mod drift;
+mod heat;
+mod look;
+mod memory_ceiling;
+mod neighbour;
+mod own_cost;
+mod paging;
+mod recorded;
+mod resemblance;
+mod samples;
+mod steal;
+mod throttled;
+mod timer;
+
+use std::collections::BTreeMap;
+
+use model::data::RunData;
+use model::{Finding, Validity};
+
+use crate::run::RunContext;
+pub use look::{Look, Row};
+
+/// A finding and the series it is about (positions in the run's `series`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ruling {
+    pub finding: Finding,
+    pub reach: Vec<usize>,
+}
+
+type Rule = fn(&Look<'_>) -> Vec<Ruling>;
+
+/// In the order in which they are shown: what refuses first.
+const ALL: [Rule; 16] = [
+    recorded::rule,
+    above_ceiling::rule,
+    throttled::rule,
+    clock::rule,
+    heat::rule,
+    memory_ceiling::rule,
+    steal::rule,
+    background::rule,
+    paging::rule,
+    clock_step::rule,
+    timer::rule,
+    samples::rule,
+    drift::rule,
+    resemblance::rule,
+    neighbour::rule,
+    own_cost::rule,
+];
+
+/// What every rule says of a run, without earlier runs to compare with.
+#[must_use]
+pub fn findings(run: &RunData) -> Vec<Finding> {
+    rulings(run, &RunContext::default()).into_iter().map(|ruling| ruling.finding).collect()
+}
+
+/// What every rule says of a run, the gravest first.
+#[must_use]
+pub fn rulings(run: &RunData, context: &RunContext<'_>) -> Vec<Ruling> {
+    let look = Look::new(run, context);
+    let mut all: Vec<Ruling> = ALL.iter().flat_map(|rule| rule(&look)).collect();
+    all.sort_by_key(|ruling| std::cmp::Reverse(grave(ruling.finding.state)));
+    all
+}
+
+/// Order of display: invalid, doubtful, ok, unknown.
+fn grave(state: Validity) -> u8 {
+    match state {
+        Validity::Invalid => 3,
+        Validity::Doubtful => 2,
+        Validity::Ok => 1,
+        Validity::Unknown => 0,
+    }
+}
+
+/// What the rulings leave of one series: its validity and why.
+#[must_use]
+pub fn of_series(rulings: &[Ruling], series: usize) -> (Validity, Vec<String>) {
+    let about = rulings.iter().filter(|ruling| ruling.reach.contains(&series));
+    let mut states: BTreeMap<Validity, Vec<String>> = BTreeMap::new();
+    for ruling in about {
+        states.entry(ruling.finding.state).or_default().push(ruling.finding.text.clone());
+    }
+    let grave = |state: Validity| states.get(&state).cloned().unwrap_or_default();
+    let reasons: Vec<String> = [grave(Validity::Invalid), grave(Validity::Doubtful)].concat();
+    let state = [Validity::Invalid, Validity::Doubtful, Validity::Ok]
+        .into_iter()
+        .find(|state| states.contains_key(state))
+        .unwrap_or(Validity::Unknown);
+    (state, reasons)
+}
+
+/// Groups what one rule says of single series: one ruling for each that is not `ok`, and one for all that are.
+fn settle(bad: Vec<Ruling>, good: Vec<usize>, ok: impl FnOnce(usize) -> Finding) -> Vec<Ruling> {
+    let mut all = bad;
+    if !good.is_empty() {
+        all.push(Ruling { finding: ok(good.len()), reach: good });
+    }
+    all
+}
+
+/// The whole rule has nothing to go by.
+fn unknown(kind: &str, why: impl Into<String>) -> Vec<Ruling> {
+    vec![Ruling { finding: Finding::new(kind, Validity::Unknown, why), reach: Vec::new() }]
+}

@@ -1,0 +1,176 @@
+//! The document of one run: every row summarised from its takes, with its noise, its validity and the findings.
+//!
+//! Figures are in base units. Telemetry and conditions are not rows; they only feed the rules.
+
+use std::collections::BTreeMap;
+
+use model::data::{Price, RunData};
+use model::doc::{MachineDoc, Noise, NoteDoc, PriceDoc, RunDoc, SeriesDoc};
+use model::fact::CONFIG_CLASS;
+use model::{Card, Phase};
+use stats::Summary;
+
+use crate::noise;
+use crate::rules::{self, Look};
+
+/// What is known besides the run itself.
+#[derive(Clone, Debug, Default)]
+pub struct RunContext<'a> {
+    /// Earlier runs of the same machine and config class, for the noise. Their series are enough.
+    pub earlier: &'a [RunData],
+    pub cards: &'a [&'a Card],
+    /// Runs of the other machines of the same study.
+    pub siblings: Vec<String>,
+    /// The command that repeats the run.
+    pub command: String,
+    /// Put the measured values into the document.
+    pub with_takes: bool,
+}
+
+/// The document that `run`, `show` and `resume` print.
+#[must_use]
+pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
+    let head = &run.head;
+    let rulings = rules::rulings(run, context);
+    let look = Look::new(run, context);
+    let doc = |row: rules::Row<'_>| {
+        let (validity, reasons) = rules::of_series(&rulings, row.index);
+        SeriesDoc { validity, reasons, ..series_doc(&look, row) }
+    };
+    let series = look.rows().map(doc).collect();
+    let ended = run.notes.iter().rev().find(|note| note.kind == "ended-by");
+    RunDoc {
+        schema: "boxscore.run/1".to_owned(),
+        run: head.id.clone(),
+        study: head.study.clone(),
+        status: head.status.word().to_owned(),
+        machine: MachineDoc { id: head.machine_id.clone(), name: head.machine.clone() },
+        label: head.label.clone(),
+        started: head.started_ns as f64 / 1e9,
+        level: run.plan.level.word().to_owned(),
+        command: context.command.clone(),
+        config: config(run),
+        seconds: head.seconds,
+        ended_by: ended.map_or_else(|| head.status.word().to_owned(), |note| note.text.clone()),
+        price: head.price.as_ref().map(price_doc),
+        watts: head.watts,
+        series,
+        findings: rulings.into_iter().map(|ruling| ruling.finding).collect(),
+        notes: run.notes.iter().map(|n| NoteDoc { kind: n.kind.clone(), text: n.text.clone() }).collect(),
+        errors: errors(run),
+        own_cpu_seconds: run.own_cost.map(|cost| cost.agent_cpu_seconds),
+        siblings: context.siblings.clone(),
+    }
+}
+
+#[must_use]
+pub fn price_doc(price: &Price) -> PriceDoc {
+    PriceDoc { amount: price.amount, currency: price.currency.clone(), hourly: price.hourly }
+}
+
+/// The known facts of the config class.
+fn config(run: &RunData) -> BTreeMap<String, String> {
+    let known = CONFIG_CLASS
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), run.fact(key)?.value.as_ref()?.text())));
+    known.collect()
+}
+
+/// Faults by text.
+fn errors(run: &RunData) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    for fault in run.takes.iter().filter_map(|take| take.fault.as_ref()) {
+        *all.entry(fault.clone()).or_insert(0) += 1;
+    }
+    all
+}
+
+/// One row without what the rules say of it.
+fn series_doc(look: &Look<'_>, row: rules::Row<'_>) -> SeriesDoc {
+    let (series, context) = (row.series, look.context);
+    let key = &series.key;
+    let takes = series.measured();
+    let noise = noise::of_series(series, context.earlier, context.cards);
+    let blocks: std::collections::BTreeSet<u32> = series
+        .points
+        .iter()
+        .filter(|point| point.phase == Phase::Measured)
+        .map(|point| point.block)
+        .collect();
+    let places = look.places(series);
+    let faults = look.run.takes.iter().filter(|take| {
+        take.fault.is_some() && take.phase == Phase::Measured && places.contains(&(take.cell, take.arm))
+    });
+    let mut doc = SeriesDoc {
+        instrument: key.instrument.clone(),
+        metric: key.metric.clone(),
+        unit: key.unit,
+        better: series.better,
+        params: key.params.clone(),
+        definition: key.definition,
+        arm: key.arm.clone(),
+        role: "box".to_owned(),
+        headline: is_headline(look, row),
+        n: takes.len() as u64,
+        faults: faults.count() as u64,
+        blocks: blocks.len() as u64,
+        median: None,
+        low: None,
+        high: None,
+        level: None,
+        method: Summary::METHOD.to_owned(),
+        why: None,
+        mean: None,
+        mean_low: None,
+        mean_high: None,
+        min: None,
+        max: None,
+        floor: noise
+            .map(|noise| noise.aa_floor())
+            .or_else(|| Some(noise::assumed_floor(context.cards, &key.instrument))),
+        noise: noise.map_or(Noise::Assumed, |noise| noise::word(noise.kind)),
+        validity: model::Validity::Unknown,
+        reasons: Vec::new(),
+        takes: Vec::new(),
+    };
+    match stats::summary(&takes) {
+        Ok(summary) => fill(&mut doc, &summary),
+        Err(why) => doc.why = Some(why.to_string()),
+    }
+    if context.with_takes {
+        doc.takes = takes;
+    }
+    doc
+}
+
+fn fill(doc: &mut SeriesDoc, summary: &Summary) {
+    doc.median = Some(summary.median);
+    doc.low = summary.interval.map(|interval| interval.low);
+    doc.high = summary.interval.map(|interval| interval.high);
+    doc.level = summary.interval.map(|interval| interval.level);
+    doc.why = summary.why.as_ref().map(ToString::to_string);
+    doc.mean = Some(summary.mean);
+    doc.mean_low = summary.mean_interval.map(|interval| interval.low);
+    doc.mean_high = summary.mean_interval.map(|interval| interval.high);
+    doc.min = Some(summary.min);
+    doc.max = Some(summary.max);
+}
+
+/// Whether the plan made this row a headline before measuring.
+#[must_use]
+pub fn is_headline(look: &Look<'_>, row: rules::Row<'_>) -> bool {
+    let plan = &look.run.plan;
+    let key = &row.series.key;
+    let named = |cell: &model::Cell| cell.headline.contains(&key.metric);
+    let places = look.places(row.series);
+    if !places.is_empty() {
+        let cells = places.iter().filter_map(|(cell, _)| plan.cells.get(usize::try_from(*cell).ok()?));
+        return cells.filter(|cell| cell.instrument == key.instrument).any(named);
+    }
+    let arms = plan.arm_keys();
+    let mut cells = plan
+        .cells
+        .iter()
+        .filter(|cell| cell.instrument == key.instrument && cell.params.without(&arms).agrees(&key.params));
+    cells.any(named)
+}

@@ -1,0 +1,5 @@
+//! The promises of this crate, proved on planted data (seeded).
+
+mod planted;
+mod refusals;
+mod verdicts;

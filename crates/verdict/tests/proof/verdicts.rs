@@ -1,0 +1,207 @@
+//! The promises of `compare` on planted data: equal machines are not called different, different ones are, whichever
+//! side comes first.
+
+use crate::planted::{World, arm_side, run, side};
+use model::Better;
+use model::data::RunData;
+use model::doc::{CompareDoc, RowDoc, VerdictWord};
+use proptest::prelude::*;
+use stats::Rng;
+use verdict::{CompareOptions, compare};
+
+const ROWS: usize = 12;
+/// Compared pairs for about 2,000 rows.
+const REPEATS: usize = 167;
+/// The spread between runs that a 5 % floor assumes.
+const ASSUMED: f64 = 0.05 / (1.959_963_985 * std::f64::consts::SQRT_2);
+
+fn false_share(mut pair: impl FnMut(&mut Rng) -> CompareDoc) -> f64 {
+    let mut rng = Rng::new(20_261_121);
+    let (mut wrong, mut all) = (0, 0);
+    for _ in 0..REPEATS {
+        for row in pair(&mut rng).rows {
+            all += 1;
+            wrong += usize::from(matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse));
+        }
+    }
+    assert_eq!(all, REPEATS * ROWS);
+    wrong as f64 / all as f64
+}
+
+fn pooled(world: &World, runs: usize, factor: f64, rng: &mut Rng) -> CompareDoc {
+    let make = |machine: &str, factor: f64, rng: &mut Rng| -> Vec<RunData> {
+        (0..runs).map(|i| run(&format!("{machine}{i}"), machine, world, factor, rng)).collect()
+    };
+    let (base, arm) = (make("a", 1.0, rng), make("b", factor, rng));
+    compare(&[side("a", base.iter().collect()), side("b", arm.iter().collect())], &CompareOptions::default())
+}
+
+#[test]
+fn equal_arms_of_one_study_are_not_called_different() {
+    let world = World { shared: 0.03, ..World::plain(ROWS).arms(&[1.0, 1.0]) };
+    let share = false_share(|rng| {
+        let study = run("r", "m", &world, 1.0, rng);
+        compare(&[arm_side(&study, "arm0"), arm_side(&study, "arm1")], &CompareOptions::default())
+    });
+    assert!(share <= 0.06, "{share}");
+}
+
+#[test]
+fn equal_machines_are_not_called_different() {
+    let world = World { between: ASSUMED, ..World::plain(ROWS) };
+    for runs in 1..=3 {
+        let share = false_share(|rng| pooled(&world, runs, 1.0, rng));
+        assert!(share <= 0.06, "{runs} runs each: {share}");
+    }
+}
+
+#[test]
+fn equal_machines_of_one_study_are_not_called_different() {
+    let world = World::plain(ROWS);
+    let share = false_share(|rng| {
+        let (mut a, mut b) = (run("a", "a", &world, 1.0, rng), run("b", "b", &world, 1.0, rng));
+        for one in [&mut a, &mut b] {
+            one.head.study = "together".to_owned();
+        }
+        compare(&[side("a", vec![&a]), side("b", vec![&b])], &CompareOptions::default())
+    });
+    assert!(share <= 0.06, "{share}");
+}
+
+#[test]
+fn a_planted_tenth_is_found() {
+    let mut rng = Rng::new(5);
+    let world = World::plain(ROWS).arms(&[1.0, 1.1]);
+    let study = run("r", "m", &world, 1.0, &mut rng);
+    let doc = compare(&[arm_side(&study, "arm0"), arm_side(&study, "arm1")], &CompareOptions::default());
+    assert!(
+        doc.rows.iter().all(|row| row.verdict == VerdictWord::Better && row.margin == 0.02),
+        "{:#?}",
+        doc.rows
+    );
+    assert!(
+        doc.paragraph.starts_with("arm1 computes ") && doc.paragraph.contains("% faster than arm0"),
+        "{}",
+        doc.paragraph
+    );
+
+    let doc = pooled(&World { between: 0.003, ..World::plain(ROWS) }, 3, 1.1, &mut rng);
+    assert!(
+        doc.rows.iter().all(|row| row.verdict == VerdictWord::Better && row.margin == 0.05),
+        "{:#?}",
+        doc.rows
+    );
+    let index = &doc.index[0];
+    assert!(
+        index.low.is_some_and(|low| low > 1.05) && index.high.is_some_and(|high| high < 1.15),
+        "{index:?}"
+    );
+    assert!(doc.ranks.iter().all(|rank| rank.rank == if rank.arm == "b" { 1 } else { 2 }));
+}
+
+#[test]
+fn one_run_each_says_what_it_lacks() {
+    let doc = pooled(&World::plain(3), 1, 1.08, &mut Rng::new(6));
+    for row in &doc.rows {
+        assert_eq!(row.verdict, VerdictWord::CannotTell);
+        let why = row.why.as_deref().unwrap_or_default();
+        assert!(why.contains("assumed") && why.contains("runs each would settle it"), "{why}");
+    }
+    assert!(doc.paragraph.contains("cannot be told yet"), "{}", doc.paragraph);
+}
+
+#[test]
+fn earlier_runs_replace_the_assumption() {
+    let mut rng = Rng::new(7);
+    let world = World { between: 0.002, ..World::plain(4) };
+    let earlier: Vec<RunData> = (0..12).map(|i| run(&format!("e{i}"), "a", &world, 1.0, &mut rng)).collect();
+    let (a, b) = (run("a", "a", &world, 1.0, &mut rng), run("b", "b", &world, 1.1, &mut rng));
+    let judge = |known: Vec<&RunData>| {
+        let mut base = side("a", vec![&a]);
+        base.earlier = known;
+        compare(&[base, side("b", vec![&b])], &CompareOptions::default())
+    };
+    let alone = judge(Vec::new());
+    let known = judge(earlier.iter().collect());
+    for (row, sharper) in alone.rows.iter().zip(&known.rows) {
+        assert_eq!(row.verdict, VerdictWord::CannotTell);
+        assert_eq!(
+            (sharper.verdict, sharper.noise),
+            (VerdictWord::Better, Some(model::doc::Noise::Measured))
+        );
+        assert!(sharper.floor < row.floor);
+    }
+}
+
+fn swapped(word: VerdictWord) -> VerdictWord {
+    match word {
+        VerdictWord::Better => VerdictWord::Worse,
+        VerdictWord::Worse => VerdictWord::Better,
+        other => other,
+    }
+}
+
+fn near(a: Option<f64>, b: Option<f64>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => (a / b - 1.0).abs() < 1e-9,
+        (a, b) => a == b,
+    }
+}
+
+/// The row seen from the other side.
+fn mirrored(row: &RowDoc, other: &RowDoc) -> bool {
+    let inverse = |value: Option<f64>| value.map(|value| 1.0 / value);
+    swapped(row.verdict) == other.verdict
+        && near(row.ratio, inverse(other.ratio))
+        && near(row.low, inverse(other.high))
+        && near(row.high, inverse(other.low))
+        && near(row.p_holm, other.p_holm)
+        && near(row.floor, other.floor)
+        && row.arm_value == other.base_value
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn swapping_the_sides_mirrors_everything(
+        seed in any::<u64>(),
+        factor in 0.5..2.0_f64,
+        runs in 1..4_usize,
+        lower in any::<bool>(),
+    ) {
+        let mut rng = Rng::new(seed);
+        let world = World { between: 0.01, ..World::plain(3) };
+        let make = |machine: &str, factor: f64, rng: &mut Rng| -> Vec<RunData> {
+            let mut all: Vec<RunData> =
+                (0..runs).map(|i| run(&format!("{machine}{i}"), machine, &world, factor, rng)).collect();
+            for series in all.iter_mut().flat_map(|run| &mut run.series) {
+                series.better = if lower { Better::Lower } else { Better::Higher };
+            }
+            all
+        };
+        let (a, b) = (make("a", 1.0, &mut rng), make("b", factor, &mut rng));
+        let sides = || (side("a", a.iter().collect()), side("b", b.iter().collect()));
+        let ((a1, b1), (a2, b2)) = (sides(), sides());
+        let there = compare(&[a1, b1], &CompareOptions::default());
+        let back = compare(&[b2, a2], &CompareOptions::default());
+        prop_assert_eq!(there.rows.len(), 3);
+        for (row, other) in there.rows.iter().zip(&back.rows) {
+            prop_assert!(mirrored(row, other), "{:?}\n{:?}", row, other);
+            if row.verdict == VerdictWord::Better {
+                prop_assert_eq!(row.ratio.is_some_and(|ratio| ratio > 1.0), !lower);
+            }
+        }
+    }
+
+    #[test]
+    fn arms_of_a_study_mirror_too(seed in any::<u64>(), factor in 0.9..1.1_f64) {
+        let world = World::plain(3).arms(&[1.0, factor]);
+        let study = run("r", "m", &world, 1.0, &mut Rng::new(seed));
+        let there = compare(&[arm_side(&study, "arm0"), arm_side(&study, "arm1")], &CompareOptions::default());
+        let back = compare(&[arm_side(&study, "arm1"), arm_side(&study, "arm0")], &CompareOptions::default());
+        for (row, other) in there.rows.iter().zip(&back.rows) {
+            prop_assert!(mirrored(row, other), "{:?}\n{:?}", row, other);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! /proc/self/mountinfo.
+#![no_main]
+
+use instruments::facts::mounts;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mounts = mounts::parse(bytes);
+    let _ = mounts::of_path(&mounts, "/srv/a b");
+});
