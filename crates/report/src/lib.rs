@@ -4,10 +4,13 @@
 //! the documents. Values come in base units and are scaled by `number` only.
 
 pub mod csv;
+pub mod html;
 pub mod markdown;
 pub mod number;
 pub mod page;
 pub mod plot;
 pub mod scale;
+pub mod section;
+pub mod sections;
 pub mod text;
 pub mod theme;

@@ -24,7 +24,7 @@ struct Name {
     says: &'static str,
     /// Parameters whose values belong to the name; a value after `=` is the usual one, and is not said.
     tells: &'static [&'static str],
-    /// The metric that the name stands for; others are added to it. Empty: any.
+    /// The metric that the name stands for; others are added to it.
     metric: &'static str,
     /// What is counted, for rates.
     item: &'static str,
@@ -53,32 +53,31 @@ const fn binary(of: Name) -> Name {
 /// In the order of a page.
 static NAMES: &[Name] = &[
     counts("op", name("cpu", "index", "", "rate", &["kind", "part"])),
-    name("cpu", "compress", "compress", "throughput", &["codec", "algorithm", "algo", "level"]),
-    name("cpu", "cipher", "cipher", "throughput", &["suite", "algorithm", "algo", "cipher"]),
+    name("cpu", "compress", "compress", "compress", &["codec", "level=3"]),
+    name("cpu", "cipher", "cipher", "throughput", &["algorithm", "size=16KiB"]),
     binary(name("cpu", "crc32c", "crc32c", "throughput", &["size", "impl"])),
     binary(name("cpu", "rabin", "rabin", "throughput", &["size"])),
-    binary(name("cpu", "vmac", "mac", "throughput", &["size"])),
-    binary(name("cpu", "mac", "mac", "throughput", &["size"])),
-    name("cpu", "hash-table", "hash table", "", &["op", "keys"]),
-    name("cpu", "recover-segment", "recover segment", "time", &["objects", "object", "segments"]),
+    binary(name("cpu", "mac", "mac", "throughput", &["size", "digest=64=both"])),
+    counts("op", name("cpu", "hash-table", "hash table", "", &["buckets=128MiB", "load=0.5"])),
+    name("cpu", "recover-segment", "recover segment", "time", &["object=64", "segments=20", "segment=8MiB"]),
     name(
         "memory",
         "mem-bandwidth",
         "memory",
         "bandwidth",
-        &["op", "counting=bw_mem", "store=temporal", "pages=default"],
+        &["op", "counting=bw_mem", "store=temporal", "pages=default", "node=any", "cpus=auto"],
     ),
     name(
         "memory",
         "mem-latency",
         "memory latency",
         "latency",
-        &["level=memory=any", "size=auto", "mode=random", "pages=default"],
+        &["level=memory=any", "size=auto", "mode=random", "pages=default", "node=any", "cpus=auto"],
     ),
     name("memory", "mem-loaded", "loaded latency", "latency", &["pause"]),
-    name("disk", "disk-read", "disk read", "", &["size", "block", "depth=1"]),
-    name("disk", "disk-seq", "disk", "bandwidth", &["op"]),
-    name("disk", "disk-fsync", "disk fsync", "latency", &[]),
+    name("disk", "disk-read", "disk read", "iops", &["block", "qd=1", "pattern=random"]),
+    name("disk", "disk-seq", "disk sequential", "bandwidth", &["op", "block=1MiB"]),
+    name("disk", "disk-fsync", "disk fsync", "latency", &["sync=fdatasync"]),
     name("machine", "clock", "clock", "", &[]),
     name("machine", "jitter", "jitter", "", &[]),
     name("machine", "timer", "timer", "", &[]),
@@ -121,12 +120,9 @@ pub fn kind(instrument: &str, unit: Unit) -> Kind {
 /// A parameter's value as people write it.
 fn spelled(value: &str) -> String {
     let known = [
-        ("aes-gcm", "AES-GCM"),
         ("aes-128-gcm", "AES-128-GCM"),
         ("aes-256-gcm", "AES-256-GCM"),
         ("chacha20-poly1305", "ChaCha20"),
-        ("chacha20", "ChaCha20"),
-        ("sha256", "SHA-256"),
         ("sha-256", "SHA-256"),
     ];
     if let Some((_, good)) = known.iter().find(|(ours, _)| *ours == value) {
@@ -147,10 +143,11 @@ fn told(key: &str, value: &str) -> String {
     match key {
         "threads" if value == "1" => "1 thread".to_owned(),
         "threads" => format!("{value} threads"),
-        "depth" => format!("depth {value}"),
+        "qd" => format!("depth {value}"),
+        "level" if value.bytes().all(|b| b.is_ascii_digit()) => format!("level {value}"),
         "size" | "range" if value.bytes().all(|b| b.is_ascii_digit()) => format!("{value} B"),
-        "op" | "kind" | "size" | "impl" | "mode" | "level" | "codec" | "algorithm" | "algo" | "suite"
-        | "cipher" | "block" | "metric" | "part" | "counting" | "store" => spelled(value),
+        "op" | "kind" | "size" | "impl" | "mode" | "level" | "codec" | "algorithm" | "block" | "metric"
+        | "part" | "counting" | "store" => spelled(value),
         _ => format!("{key}={value}"),
     }
 }
@@ -170,8 +167,10 @@ pub fn label(key: Key<'_>) -> String {
             words.push(told(param, value));
         }
     }
-    if !name.metric.is_empty() && name.metric != key.metric {
-        words.push(key.metric.to_owned());
+    match (name.instrument, key.metric) {
+        ("compress", "decompress") => "decompress".clone_into(&mut words[0]),
+        (_, metric) if metric == name.metric => {}
+        (_, metric) => words.push(metric.to_owned()),
     }
     words.retain(|word| !word.is_empty());
     if words.is_empty() { key.instrument.to_owned() } else { words.join(" ") }
@@ -234,6 +233,15 @@ pub static CODES: &[Code] = &[
     code("int", "index", "rate", "kind=integer;threads=1", Unit::PerSec, Better::Higher),
     code("fp", "index", "rate", "kind=floating;threads=1", Unit::PerSec, Better::Higher),
     code("mem", "index", "rate", "kind=memory;threads=1", Unit::PerSec, Better::Higher),
+    code("zstd", "compress", "compress", "codec=zstd;level=3;threads=1", Unit::BytesPerSec, Better::Higher),
+    code(
+        "aes",
+        "cipher",
+        "throughput",
+        "algorithm=aes-128-gcm;size=16KiB;threads=1",
+        Unit::BytesPerSec,
+        Better::Higher,
+    ),
     code(
         "rd",
         "mem-bandwidth",
@@ -243,7 +251,8 @@ pub static CODES: &[Code] = &[
         Better::Higher,
     ),
     code("lat", "mem-latency", "latency", "level=memory;mode=random", Unit::Second, Better::Lower),
-    code("fsync", "disk-fsync", "latency", "", Unit::Second, Better::Lower),
+    code("iops", "disk-read", "iops", "block=4KiB;pattern=random;qd=1", Unit::PerSec, Better::Higher),
+    code("fsync", "disk-fsync", "latency", "block=4KiB;sync=fdatasync", Unit::Second, Better::Lower),
 ];
 
 #[cfg(test)]
@@ -261,7 +270,7 @@ mod tests {
     #[test]
     fn people_recognise_the_headlines() {
         assert_eq!(named("index", "rate", "kind=integer;threads=1"), "integer");
-        assert_eq!(named("cipher", "throughput", "algorithm=aes-gcm;threads=1"), "cipher AES-GCM");
+        assert_eq!(named("cipher", "throughput", "algorithm=aes-128-gcm;size=16KiB"), "cipher AES-128-GCM");
         assert_eq!(named("mem-bandwidth", "bandwidth", "counting=bw_mem;cpus=auto;op=read"), "memory read");
         assert_eq!(named("mem-latency", "latency", "level=memory;mode=random;size=auto"), "memory latency");
         assert_eq!(
@@ -279,7 +288,9 @@ mod tests {
         assert_eq!(labels(&[key(&one), key(&all)]), ["integer 1 thread", "integer all threads"]);
         let empty = Params::default();
         let key = |metric| Key { instrument: "disk-read", metric, params: &empty };
-        assert_eq!(labels(&[key("rate"), key("latency")]), ["disk read rate", "disk read latency"]);
+        assert_eq!(labels(&[key("iops"), key("latency")]), ["disk read", "disk read latency"]);
+        let key = |metric| Key { instrument: "compress", metric, params: &empty };
+        assert_eq!(labels(&[key("compress"), key("decompress")]), ["compress", "decompress"]);
     }
 
     #[test]
