@@ -14,13 +14,17 @@ pub struct Display {
     bar: Option<ProgressBar>,
     doing: String,
     left: Option<f64>,
-    last_block: Option<u32>,
-    takes: u64,
+    /// When the last plain line was said, and of which block.
+    last_line: Option<(u64, u32)>,
+    says_takes: bool,
 }
+
+/// Plain lines are for logs: at most one a block, and one in this time.
+const PLAIN_LINE_NS: u64 = 5_000_000_000;
 
 impl Display {
     #[must_use]
-    pub fn new(plan: &Plan, quiet: bool) -> Display {
+    pub fn new(plan: &Plan, quiet: bool, says_takes: bool) -> Display {
         let bar = (out::talks_to_a_person() && !quiet).then(|| {
             let bar = ProgressBar::new_spinner();
             if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
@@ -29,7 +33,7 @@ impl Display {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
-        Display { plan: plan.clone(), bar, doing: String::new(), left: None, last_block: None, takes: 0 }
+        Display { plan: plan.clone(), bar, doing: String::new(), left: None, last_line: None, says_takes }
     }
 
     pub fn show(&mut self, show: &Show<'_>) {
@@ -40,8 +44,10 @@ impl Display {
                 self.block(*block, *warm_up);
                 self.refresh("");
             }
-            Show::Taken { take, median, width, n, .. } => {
-                self.takes += 1;
+            Show::Taken { machine, take, median, width, n } => {
+                if self.says_takes {
+                    self.talk(&format!("{}stored take {}", self.on(*machine), take.seq));
+                }
                 let estimate = match (median, width) {
                     (Some(median), Some(width)) => {
                         format!(
@@ -62,7 +68,14 @@ impl Display {
             Show::Unfit { cell, why, machine } => {
                 self.talk(&format!("{}{} cannot run: {why}", self.on(*machine), self.title(*cell, 0)));
             }
-            Show::Lost { machine, why } => self.talk(&format!("{}lost: {why}", self.on(*machine))),
+            Show::Lost { machine, why } => {
+                let on = self.on(*machine);
+                let who = if on.is_empty() { "the measuring child: " } else { &on };
+                self.talk(&format!("{who}lost: {why}"));
+            }
+            Show::Stopping => {
+                self.talk("stopping after the take in flight (once more ends at once; what is shown is stored)");
+            }
             Show::Reading(_) => {}
         }
     }
@@ -104,10 +117,14 @@ impl Display {
 
     /// One plain line a block, where there is no terminal.
     fn block(&mut self, block: u32, warm_up: bool) {
-        if self.bar.is_some() || self.last_block == Some(block) {
+        let now_ns = sys::clock::now_ns();
+        let soon = self.last_line.is_some_and(|(said_ns, said)| {
+            said == block || now_ns.saturating_sub(said_ns) < PLAIN_LINE_NS
+        });
+        if self.bar.is_some() || soon {
             return;
         }
-        self.last_block = Some(block);
+        self.last_line = Some((now_ns, block));
         let what =
             if warm_up { "warm-up".to_owned() } else { format!("take {}", block + 1 - self.plan.warm_up) };
         let left = self.left.map(|left| format!(", at most {} left", report::number::duration(left)));

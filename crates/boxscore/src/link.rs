@@ -2,10 +2,11 @@
 //! whatever command the user gave, with `agent --stdio` behind it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use harness::conductor::Link;
 use harness::worker::{Event, pump};
@@ -16,6 +17,12 @@ use crate::error::CliError;
 
 /// Last lines that a child said on stderr: shown when it is lost.
 const LAST_LINES: usize = 5;
+
+/// How long a child may take to end once its pipe is closed.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long its last words are waited for: something that it started may hold its stderr open.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 pub struct ChildLink {
     to: Option<ChildStdin>,
@@ -28,21 +35,54 @@ impl Link for ChildLink {
         let Some(to) = &mut self.to else { return Err("its pipe was closed".to_owned()) };
         to.write_all(&bytes).and_then(|()| to.flush()).map_err(|error| error.to_string())
     }
+
+    fn hang_up(&mut self) -> Option<String> {
+        self.to = None;
+        // A child whose pipe broke ends within moments; one that hangs is not waited for here.
+        self.ended_within(Duration::from_millis(500)).map(how_it_ended)
+    }
+}
+
+impl ChildLink {
+    fn ended_within(&mut self, patience: Duration) -> Option<ExitStatus> {
+        const PAUSE: Duration = Duration::from_millis(5);
+        let until_ns = sys::clock::now_ns() + u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) if sys::clock::now_ns() < until_ns => std::thread::sleep(PAUSE),
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// What a shell says of a command that it could not start has codes of its own.
+fn how_it_ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(127), _) => "exit code 127: the command was not found".to_owned(),
+        (Some(126), _) => "exit code 126: the command could not be executed".to_owned(),
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(9)) => "killed by signal 9 (KILL: by somebody, or for want of memory)".to_owned(),
+        (None, Some(signal)) => format!("killed by signal {signal}"),
+        (None, None) => "it ended".to_owned(),
+    }
 }
 
 impl Drop for ChildLink {
     /// Closing its stdin ends the child, which ends what it started.
     fn drop(&mut self) {
         self.to = None;
-        const PATIENCE: u32 = 100;
-        for _ in 0..PATIENCE {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(50));
+        if self.ended_within(PATIENCE).is_some() {
+            return;
         }
-        // It does not end by itself: only then is it killed, and what happened shows in the run's status.
-        drop(self.child.kill());
+        // It does not end by itself: only then is its whole group killed (a shell may stand before it), and what
+        // happened shows in the run's status.
+        const SIGKILL: i32 = 9;
+        let group = i32::try_from(self.child.id()).unwrap_or(0);
+        if sys::process::signal_group(group, SIGKILL).is_err() {
+            drop(self.child.kill());
+        }
         drop(self.child.wait());
     }
 }
@@ -71,9 +111,12 @@ fn spawn(index: usize, via: &Via, give: Sender<(usize, Event)>) -> Result<ChildL
         CliError::data(format!("{name} could not be started: {error}"))
     })?;
     let said = Arc::new(Mutex::new(Vec::<String>::new()));
-    let listener = child.stderr.take().map(|stderr| {
+    let listened = child.stderr.take().map(|stderr| {
         let said = Arc::clone(&said);
+        let (done, listened) = channel::<()>();
         std::thread::spawn(move || {
+            // Dropped at the end: that is the message.
+            let _done = done;
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
                 if let Ok(mut said) = said.lock() {
                     said.push(line);
@@ -81,18 +124,18 @@ fn spawn(index: usize, via: &Via, give: Sender<(usize, Event)>) -> Result<ChildL
                     said.drain(..surplus);
                 }
             }
-        })
+        });
+        listened
     });
     let Some(stdout) = child.stdout.take() else {
         return Err(CliError::data("the measuring child has no stdout"));
     };
     std::thread::spawn(move || {
-        let mut listener = listener;
         pump(stdout, |event| {
             let event = match event {
                 Event::Lost(why) => {
-                    if let Some(listener) = listener.take() {
-                        drop(listener.join());
+                    if let Some(listened) = &listened {
+                        drop(listened.recv_timeout(LAST_WORDS));
                     }
                     Event::Lost(with_last_words(&why, &said))
                 }

@@ -20,6 +20,13 @@ pub fn plan(args: &Args, cards: &[&'static Card], cpus: u32, seed: u64) -> Resul
     let sets = sets(&args.sets)?;
     let chosen = choose(args, cards, command.is_some(), telemetry_only)?;
     check_sets(&sets, &chosen)?;
+    let listed = args.cpus.as_deref().map(|list| {
+        model::params::parse_cpus(list).ok_or_else(|| {
+            CliError::usage(format!("--cpus {list}: not a CPU list")).hint("write it as 0-3,8")
+        })
+    });
+    let listed = listed.transpose()?;
+    let cpus = listed.as_ref().map_or(cpus, |listed| u32::try_from(listed.len()).unwrap_or(u32::MAX));
     let mut cells = Vec::new();
     for card in &chosen {
         cells.extend(card_cells(card, level, &sets, cpus)?);
@@ -31,11 +38,6 @@ pub fn plan(args: &Args, cards: &[&'static Card], cpus: u32, seed: u64) -> Resul
             CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h")
         );
     }
-    let cpus = args.cpus.as_deref().map(|list| {
-        model::params::parse_cpus(list).ok_or_else(|| {
-            CliError::usage(format!("--cpus {list}: not a CPU list")).hint("write it as 0-3,8")
-        })
-    });
     Ok(Plan {
         version: PLAN_VERSION,
         seed,
@@ -47,13 +49,56 @@ pub fn plan(args: &Args, cards: &[&'static Card], cpus: u32, seed: u64) -> Resul
         warm_up: 1,
         take_seconds: TAKE_SECONDS,
         budget_seconds,
-        cpus: cpus.transpose()?,
+        cpus: listed,
         dir: args.dir.as_ref().map(|dir| dir.display().to_string()),
         command,
         telemetry_only,
         label: args.label.clone(),
         fake: args.fake.as_deref().map(fake).transpose()?,
     })
+}
+
+/// Reads a plan that somebody may have written by hand.
+pub fn read(name: &str, text: &str, cards: &[&'static Card]) -> Result<Plan, CliError> {
+    #[derive(serde::Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let at = |error: serde_json::Error| {
+        CliError::data(format!("{name}:{}:{}: not a plan: {error}", error.line(), error.column()))
+    };
+    // First, since a newer plan may hold what this build cannot read.
+    let Version { version } = serde_json::from_str(text).map_err(at)?;
+    if version > PLAN_VERSION {
+        return Err(CliError::data(format!(
+            "{name}: a plan of version {version}; this boxscore knows versions up to {PLAN_VERSION}"
+        )));
+    }
+    let plan: Plan = serde_json::from_str(text).map_err(at)?;
+    match fault(&plan, cards) {
+        None => Ok(plan),
+        Some(what) => Err(CliError::data(format!("{name}: not a plan that can be carried out: {what}"))),
+    }
+}
+
+/// Why a plan cannot be carried out, if so.
+fn fault(plan: &Plan, cards: &[&'static Card]) -> Option<String> {
+    let sound = |seconds: f64| seconds.is_finite() && seconds > 0.0;
+    if plan.arms.is_empty() || plan.machines.is_empty() {
+        return Some("it has no arm or no machine".to_owned());
+    }
+    if !sound(plan.take_seconds) || !plan.budget_seconds.is_none_or(sound) {
+        return Some("its take_seconds or budget_seconds is no time above 0".to_owned());
+    }
+    for cell in &plan.cells {
+        let Some(card) = cards.iter().find(|card| card.name == cell.instrument) else {
+            return Some(format!("no instrument is called `{}`", cell.instrument));
+        };
+        if let Err(error) = card.resolve(&cell.params) {
+            return Some(format!("{}: {error}", cell.instrument));
+        }
+    }
+    None
 }
 
 fn level(args: &Args) -> Level {

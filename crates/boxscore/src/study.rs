@@ -24,28 +24,37 @@ use crate::{link, out, paths, planning, present};
 /// `boxscore run`.
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
-    let mut store = open(&path)?;
-    let mut plan = match &args.plan {
-        Some(name) => repeated(name, args, &store)?,
-        None => fresh(args)?,
+    // What is wrong with the command line is said before a store is made.
+    let (price, watts) = (price(args)?, watts(args)?);
+    let planned = match &args.plan {
+        Some(_) => None,
+        None => Some(fresh(args)?),
     };
+    let mut store = open(&path)?;
+    let mut plan = match (planned, &args.plan) {
+        (Some(plan), _) => plan,
+        (None, name) => repeated(name.as_deref().unwrap_or_default(), args, &store)?,
+    };
+    let _measuring = measuring_alone(&plan, &path)?;
     if let Some(world) = &mut plan.fake {
         world.run_index = store.heads(&Filter::default()).map_err(present::store_error)?.len() as u64;
     }
     let mut ids = Ids::new(plan.fake.as_ref());
     let study = ids.next();
     store.begin_study(&study, &plan).map_err(present::store_error)?;
-    let said = Said { label: plan.label.clone(), price: price(args)?, watts: watts(args)? };
+    let said = Said { label: plan.label.clone(), price, watts };
     let sitting = Sitting { plan: &plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
-    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, global)?;
+    let display = Display::new(&plan, global.json, args.show_takes);
+    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, display)?;
     finish(&outcome, &runs, &mut store, &path, global, !args.no_report)
 }
 
 /// `boxscore resume`: continues the plan of an interrupted study without repeating finished takes.
-pub fn resume(study: &str, global: &Global) -> Result<u8, CliError> {
+pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let mut store = open(&path)?;
     let plan = store.plan(study).map_err(present::store_error)?;
+    let _measuring = measuring_alone(&plan, &path)?;
     let filter = Filter { study: Some(study.to_owned()), ..Filter::default() };
     let heads = store.heads(&filter).map_err(present::store_error)?;
     let mut earlier = Vec::new();
@@ -63,9 +72,12 @@ pub fn resume(study: &str, global: &Global) -> Result<u8, CliError> {
         }
     }
     let mut ids = Ids::new(plan.fake.as_ref());
-    let sitting =
-        Sitting { plan: &plan, study: study.to_owned(), said: Said::default(), earlier, runs, elapsed_ns };
-    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, global)?;
+    // Those that the first sitting may have given away: its study, and a run a machine.
+    (0..=plan.machines.len()).for_each(|_| drop(ids.next()));
+    let said = Said { label: plan.label.clone(), ..Said::default() };
+    let sitting = Sitting { plan: &plan, study: study.to_owned(), said, earlier, runs, elapsed_ns };
+    let display = Display::new(&plan, global.json, show_takes);
+    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, display)?;
     finish(&outcome, &runs, &mut store, &path, global, true)
 }
 
@@ -118,33 +130,39 @@ fn taken(run: &RunData) -> Vec<Take> {
     run.takes.iter().map(take).collect()
 }
 
+fn cards() -> Vec<&'static Card> {
+    instruments::all().iter().map(|one: &&'static dyn Instrument| one.card()).collect()
+}
+
 /// A new plan from the arguments.
 fn fresh(args: &Args) -> Result<Plan, CliError> {
-    let all = instruments::all();
-    let cards: Vec<&'static Card> = all.iter().map(|one: &&'static dyn Instrument| one.card()).collect();
-    let cpus = sys::affinity::allowed().map_or(1, |cpus| u32::try_from(cpus.len()).unwrap_or(u32::MAX));
+    let allowed = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
     let seed = args.seed.unwrap_or_else(|| sys::clock::wall_ns() ^ u64::from(std::process::id()));
-    planning::plan(args, &cards, cpus, seed)
+    let count = u32::try_from(allowed.len()).unwrap_or(u32::MAX);
+    let plan = planning::plan(args, &cards(), count, seed)?;
+    let here = plan.fake.is_none() && args.via.is_empty();
+    let wanted = plan.cpus.iter().flatten().filter(|_| here);
+    for cpu in wanted {
+        if !allowed.contains(&(*cpu as usize)) {
+            let list: Vec<String> = allowed.iter().map(usize::to_string).collect();
+            let error = CliError::usage(format!("--cpus: CPU {cpu} is not here, or not allowed"));
+            return Err(error.hint(format!("allowed are {}", list.join(","))));
+        }
+    }
+    Ok(plan)
 }
 
 /// The plan of a file or of a run in the store, with the same seed.
 fn repeated(name: &str, args: &Args, store: &Store) -> Result<Plan, CliError> {
     let path = Path::new(name);
-    let mut plan: Plan = if path.is_file() {
+    let mut plan = if path.is_file() {
         let text =
             std::fs::read_to_string(path).map_err(|error| CliError::data(format!("{name}: {error}")))?;
-        serde_json::from_str(&text)
-            .map_err(|error| CliError::data(format!("{name}:{}:{}: {error}", error.line(), error.column())))?
+        planning::read(name, &text, &cards())?
     } else {
         let run = crate::resolve::run_id(name, store)?;
         store.load_light(&run).map_err(present::store_error)?.plan
     };
-    if plan.version > model::plan::PLAN_VERSION {
-        return Err(CliError::data(format!(
-            "{name}: a plan of version {}, newer than this boxscore",
-            plan.version
-        )));
-    }
     if let Some(label) = &args.label {
         plan.label = Some(label.clone());
     }
@@ -198,14 +216,8 @@ impl Sitting<'_> {
         store: &mut Store,
         path: &Path,
         ids: &mut Ids,
-        global: &Global,
+        mut display: Display,
     ) -> Result<(Outcome, Vec<String>), CliError> {
-        // A planted world measures nothing, so it disturbs nobody.
-        let _measuring = match self.plan.fake {
-            None => Some(measuring_alone(path)?),
-            Some(_) => None,
-        };
-        let mut display = Display::new(self.plan, global.json);
         let stop = stop_flag()?;
         let (links, events) = link::start(&self.plan.machines)?;
         let mut sink = StoreSink::new(store, self.plan, &mut display, ids, self.study, self.said);
@@ -218,6 +230,10 @@ impl Sitting<'_> {
         let runs: Vec<String> = sink.runs().into_iter().flatten().collect();
         display.end();
         let outcome = outcome.map_err(|error| CliError::data(error.0))?;
+        if runs.is_empty() && outcome.ended == Ended::Interrupted {
+            let kind = Kind::Interrupted;
+            return Err(CliError { kind, ..CliError::data("interrupted before anything was taken") });
+        }
         if runs.is_empty() {
             return Err(CliError::data("no machine could be measured").hint("the lines above say why"));
         }
@@ -225,11 +241,15 @@ impl Sitting<'_> {
     }
 }
 
-/// Two runs at once would disturb each other: the second is refused.
-fn measuring_alone(store: &Path) -> Result<LockFile, CliError> {
+/// Two runs at once would disturb each other: the second is refused. A planted world and pure telemetry disturb
+/// nobody.
+fn measuring_alone(plan: &Plan, store: &Path) -> Result<Option<LockFile>, CliError> {
+    if plan.fake.is_some() || plan.telemetry_only {
+        return Ok(None);
+    }
     let path = store.with_extension("measuring");
     match LockFile::try_acquire(&path) {
-        Ok(Lock::Held(lock)) => Ok(lock),
+        Ok(Lock::Held(lock)) => Ok(Some(lock)),
         Ok(Lock::Busy { holder }) => {
             let who = holder.map_or_else(String::new, |pid| format!(" (pid {})", pid.trim()));
             Err(CliError::data(format!(
@@ -266,6 +286,10 @@ fn finish(
         Ended::Interrupted => {
             out::say("interrupted: every take that was shown is stored; `boxscore resume` continues");
             Ok(Kind::Interrupted.exit_code())
+        }
+        Ended::Lost if runs.len() == 1 => {
+            Err(CliError::data("the measuring child was lost before the plan was done")
+                .hint("what was taken is stored; `boxscore resume` continues"))
         }
         Ended::Lost => Err(CliError::data("every machine was lost before the plan was done")
             .hint("what was taken is stored; `boxscore resume` continues")),

@@ -23,6 +23,11 @@ const POLL: Duration = Duration::from_millis(200);
 /// The way to one child.
 pub trait Link {
     fn send(&mut self, frame: &Frame) -> Result<(), String>;
+
+    /// Closes the way, which ends the child; says how it ended, where that is known by now.
+    fn hang_up(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// The sink refused: nothing more can be stored.
@@ -33,13 +38,39 @@ pub struct SinkError(pub String);
 /// What the display may show. Nothing here is stored.
 #[derive(Debug)]
 pub enum Show<'a> {
-    Doing { machine: usize, text: &'a str },
-    Starting { machine: usize, cell: u32, arm: u32, block: u32, warm_up: bool },
+    Doing {
+        machine: usize,
+        text: &'a str,
+    },
+    Starting {
+        machine: usize,
+        cell: u32,
+        arm: u32,
+        block: u32,
+        warm_up: bool,
+    },
     Reading(&'a Reading),
-    Taken { machine: usize, take: &'a Take, median: Option<f64>, width: Option<f64>, n: usize },
-    Left { seconds: Option<f64> },
-    Unfit { machine: usize, cell: u32, why: &'a str },
-    Lost { machine: usize, why: &'a str },
+    Taken {
+        machine: usize,
+        take: &'a Take,
+        median: Option<f64>,
+        width: Option<f64>,
+        n: usize,
+    },
+    Left {
+        seconds: Option<f64>,
+    },
+    Unfit {
+        machine: usize,
+        cell: u32,
+        why: &'a str,
+    },
+    Lost {
+        machine: usize,
+        why: &'a str,
+    },
+    /// The user asked to stop: the take in flight is finished first.
+    Stopping,
 }
 
 /// Where everything goes. `commit` returns only when the take is durable.
@@ -133,13 +164,13 @@ pub struct Conductor<'a> {
     finished: HashSet<(usize, u32, u32, u32)>,
     done: Vec<bool>,
     by_target: bool,
+    stopping: bool,
     taken: u64,
     taking_ns: u64,
     unfit: Vec<(usize, u32, String)>,
 }
 
 impl<'a> Conductor<'a> {
-    /// `elapsed_ns` is the time that earlier sittings of this run took.
     pub fn new(
         plan: &'a Plan,
         links: Vec<Box<dyn Link>>,
@@ -170,6 +201,7 @@ impl<'a> Conductor<'a> {
             finished: HashSet::new(),
             done: vec![false; plan.cells.len()],
             by_target: false,
+            stopping: false,
             taken: 0,
             taking_ns: 0,
             unfit: Vec::new(),
@@ -189,10 +221,21 @@ impl<'a> Conductor<'a> {
     }
 
     /// Carries the plan out. Whatever happens, every machine's run gets an end.
+    /// `elapsed_ns` is the time that earlier sittings of this run took: it counts towards the budget.
     pub fn run(mut self, dir: &str, elapsed_ns: u64) -> Result<Outcome, SinkError> {
+        self.started_ns = self.started_ns.saturating_sub(elapsed_ns);
         self.open(dir, elapsed_ns)?;
         let ended = if self.plan.telemetry_only { self.watch()? } else { self.blocks()? };
         self.close(ended)
+    }
+
+    /// True once the user asked to stop; says so once.
+    fn stopped(&mut self) -> bool {
+        if !self.stopping && (self.stop)() {
+            self.stopping = true;
+            self.sink.show(&Show::Stopping);
+        }
+        self.stopping
     }
 
     /// Hello, job and facts of every machine.
@@ -203,8 +246,9 @@ impl<'a> Conductor<'a> {
         };
         for machine in 0..self.machines.len() {
             let job = job(machine);
-            let Some(frame) = self.wait(machine, |frame| matches!(frame, Frame::Hello(_)))? else { continue };
-            if let Frame::Hello(hello) = frame {
+            if let Some(Frame::Hello(hello)) =
+                self.wait(machine, true, |frame| matches!(frame, Frame::Hello(_)))?
+            {
                 if let Err(error) = self.sink.hello(machine, &hello) {
                     self.lose(machine, &error.0)?;
                     continue;
@@ -213,7 +257,8 @@ impl<'a> Conductor<'a> {
             }
         }
         for machine in 0..self.machines.len() {
-            if let Some(Frame::Ready(facts)) = self.wait(machine, |frame| matches!(frame, Frame::Ready(_)))? {
+            let ready = |frame: &Frame| matches!(frame, Frame::Ready(_));
+            if let Some(Frame::Ready(facts)) = self.wait(machine, true, ready)? {
                 self.sink.facts(machine, &facts)?;
             }
         }
@@ -229,7 +274,7 @@ impl<'a> Conductor<'a> {
                 if self.machines.iter().all(|machine| machine.lost.is_some()) {
                     return Ok(Ended::Lost);
                 }
-                if (self.stop)() {
+                if self.stopped() {
                     return Ok(Ended::Interrupted);
                 }
                 if self.over_budget(0) {
@@ -263,11 +308,15 @@ impl<'a> Conductor<'a> {
         self.sink.show(&Show::Starting { machine, cell, arm, block, warm_up });
         let order = order::take(place, self.machines[machine].seq, block, warm_up);
         self.tell(machine, &Frame::Ack(Some(order)))?;
-        let answer = self.wait(machine, |frame| {
+        let answer = self.wait(machine, false, |frame| {
             matches!(frame, Frame::TakeDone(_) | Frame::Fault { cell: Some(_), .. } | Frame::Bye(_))
         })?;
+        let asked = (order.seq, order.block, order.cell, order.arm);
         match answer {
-            Some(Frame::TakeDone(take)) => self.taken(machine, &take)?,
+            Some(Frame::TakeDone(take)) if (take.seq, take.block, take.cell, take.arm) == asked => {
+                self.taken(machine, &take)?;
+            }
+            Some(Frame::TakeDone(_)) => self.lose(machine, "it did another take than the one it was told")?,
             Some(Frame::Fault { text, .. }) => {
                 self.machines[machine].unfit.insert((cell, arm));
                 self.unfit.push((machine, cell, text.clone()));
@@ -365,7 +414,7 @@ impl<'a> Conductor<'a> {
     /// Telemetry only: stores batches until the budget is over.
     fn watch(&mut self) -> Result<Ended, SinkError> {
         loop {
-            if (self.stop)() {
+            if self.stopped() {
                 return Ok(Ended::Interrupted);
             }
             if self.over_budget(0) {
@@ -376,6 +425,9 @@ impl<'a> Conductor<'a> {
             }
             self.poll()?;
             for machine in 0..self.machines.len() {
+                if self.machines[machine].lost.is_none() {
+                    self.check_silence(machine)?;
+                }
                 let telemetry = std::mem::take(&mut self.machines[machine].telemetry);
                 if !telemetry.is_empty() {
                     self.sink.commit(machine, None, &telemetry)?;
@@ -394,7 +446,7 @@ impl<'a> Conductor<'a> {
                 continue;
             }
             self.tell(machine, &Frame::Ack(None))?;
-            self.wait(machine, |frame| matches!(frame, Frame::Bye(_)))?;
+            self.wait(machine, false, |frame| matches!(frame, Frame::Bye(_)))?;
         }
         let seconds = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
         let mut statuses = Vec::new();
@@ -451,6 +503,11 @@ impl<'a> Conductor<'a> {
     }
 
     fn tell(&mut self, machine: usize, frame: &Frame) -> Result<(), SinkError> {
+        if self.machines[machine].lost.is_some() {
+            return Ok(());
+        }
+        // Its time to answer begins now.
+        self.machines[machine].heard_ns = sys::clock::now_ns();
         match self.machines[machine].link.send(frame) {
             Ok(()) => Ok(()),
             Err(why) => self.lose(machine, &why),
@@ -461,21 +518,37 @@ impl<'a> Conductor<'a> {
         if self.machines[machine].lost.is_some() {
             return Ok(());
         }
-        self.machines[machine].lost = Some(why.to_owned());
-        self.sink.show(&Show::Lost { machine, why });
-        self.sink.note(machine, "lost", why)
+        let why = match self.machines[machine].link.hang_up() {
+            Some(how) => format!("{why}; {how}"),
+            None => why.to_owned(),
+        };
+        self.machines[machine].lost = Some(why.clone());
+        self.sink.show(&Show::Lost { machine, why: &why });
+        self.sink.note(machine, "lost", &why)
     }
 
-    /// Waits for a frame of one machine, serving all the others meanwhile; `None` when the machine is lost.
-    fn wait(&mut self, machine: usize, wanted: impl Fn(&Frame) -> bool) -> Result<Option<Frame>, SinkError> {
+    /// Waits for a frame of one machine, serving all the others meanwhile; `None` when the machine is lost, or, while
+    /// nothing is being measured (`leave`), when the user asked to stop.
+    fn wait(
+        &mut self,
+        machine: usize,
+        leave: bool,
+        wanted: impl Fn(&Frame) -> bool,
+    ) -> Result<Option<Frame>, SinkError> {
         while self.machines[machine].lost.is_none() {
+            if self.stopped() && leave {
+                return Ok(None);
+            }
             if let Some(frame) = self.machines[machine].inbox.pop_front() {
                 if wanted(&frame) {
                     return Ok(Some(frame));
                 }
                 continue;
             }
-            let Some((from, frame)) = self.poll()? else { continue };
+            let Some((from, frame)) = self.poll()? else {
+                self.check_silence(machine)?;
+                continue;
+            };
             self.machines[from].inbox.push_back(frame);
         }
         Ok(None)
@@ -483,10 +556,9 @@ impl<'a> Conductor<'a> {
 
     /// The next frame that somebody waits for; telemetry, notes and signs of life are dealt with here.
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
-        let now_ns = sys::clock::now_ns();
         match self.events.recv_timeout(POLL) {
             Ok((machine, Event::Frame(frame))) => {
-                self.machines[machine].heard_ns = now_ns;
+                self.machines[machine].heard_ns = sys::clock::now_ns();
                 match frame {
                     Frame::Ping => {}
                     Frame::Telemetry(segment) => self.machines[machine].telemetry.push(segment),
@@ -507,7 +579,7 @@ impl<'a> Conductor<'a> {
                     self.lose(machine, &why)?;
                 }
             }
-            Err(RecvTimeoutError::Timeout) => self.check_silence(now_ns)?,
+            Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 for machine in 0..self.machines.len() {
                     self.lose(machine, "its pipe was closed")?;
@@ -517,16 +589,13 @@ impl<'a> Conductor<'a> {
         Ok(None)
     }
 
-    fn check_silence(&mut self, now_ns: u64) -> Result<(), SinkError> {
-        for machine in 0..self.machines.len() {
-            let state = &self.machines[machine];
-            let silent_ns = now_ns.saturating_sub(state.heard_ns);
-            // In a planted world the child does not ping.
-            if silent_ns > SILENCE_NS && state.cost.is_none() && self.plan.fake.is_none() {
-                self.lose(machine, &format!("nothing heard for {} s", silent_ns / 1_000_000_000))?;
-            }
+    /// Every wait is bounded: a machine that is waited for and says nothing for too long is lost.
+    fn check_silence(&mut self, machine: usize) -> Result<(), SinkError> {
+        let silent_ns = sys::clock::now_ns().saturating_sub(self.machines[machine].heard_ns);
+        if silent_ns <= SILENCE_NS {
+            return Ok(());
         }
-        Ok(())
+        self.lose(machine, &format!("nothing heard for {} s", silent_ns / 1_000_000_000))
     }
 }
 

@@ -133,6 +133,7 @@ impl<'a> Rig<'a> {
             return Ok(Ready { probe, card, params, repeats: 1, used: 0 });
         }
         making(&format!("preparing {} {params}", card.name));
+        self.check_cpus(arm.set.get("cpus"))?;
         let setup = setup(self.job, &self.host, params.clone(), arm.set.get("cpus"));
         instrument.fit(&setup)?;
         let mut probe = instrument.prepare(&setup)?;
@@ -140,6 +141,19 @@ impl<'a> Rig<'a> {
         let repeats = probe.calibrate(at_least).map_err(|fault| Unfit::new(fault.to_string()))?;
         record.note("repeats", &format!("{} {params}: {repeats} units a take", card.name));
         Ok(Ready { probe, card, params, repeats, used: 0 })
+    }
+
+    /// Named CPUs must be there: other ones in their place would be another measurement.
+    fn check_cpus(&self, arm_cpus: Option<&str>) -> Result<(), Unfit> {
+        let wanted = match arm_cpus {
+            Some(text) => model::params::parse_cpus(text)
+                .ok_or_else(|| Unfit::new(format!("cpus={text}: not a CPU list")))?,
+            None => self.job.plan.cpus.clone().unwrap_or_default(),
+        };
+        match wanted.iter().find(|cpu| !self.host.cpus.contains(cpu)) {
+            Some(cpu) => Err(Unfit::new(format!("CPU {cpu} is not here, or not allowed"))),
+            None => Ok(()),
+        }
     }
 
     /// Drops the probes unused for longest until the rest fits, never the one in use.

@@ -10,6 +10,9 @@ pub struct Args {
     /// A run of the store [default: the newest interrupted one]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
+    /// Say a line on stderr for each take, once it is stored
+    #[arg(long, hide = true)]
+    pub show_takes: bool,
 }
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
@@ -41,5 +44,5 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         }
     };
     out::say(&format!("resuming study {}", crate::ids::short(&study)));
-    study::resume(&study, global)
+    study::resume(&study, args.show_takes, global)
 }

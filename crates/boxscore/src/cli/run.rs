@@ -51,7 +51,9 @@ pub struct Args {
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
     /// Repeat a plan: a JSON file, or a run of the store
-    #[arg(long, value_name = "FILE|RUN", conflicts_with_all = ["names", "quick", "full"])]
+    #[arg(long, value_name = "FILE|RUN", conflicts_with_all = [
+        "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "dir", "cmd",
+    ])]
     pub plan: Option<String>,
     /// Measure nothing: draw every value from this planted world
     #[arg(long, value_name = "FILE")]
@@ -86,6 +88,9 @@ pub struct Args {
     /// Run this before each take of --cmd, untimed
     #[arg(long, value_name = "COMMAND", requires = "cmd")]
     pub prepare: Option<String>,
+    /// Say a line on stderr for each take, once it is stored
+    #[arg(long, hide = true)]
+    pub show_takes: bool,
     /// Write no HTML report
     #[arg(long)]
     pub no_report: bool,

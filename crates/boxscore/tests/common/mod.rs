@@ -1,0 +1,261 @@
+//! What the end-to-end tests share: the program itself, a store of its own for each test, planted worlds, signals.
+//!
+//! A test that needs root or a kernel feature says why it could not run, and fails where `CI=true`.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use model::data::{RunData, RunHead, Status};
+use model::reading::Phase;
+use store::{Filter, Mode, Store};
+use tempfile::TempDir;
+
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_boxscore");
+
+/// Far above what anything here takes: a hang fails, a slow machine does not.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A directory with a store and a planted world.
+pub struct Bench {
+    pub dir: TempDir,
+}
+
+/// What a program said and how it ended.
+#[derive(Debug)]
+pub struct Said {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Said {
+        Said {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Said {
+    #[track_caller]
+    pub fn expect(self, code: i32, on_stderr: &[&str]) -> Said {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        for text in on_stderr {
+            assert!(self.err.contains(text), "no `{text}` in {self:#?}");
+        }
+        self
+    }
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        let dir = TempDir::new().expect("a temporary directory");
+        let world = r#"{"seed": 7, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01}]}"#;
+        std::fs::write(dir.path().join("world.json"), world).expect("a world");
+        Bench { dir }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.path("s.db")
+    }
+
+    pub fn world(&self, text: &str) {
+        std::fs::write(self.path("world.json"), text).expect("a world");
+    }
+
+    /// The program on this store.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        self.settle(&mut command);
+        command.args(args);
+        command
+    }
+
+    /// The program behind others (`taskset`, `unshare`, ...).
+    pub fn behind(&self, wrapper: &[&str], args: &[&str]) -> Command {
+        let mut command = Command::new(wrapper[0]);
+        self.settle(&mut command);
+        command.args(&wrapper[1..]).arg(PROGRAM).args(args);
+        command
+    }
+
+    fn settle(&self, command: &mut Command) {
+        command.env("BOXSCORE_STORE", self.store()).current_dir(self.dir.path()).stdin(Stdio::null());
+    }
+
+    pub fn run(&self, args: &[&str]) -> Said {
+        said(&mut self.command(args))
+    }
+
+    /// `run crc32c ... --fake world.json`.
+    pub fn fake(&self, args: &[&str]) -> Said {
+        let all: Vec<&str> = ["run", "crc32c", "--fake", "world.json", "--set", "size=1KiB", "--set", "impl=fast"]
+            .into_iter()
+            .chain(args.iter().copied())
+            .collect();
+        self.run(&all)
+    }
+
+    pub fn heads(&self) -> Vec<RunHead> {
+        let store = Store::open(&self.store(), Mode::ReadOnly).expect("the store opens");
+        store.heads(&Filter::default()).expect("its runs")
+    }
+
+    pub fn data(&self, run: &str) -> RunData {
+        let store = Store::open(&self.store(), Mode::ReadOnly).expect("the store opens");
+        store.load(run).expect("the run")
+    }
+
+    /// The only run of the store.
+    #[track_caller]
+    pub fn only(&self) -> RunData {
+        let heads = self.heads();
+        assert_eq!(heads.len(), 1, "{heads:?}");
+        self.data(&heads[0].id)
+    }
+}
+
+pub fn said(command: &mut Command) -> Said {
+    command.output().expect("it starts").into()
+}
+
+/// Every place of the plan has its takes once, and no other.
+#[track_caller]
+pub fn assert_whole(run: &RunData, takes: u32) {
+    assert_eq!(run.head.status, Status::Complete, "{:?}", run.notes);
+    let places = u64::from(run.plan.warm_up + takes) * (run.plan.cells.len() * run.plan.arms.len()) as u64;
+    assert_eq!(run.takes.len() as u64, places);
+    let mut seen: Vec<_> = run.takes.iter().map(|take| (take.block, take.cell, take.arm)).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len() as u64, places, "a take was repeated");
+    let mut seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
+    seqs.sort_unstable();
+    assert_eq!(seqs, (0..places).collect::<Vec<_>>());
+    for series in run.rows() {
+        let measured = series.points.iter().filter(|point| point.phase == Phase::Measured).count();
+        assert_eq!(measured, takes as usize, "{:?}", series.key);
+    }
+}
+
+/// A running program whose stderr is read line by line.
+pub struct Running {
+    pub child: Child,
+    lines: Receiver<String>,
+    pub heard: Vec<String>,
+}
+
+impl Running {
+    pub fn start(mut command: Command) -> Running {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let stderr = child.stderr.take().expect("stderr");
+        let (give, lines) = channel();
+        std::thread::spawn(move || {
+            BufReader::new(stderr).lines().map_while(Result::ok).all(|line| give.send(line).is_ok())
+        });
+        Running { child, lines, heard: Vec::new() }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for a line with this text; false when the program ended without it.
+    pub fn until(&mut self, text: &str) -> bool {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => {
+                    self.heard.push(line);
+                    if self.heard.last().is_some_and(|line| line.contains(text)) {
+                        return true;
+                    }
+                }
+                Err(_) => return false,
+            }
+        }
+        false
+    }
+
+    /// Sends a signal, by name.
+    pub fn signal(&self, name: &str) {
+        signal(self.pid(), name);
+    }
+
+    /// Waits for its end, however long its pipes stay open elsewhere.
+    pub fn end(mut self) -> Said {
+        let status = ended(&mut self.child);
+        while let Ok(line) = self.lines.recv_timeout(Duration::from_secs(10)) {
+            self.heard.push(line);
+        }
+        let mut out = String::new();
+        if let Some(stdout) = &mut self.child.stdout {
+            stdout.read_to_string(&mut out).expect("stdout");
+        }
+        Said { code: status.code(), out, err: self.heard.join("\n") }
+    }
+}
+
+pub fn ended(child: &mut Child) -> std::process::ExitStatus {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = child.try_wait().expect("it can be waited for") {
+            return status;
+        }
+        assert!(Instant::now() < end, "process {} hangs", child.id());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+pub fn signal(pid: u32, name: &str) {
+    let done = Command::new("kill").args(["-s", name, &pid.to_string()]).output().expect("kill");
+    assert!(done.status.success(), "{done:?}");
+}
+
+/// Processes whose parent is `pid`.
+pub fn children(pid: u32) -> Vec<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// Waits until no such process is left (a zombie that nobody here can reap has ended).
+#[track_caller]
+pub fn assert_gone(pid: u32) {
+    let end = Instant::now() + PATIENCE;
+    while alive(pid) {
+        assert!(Instant::now() < end, "process {pid} is left over");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
+    state.is_some_and(|state| state != "Z" && state != "X")
+}
+
+pub fn root() -> bool {
+    sys::files::effective_ids().0 == 0
+}
+
+/// Says why a test cannot run here; where everything must be tested, that is a failure.
+#[track_caller]
+pub fn cannot(why: &str) {
+    assert!(std::env::var("CI").is_err(), "this test cannot run here: {why}");
+    eprintln!("not tested here: {why}");
+}
+
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
