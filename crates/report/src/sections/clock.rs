@@ -96,8 +96,12 @@ fn plot(input: &ReportInput, run: usize) -> Option<(String, Markup)> {
         .collect();
     let points = course.into_iter().map(|(at, hertz)| Point::at(at, hertz)).collect();
     let plot = LinePlot {
-        caption: Caption::new(title.clone())
-            .subtitle("dependent additions on the take's own CPU, before and after each take; shaded: takes"),
+        caption: Caption::new(if input.runs.len() > 1 {
+            title.clone()
+        } else {
+            "True clock over the run".to_owned()
+        })
+        .subtitle("dependent additions on the take's own CPU, before and after each take; shaded: takes"),
         x: AxisSpec::new("time since the start", Kind::of(Unit::Second)),
         y: AxisSpec::new("true clock", Kind::of(Unit::Hertz)),
         series: vec![Series { name: "clock".to_owned(), points, reference: false }],

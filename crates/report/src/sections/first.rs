@@ -153,7 +153,7 @@ fn right(input: &ReportInput) -> Markup {
         @let lines = Spec(&facts).summary();
         @if !lines.is_empty() {
             @let name = if input.runs.len() > 1 { input.name(run) } else { "This machine".to_owned() };
-            (page::card(&name, &html! { @for line in &lines { p { (line) } } p { a href="#machines" { "full spec sheet" } } }))
+            (page::card(&name, &html! { p { @for line in &lines { (line) br; } a href="#machines" { "full spec sheet" } } }))
         }
     } }
 }
@@ -167,14 +167,14 @@ fn trust(run: &RunDoc, data: &RunData) -> Markup {
     html! { ul class="trust" {
         @for note in doubts.iter().take(7) {
             (Trust::from(note.state).line(&html! {
-                (crate::plot::tied(&note.text))
+                (crate::plot::tied(&note.text.replace(" -> ", " → ")))
                 @if let Some((text, line)) = &clock { @if *text == note.text { " " (line) } }
             }))
         }
         @if doubts.len() > 7 { (Trust::Info.line(&html! { a href="#validity" { (doubts.len() - 7) " more notes" } })) }
         @if !run.errors.is_empty() { (Trust::Refused.line(&html! { a href="#faults" { (run.errors.values().sum::<u64>()) " takes faulted" } })) }
         @if !ok.is_empty() { (Trust::Ok.line(&html! { details { summary { (ok.len()) @if doubts.is_empty() { " checks" } @else { " other checks" } } (crate::plot::tied(&ok.join(", "))) } })) }
-        @if !unknown.is_empty() { (Trust::Info.line(&html! { details { summary { (unknown.len()) " checks lack their inputs here" } (unknown.join(", ")) } })) }
+        @if !unknown.is_empty() { (Trust::Info.line(&html! { details { summary { (unknown.len()) @if unknown.len() == 1 { " check lacks its inputs here" } @else { " checks lack their inputs here" } } (unknown.join(", ")) } })) }
     } }
 }
 

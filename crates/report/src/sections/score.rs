@@ -134,7 +134,9 @@ fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> 
         cells.push(value_cell(twin.as_ref().map(|twin| twin.doc), &scale));
         cells.push(html! { (twin.as_ref().map_or("-".to_owned(), |twin| interval(twin.doc, &scale))) });
         cells.push(html! { @if let Some(twin) = twin { (twin.doc.n) @if twin.doc.faults > 0 { " (" (twin.doc.faults) " faulted)" } } @else { "-" } });
-        cells.push(html! { @if let Some(twin) = twin { (validity(twin.doc)) } });
+        if several {
+            cells.push(html! { @if let Some(twin) = twin { (validity(twin.doc)) } });
+        }
     }
     if !several {
         let doc = figure.doc;
@@ -146,6 +148,7 @@ fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> 
             _ => { "-" }
         } });
         cells.push(html! { (doc.floor.map_or("-".to_owned(), number::percent)) });
+        cells.push(validity(doc));
     }
     cells
 }
@@ -157,6 +160,6 @@ fn validity(series: &SeriesDoc) -> Markup {
     html! {
         span class=(class) { b class="mark" { (mark) } }
         @if series.validity != Validity::Ok { " " (series.validity.word()) }
-        @if !reasons.is_empty() { span class="mut" { ": " (reasons) } }
+        @if !reasons.is_empty() { " " span class="mut why" { (reasons) } }
     }
 }

@@ -166,7 +166,7 @@ fn cpu_split(data: &RunData, tracks: &[Track]) -> (Option<String>, Option<Markup
         return (Some(title), None);
     }
     let plot = LinePlot {
-        caption: Caption::new(title.clone())
+        caption: Caption::new("CPU time over the run")
             .subtitle("share of all CPUs, one sample a second; shaded: takes"),
         x: AxisSpec::new("time since the start", Kind::of(Unit::Second)),
         y: AxisSpec::new("share of CPU time", Kind::percent()).from_zero(),
