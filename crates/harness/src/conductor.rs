@@ -2,7 +2,7 @@
 //!
 //! Knows no process, file or terminal: links send frames, a sink stores them, and events come from one channel.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -116,6 +116,8 @@ struct Machine {
     telemetry: Vec<Segment>,
     cost: Option<OwnCost>,
     unfit: HashSet<(u32, u32)>,
+    /// Frames that came while another machine was waited for.
+    inbox: VecDeque<Frame>,
 }
 
 /// One study being carried out.
@@ -155,6 +157,7 @@ impl<'a> Conductor<'a> {
             telemetry: Vec::new(),
             cost: None,
             unfit: HashSet::new(),
+            inbox: VecDeque::new(),
         };
         Conductor {
             plan,
@@ -466,10 +469,14 @@ impl<'a> Conductor<'a> {
     /// Waits for a frame of one machine, serving all the others meanwhile; `None` when the machine is lost.
     fn wait(&mut self, machine: usize, wanted: impl Fn(&Frame) -> bool) -> Result<Option<Frame>, SinkError> {
         while self.machines[machine].lost.is_none() {
-            let Some((from, frame)) = self.poll()? else { continue };
-            if from == machine && wanted(&frame) {
-                return Ok(Some(frame));
+            if let Some(frame) = self.machines[machine].inbox.pop_front() {
+                if wanted(&frame) {
+                    return Ok(Some(frame));
+                }
+                continue;
             }
+            let Some((from, frame)) = self.poll()? else { continue };
+            self.machines[from].inbox.push_back(frame);
         }
         Ok(None)
     }
