@@ -107,7 +107,9 @@ fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
         head.push((if several { name.as_str() } else { "median" }, Column::Number));
         head.push(("95 % interval", Column::Number));
         head.push(("n", Column::Number));
-        head.push((if several { "holds" } else { "holds?" }, Column::Text));
+        if several {
+            head.push(("holds", Column::Text));
+        }
     }
     if !several {
         head.extend([
@@ -115,6 +117,7 @@ fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
             ("min to max", Column::Number),
             ("A/A floor", Column::Number),
         ]);
+        head.push(("holds", Column::Text));
     }
     let rows: Vec<Vec<Markup>> = figures
         .iter()
@@ -133,7 +136,9 @@ fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> 
     for twin in &twins {
         cells.push(value_cell(twin.as_ref().map(|twin| twin.doc), &scale));
         cells.push(html! { (twin.as_ref().map_or("-".to_owned(), |twin| interval(twin.doc, &scale))) });
-        cells.push(html! { @if let Some(twin) = twin { (twin.doc.n) @if twin.doc.faults > 0 { " (" (twin.doc.faults) " faulted)" } } @else { "-" } });
+        cells.push(html! { @if let Some(twin) = twin {
+            (twin.doc.n) @if twin.doc.faults > 0 { " (" (twin.doc.faults) " faulted)" }
+        } @else { "-" } });
         if several {
             cells.push(html! { @if let Some(twin) = twin { (validity(twin.doc)) } });
         }

@@ -1,4 +1,4 @@
-//! Raw takes of a topic's figures: beside each other relative to their median for one run, in their own units for several.
+//! Raw takes of a topic's figures: relative to their medians for one run, in their own units for several.
 
 use maud::Markup;
 use model::Validity;

@@ -59,7 +59,8 @@ fn list(found: &[&Finding]) -> Markup {
     html! { ul class="trust" {
         @for finding in found.iter().take(MOST) {
             (Trust::from(finding.state).line(&html! {
-                (crate::plot::tied(&notes::said(finding).replace(" -> ", " → "))) " " span class="mut" { "(" (finding.kind) (evidence(&finding.evidence)) ")" }
+                (crate::plot::tied(&notes::said(finding).replace(" -> ", " → ")))
+                " " span class="mut" { "(" (finding.kind) (evidence(&finding.evidence)) ")" }
             }))
         }
         @if found.len() > MOST { li { (found.len() - MOST) " more in the JSON document" } }

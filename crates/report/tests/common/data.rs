@@ -135,12 +135,12 @@ fn telemetry(cores: usize, seconds: u64) -> Vec<Segment> {
             columns.push((format!("{metric}{device}"), "ratio".to_owned()));
         }
         if core > 0 {
-            columns.push((format!("frequency{device}"), "Hz".to_owned()));
+            columns.push((format!("clock{device}"), "Hz".to_owned()));
         }
     }
     columns.push(("temperature{sensor=package}".to_owned(), "degC".to_owned()));
     columns.push(("available".to_owned(), "B".to_owned()));
-    columns.push(("write{disk=nvme0n1}".to_owned(), "B/s".to_owned()));
+    columns.push(("written{disk=nvme0n1}".to_owned(), "B/s".to_owned()));
     let row = |second: u64| {
         let noise = |i: usize| scatter(second as usize * 977 + i).abs();
         let mut out = Vec::new();
