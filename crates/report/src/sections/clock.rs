@@ -10,7 +10,6 @@ use crate::plot::line::{Marker, Point, Series, Span};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
-use crate::text::names::{self, Key};
 
 pub struct Clock;
 pub static SECTION: Clock = Clock;
@@ -45,25 +44,44 @@ pub(crate) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// The stretches of the takes; neighbours of one instrument are one stretch.
+/// The stretches of the takes. Takes of one instrument that follow each other are one stretch, and so are any
+/// takes where there are too many to tell apart.
 #[must_use]
 pub fn spans(data: &RunData) -> Vec<Span> {
-    const MOST: usize = 150;
+    const MOST: usize = 120;
+    let mut takes: Vec<Span> = data
+        .takes
+        .iter()
+        .map(|take| {
+            let cell = usize::try_from(take.cell).ok().and_then(|cell| data.plan.cells.get(cell));
+            let label = cell.map_or_else(String::new, |cell| cell.instrument.clone());
+            Span { from: seconds(take.start_ns), to: seconds(take.end_ns), label }
+        })
+        .collect();
+    takes.sort_by(|a, b| a.from.total_cmp(&b.from));
+    let mut spans = joined(&takes, 1.0, true);
+    let mut gap = 0.5;
+    while spans.len() > MOST && gap < 1e6 {
+        spans = joined(&takes, gap, false);
+        gap *= 2.0;
+    }
+    spans
+}
+
+/// Neighbours that lie no more than `gap` seconds apart are one.
+fn joined(takes: &[Span], gap: f64, alike: bool) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
-    let mut takes: Vec<_> = data.takes.iter().collect();
-    takes.sort_by_key(|take| take.start_ns);
     for take in takes {
-        let cell = usize::try_from(take.cell).ok().and_then(|cell| data.plan.cells.get(cell));
-        let label = cell.map_or_else(String::new, |cell| {
-            names::label(Key { instrument: &cell.instrument, metric: "", params: &cell.params })
-        });
-        let (from, to) = (seconds(take.start_ns), seconds(take.end_ns));
         match spans.last_mut() {
-            Some(last) if last.label == label && from - last.to < 1.0 => last.to = to,
-            _ => spans.push(Span { from, to, label }),
+            Some(last) if (!alike || last.label == take.label) && take.from - last.to <= gap => {
+                last.to = last.to.max(take.to);
+                if last.label != take.label {
+                    last.label = "takes".to_owned();
+                }
+            }
+            _ => spans.push(take.clone()),
         }
     }
-    spans.truncate(MOST);
     spans
 }
 
@@ -96,8 +114,12 @@ fn plot(input: &ReportInput, run: usize) -> Option<(String, Markup)> {
         .collect();
     let points = course.into_iter().map(|(at, hertz)| Point::at(at, hertz)).collect();
     let plot = LinePlot {
-        caption: Caption::new(title.clone())
-            .subtitle("dependent additions on the take's own CPU, before and after each take; shaded: takes"),
+        caption: Caption::new(if input.runs.len() > 1 {
+            title.clone()
+        } else {
+            "True clock over the run".to_owned()
+        })
+        .subtitle("dependent additions on the take's own CPU, before and after each take; shaded: takes"),
         x: AxisSpec::new("time since the start", Kind::of(Unit::Second)),
         y: AxisSpec::new("true clock", Kind::of(Unit::Hertz)),
         series: vec![Series { name: "clock".to_owned(), points, reference: false }],

@@ -33,8 +33,12 @@ impl Section for Faults {
         let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
             @if input.runs.len() > 1 { h3 { (input.name(run)) } }
             ul class="trust" {
-                @for (text, times) in &doc.errors { (Trust::Refused.line(&html! { (text) @if *times > 1 { " (" (times) " times)" } })) }
-                @for note in doc.notes.iter().take(100) { (Trust::Info.line(&html! { span class="mut" { (note.kind) ": " } (note.text) })) }
+                @for (text, times) in &doc.errors {
+                    (Trust::Refused.line(&html! { (text) @if *times > 1 { " (" (times) " times)" } }))
+                }
+                @for note in doc.notes.iter().take(100) {
+                    (Trust::Info.line(&html! { span class="mut" { (note.kind) ": " } (note.text) }))
+                }
             }
         } };
         Some(page::section("faults", &crate::section::sentence(&said.join(", ")), &body))

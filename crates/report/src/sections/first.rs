@@ -38,13 +38,18 @@ impl Section for First {
             None => html! { div class="full" { (score::headlines(run)) } },
         };
         let tally = compare.map_or_else(|| counts(run), tally_of);
-        Some(page::first_screen(
-            &lead.unwrap_or_else(|| plain_lead(input, run)),
-            &tally,
-            &left,
-            &right(input),
-        ))
+        let lead = lead.unwrap_or_else(|| plain_lead(input, run));
+        let (title, rest) = parted(&lead);
+        let left = html! { @for line in rest { p { (crate::plot::tied(line)) } } (left) };
+        Some(page::first_screen(title, &tally, &left, &right(input)))
     }
+}
+
+/// The first sentence, and the lines of the rest.
+fn parted(lead: &str) -> (&str, impl Iterator<Item = &str>) {
+    let end = lead.find('\n').into_iter().chain(lead.find(". ").map(|at| at + 1)).min().unwrap_or(lead.len());
+    let (title, rest) = lead.split_at(end);
+    (title, rest.lines().map(str::trim).filter(|line| !line.is_empty()))
 }
 
 /// What one run says without a reference.
@@ -153,7 +158,7 @@ fn right(input: &ReportInput) -> Markup {
         @let lines = Spec(&facts).summary();
         @if !lines.is_empty() {
             @let name = if input.runs.len() > 1 { input.name(run) } else { "This machine".to_owned() };
-            (page::card(&name, &html! { @for line in &lines { p { (line) } } p { a href="#machines" { "full spec sheet" } } }))
+            (page::card(&name, &html! { p { @for line in &lines { (line) br; } a href="#machines" { "full spec sheet" } } }))
         }
     } }
 }
@@ -164,18 +169,33 @@ fn trust(run: &RunDoc, data: &RunData) -> Markup {
     let ok = notes::quiet(&run.findings, Validity::Ok);
     let unknown = notes::quiet(&run.findings, Validity::Unknown);
     let clock = about_clock(&run.findings).and_then(|text| Some((text, clock_line(data)?)));
+    let other = match (doubts.is_empty(), ok.len()) {
+        (true, 1) => "check",
+        (true, _) => "checks",
+        (false, 1) => "other check",
+        (false, _) => "other checks",
+    };
+    let lacking =
+        if unknown.len() == 1 { "check lacks its inputs here" } else { "checks lack their inputs here" };
     html! { ul class="trust" {
         @for note in doubts.iter().take(7) {
             (Trust::from(note.state).line(&html! {
-                (crate::plot::tied(&note.text))
+                (crate::plot::tied(&note.text.replace(" -> ", " → ")))
                 @if let Some((text, line)) = &clock { @if *text == note.text { " " (line) } }
             }))
         }
         @if doubts.len() > 7 { (Trust::Info.line(&html! { a href="#validity" { (doubts.len() - 7) " more notes" } })) }
-        @if !run.errors.is_empty() { (Trust::Refused.line(&html! { a href="#faults" { (run.errors.values().sum::<u64>()) " takes faulted" } })) }
-        @if !ok.is_empty() { (Trust::Ok.line(&html! { details { summary { (ok.len()) @if doubts.is_empty() { " checks" } @else { " other checks" } } (crate::plot::tied(&ok.join(", "))) } })) }
-        @if !unknown.is_empty() { (Trust::Info.line(&html! { details { summary { (unknown.len()) " checks lack their inputs here" } (unknown.join(", ")) } })) }
+        @if !run.errors.is_empty() {
+            (Trust::Refused.line(&html! { a href="#faults" { (run.errors.values().sum::<u64>()) " takes faulted" } }))
+        }
+        @if !ok.is_empty() { (Trust::Ok.line(&folded(ok.len(), other, &ok)) ) }
+        @if !unknown.is_empty() { (Trust::Info.line(&folded(unknown.len(), lacking, &unknown))) }
     } }
+}
+
+/// A count that opens to its words.
+fn folded(count: usize, what: &str, words: &[String]) -> Markup {
+    html! { details { summary { (count) " " (what) } (crate::plot::tied(&words.join(", "))) } }
 }
 
 fn about_clock(findings: &[Finding]) -> Option<String> {

@@ -27,7 +27,9 @@ impl Section for Methods {
                 li { "Better and worse are said only when the interval lies wholly beyond the margin's tie range and the test holds after Holm's correction over all headline rows; else tie or cannot tell. Published points are never significant." }
                 li { "A refused figure is not shown as a number anywhere, and takes no part in an index." }
             }
-            @for (doc, _) in &input.runs { @if !doc.config.is_empty() { (page::more(&format!("Configuration of run {}", short(&doc.run)), &config(doc))) } }
+            @for (doc, _) in input.runs.iter().filter(|(doc, _)| !doc.config.is_empty()) {
+                (page::more(&format!("Configuration of run {}", short(&doc.run)), &config(doc)))
+            }
         };
         Some(page::section("methods", &format!("Methods: {}", first.ended_by), &body))
     }

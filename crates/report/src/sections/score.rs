@@ -107,7 +107,9 @@ fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
         head.push((if several { name.as_str() } else { "median" }, Column::Number));
         head.push(("95 % interval", Column::Number));
         head.push(("n", Column::Number));
-        head.push((if several { "holds" } else { "holds?" }, Column::Text));
+        if several {
+            head.push(("holds", Column::Text));
+        }
     }
     if !several {
         head.extend([
@@ -115,6 +117,7 @@ fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
             ("min to max", Column::Number),
             ("A/A floor", Column::Number),
         ]);
+        head.push(("holds", Column::Text));
     }
     let rows: Vec<Vec<Markup>> = figures
         .iter()
@@ -133,8 +136,12 @@ fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> 
     for twin in &twins {
         cells.push(value_cell(twin.as_ref().map(|twin| twin.doc), &scale));
         cells.push(html! { (twin.as_ref().map_or("-".to_owned(), |twin| interval(twin.doc, &scale))) });
-        cells.push(html! { @if let Some(twin) = twin { (twin.doc.n) @if twin.doc.faults > 0 { " (" (twin.doc.faults) " faulted)" } } @else { "-" } });
-        cells.push(html! { @if let Some(twin) = twin { (validity(twin.doc)) } });
+        cells.push(html! { @if let Some(twin) = twin {
+            (twin.doc.n) @if twin.doc.faults > 0 { " (" (twin.doc.faults) " faulted)" }
+        } @else { "-" } });
+        if several {
+            cells.push(html! { @if let Some(twin) = twin { (validity(twin.doc)) } });
+        }
     }
     if !several {
         let doc = figure.doc;
@@ -146,6 +153,7 @@ fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> 
             _ => { "-" }
         } });
         cells.push(html! { (doc.floor.map_or("-".to_owned(), number::percent)) });
+        cells.push(validity(doc));
     }
     cells
 }
@@ -157,6 +165,6 @@ fn validity(series: &SeriesDoc) -> Markup {
     html! {
         span class=(class) { b class="mark" { (mark) } }
         @if series.validity != Validity::Ok { " " (series.validity.word()) }
-        @if !reasons.is_empty() { span class="mut" { ": " (reasons) } }
+        @if !reasons.is_empty() { " " span class="mut why" { (reasons) } }
     }
 }

@@ -1,4 +1,4 @@
-//! Raw takes of a topic's figures: beside each other relative to their median for one run, in their own units for several.
+//! Raw takes of a topic's figures: relative to their medians for one run, in their own units for several.
 
 use maud::Markup;
 use model::Validity;
@@ -9,7 +9,7 @@ use crate::plot::strip::{Strip, Take};
 use crate::plot::{Caption, Estimate, Size, StripPlot};
 use crate::scale::AxisSpec;
 use crate::section::{Figure, ReportInput, colour, labels};
-use crate::text::names;
+use crate::text::{count, names};
 
 /// Figures beyond these have no strip; the tables have them.
 const MOST: usize = 12;
@@ -37,10 +37,10 @@ fn scatter(figures: &[Figure<'_>]) -> Option<f64> {
 pub fn title(input: &ReportInput, family: &str, name: &str) -> Option<String> {
     let figures = chosen(input, family);
     let far = scatter(&figures)?;
-    let figure = if figures.len() == 1 { "figure" } else { "figures" };
+    let held = figures.iter().filter(|figure| figure.estimate().is_some()).count();
     Some(format!(
-        "{name}: takes of {} {figure} lie within {} of their median",
-        figures.len(),
+        "{name}: takes of {} lie within {} of their median",
+        count(held, "figure"),
         number::percent(far)
     ))
 }
@@ -70,9 +70,13 @@ fn relative(figures: &[Figure<'_>]) -> Option<Markup> {
                 figure.takes().into_iter().map(|take| Take { value: take.value / median, ..take }).collect();
             let interval =
                 figure.doc.low.zip(figure.doc.high).map(|(low, high)| (low / median, high / median));
-            let value = quantity(median, names::kind(&figure.doc.instrument, figure.doc.unit));
-            let refused = if figure.doc.validity == Validity::Invalid { ", refused" } else { "" };
-            let name = format!("{label} {value}{refused}");
+            let value = match figure.estimate() {
+                Some(estimate) => {
+                    quantity(estimate.value, names::kind(&figure.doc.instrument, figure.doc.unit))
+                }
+                None => "refused".to_owned(),
+            };
+            let name = format!("{label} {value}");
             Some(Strip { name, takes, median: Some(Estimate { value: 1.0, interval }), colour: 0 })
         })
         .collect();

@@ -22,24 +22,20 @@ pub static SECTION: Telemetry = Telemetry;
 
 /// Shares of CPU time, in the order of the plot.
 const SPLIT: [&str; 8] = ["user", "nice", "system", "irq", "softirq", "iowait", "steal", "idle"];
-/// Words in a metric's name that make it worth a figure, most wanted first.
-const WANTED: [&str; 16] = [
-    "frequency",
+/// Metrics that are worth a figure, most wanted first.
+const WANTED: [&str; 12] = [
     "clock",
-    "hertz",
     "temperature",
     "power",
-    "watts",
     "available",
     "read",
-    "write",
-    "util",
-    "pressure",
+    "written",
+    "busy",
     "received",
     "sent",
-    "runnable",
     "run-queue",
-    "load",
+    "some",
+    "switches",
 ];
 const MOST_FIGURES: usize = 9;
 /// More devices than this are summed up.
@@ -129,7 +125,7 @@ fn of_run(data: &RunData, tracks: &[Track]) -> (Option<String>, Vec<Markup>, Vec
     for track in tracks {
         groups.entry((&track.source, &track.metric)).or_default().push(track);
     }
-    let wanted = |metric: &str| WANTED.iter().position(|word| metric.contains(word));
+    let wanted = |metric: &str| WANTED.iter().position(|word| metric == *word);
     let mut order: Vec<((&str, &str), Vec<&Track>)> =
         groups.into_iter().filter(|((_, metric), _)| split.is_none() || !SPLIT.contains(metric)).collect();
     order.sort_by_key(|((_, metric), _)| wanted(metric).unwrap_or(WANTED.len()));
@@ -151,7 +147,8 @@ fn cpu_split(data: &RunData, tracks: &[Track]) -> (Option<String>, Option<Markup
     let of = |name: &str| tracks.iter().find(|track| track.metric == name && is_total(&track.device));
     let mean = |track: &Track| mean(&track.points);
     let Some(idle) = of("idle") else { return (None, None) };
-    let busy = 1.0 - mean(idle);
+    // Time that waits for a disk is idle too.
+    let busy = 1.0 - mean(idle) - of("iowait").map_or(0.0, mean);
     let stolen = of("steal").map_or(0.0, mean);
     let mut title = format!("CPUs were busy {} of the time on average", percent(busy.clamp(0.0, 1.0)));
     if stolen > 0.001 {
@@ -166,7 +163,7 @@ fn cpu_split(data: &RunData, tracks: &[Track]) -> (Option<String>, Option<Markup
         return (Some(title), None);
     }
     let plot = LinePlot {
-        caption: Caption::new(title.clone())
+        caption: Caption::new("CPU time over the run")
             .subtitle("share of all CPUs, one sample a second; shaded: takes"),
         x: AxisSpec::new("time since the start", Kind::of(Unit::Second)),
         y: AxisSpec::new("share of CPU time", Kind::percent()).from_zero(),

@@ -8,7 +8,7 @@ use model::{Finding, Validity};
 use crate::number;
 use crate::page;
 use crate::section::{ReportInput, Section};
-use crate::text::notes;
+use crate::text::{count, notes};
 use crate::theme::Trust;
 
 pub struct Rules;
@@ -50,7 +50,7 @@ fn findings(all: &[Finding]) -> Markup {
         (list(&loud))
         @for (state, says) in quiet {
             @let found = of(state);
-            @if !found.is_empty() { (page::more(&format!("{} checks {says}", found.len()), &list(&found))) }
+            @if !found.is_empty() { (page::more(&format!("{} {says}", count(found.len(), "check")), &list(&found))) }
         }
     }
 }
@@ -59,7 +59,8 @@ fn list(found: &[&Finding]) -> Markup {
     html! { ul class="trust" {
         @for finding in found.iter().take(MOST) {
             (Trust::from(finding.state).line(&html! {
-                (crate::plot::tied(&notes::said(finding))) " " span class="mut" { "(" (finding.kind) (evidence(&finding.evidence)) ")" }
+                (crate::plot::tied(&notes::said(finding).replace(" -> ", " → ")))
+                " " span class="mut" { "(" (finding.kind) (evidence(&finding.evidence)) ")" }
             }))
         }
         @if found.len() > MOST { li { (found.len() - MOST) " more in the JSON document" } }

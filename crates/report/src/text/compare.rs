@@ -81,7 +81,7 @@ pub fn figures(doc: &CompareDoc, all: bool) -> Vec<Figure<'_>> {
 pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
     let figures = figures(doc, all);
     let mut out = String::new();
-    for line in wrap(&doc.paragraph, look.columns) {
+    for line in doc.paragraph.lines().flat_map(|line| wrap(line, look.columns)) {
         out.push_str(&format!("{line}\n"));
     }
     out.push('\n');

@@ -1,8 +1,8 @@
 //! One line that others paste into `compare`: a machine's headline figures with their intervals.
 //!
-//! `bx1:mini-1;int=1905:1912:1918e6;...`: low, median and high with one power of ten, in base units, rounded to four
-//! significant digits. A figure without interval has its median only. Refused figures are left out. Figures with a short code
-//! stand for the usual parameters; others carry theirs.
+//! `bx1:mini-1;int=1905:1912:1918e6;...`: low, median and high with one power of ten, in base units, rounded to
+//! four significant digits. A figure without interval has its median only. Refused figures are left out. Figures with
+//! a short code stand for the usual parameters; others carry theirs.
 
 use std::fmt::Write;
 
@@ -289,8 +289,10 @@ mod tests {
             prop_assert_eq!(&back.name, &pasted.name);
             prop_assert_eq!(back.rows.len(), pasted.rows.len());
             for (ours, theirs) in pasted.rows.iter().zip(&back.rows) {
-                prop_assert_eq!((&ours.instrument, &ours.metric, &ours.params), (&theirs.instrument, &theirs.metric, &theirs.params));
-                prop_assert_eq!((ours.unit, ours.better, ours.definition), (theirs.unit, theirs.better, theirs.definition));
+                let name = |row: &PastedRow| (row.instrument.clone(), row.metric.clone(), row.params.clone());
+                let kind = |row: &PastedRow| (row.unit, row.better, row.definition);
+                prop_assert_eq!(name(ours), name(theirs));
+                prop_assert_eq!(kind(ours), kind(theirs));
                 let near = |a: f64, b: f64| (a - b).abs() <= 0.001 * ours.value.abs();
                 prop_assert!(near(ours.value, theirs.value), "{} {}", ours.value, theirs.value);
                 prop_assert_eq!(ours.low.is_some(), theirs.low.is_some());
