@@ -34,7 +34,8 @@ impl Row {
 /// Parses a whole table; the first line names the columns.
 pub fn parse(file: &str, text: &str) -> Result<Vec<Row>, CsvError> {
     let wrong = |line: u64, what: String| CsvError { file: file.to_owned(), line, what };
-    let mut reader = ::csv::ReaderBuilder::new().flexible(true).trim(::csv::Trim::Headers).from_reader(text.as_bytes());
+    let mut reader =
+        ::csv::ReaderBuilder::new().flexible(true).trim(::csv::Trim::Headers).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| wrong(1, error.to_string()))?.clone();
     if header.is_empty() {
         return Err(wrong(1, "empty: the first line must name the columns".to_owned()));
@@ -47,10 +48,16 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Row>, CsvError> {
         })?;
         let line = record.position().map_or(1, ::csv::Position::line);
         if record.len() > header.len() {
-            return Err(wrong(line, format!("{} cells, but the header names {}", record.len(), header.len())));
+            return Err(wrong(
+                line,
+                format!("{} cells, but the header names {}", record.len(), header.len()),
+            ));
         }
         let filled = header.iter().zip(&record).filter(|(_, cell)| !cell.is_empty());
-        rows.push(Row { line, cells: filled.map(|(name, cell)| (name.to_owned(), cell.to_owned())).collect() });
+        rows.push(Row {
+            line,
+            cells: filled.map(|(name, cell)| (name.to_owned(), cell.to_owned())).collect(),
+        });
     }
     Ok(rows)
 }
@@ -69,7 +76,10 @@ mod tests {
 
     #[test]
     fn errors_name_the_line() {
-        assert_eq!(parse("x.csv", "a\n1,2\n").unwrap_err().to_string(), "x.csv:2: 2 cells, but the header names 1");
+        assert_eq!(
+            parse("x.csv", "a\n1,2\n").unwrap_err().to_string(),
+            "x.csv:2: 2 cells, but the header names 1"
+        );
         assert!(parse("x.csv", "").is_err());
     }
 }

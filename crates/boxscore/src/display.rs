@@ -74,7 +74,9 @@ impl Display {
                 self.talk(&format!("{who}lost: {why}"));
             }
             Show::Stopping => {
-                self.talk("stopping after the take in flight (once more ends at once; what is shown is stored)");
+                self.talk(
+                    "stopping after the take in flight (once more ends at once; what is shown is stored)",
+                );
             }
             Show::Reading(_) => {}
         }
@@ -118,9 +120,9 @@ impl Display {
     /// One plain line a block, where there is no terminal.
     fn block(&mut self, block: u32, warm_up: bool) {
         let now_ns = sys::clock::now_ns();
-        let soon = self.last_line.is_some_and(|(said_ns, said)| {
-            said == block || now_ns.saturating_sub(said_ns) < PLAIN_LINE_NS
-        });
+        let soon = self
+            .last_line
+            .is_some_and(|(said_ns, said)| said == block || now_ns.saturating_sub(said_ns) < PLAIN_LINE_NS);
         if self.bar.is_some() || soon {
             return;
         }

@@ -57,7 +57,8 @@ fn latest(name: &str) -> Result<Option<usize>, CliError> {
         None if rest.is_empty() => Ok(Some(0)),
         None => Ok(None),
         Some(number) => number.parse().map(Some).map_err(|_| {
-            CliError::usage(format!("`{name}`: after latest~ stands a number")).hint("latest~1 is the one before")
+            CliError::usage(format!("`{name}`: after latest~ stands a number"))
+                .hint("latest~1 is the one before")
         }),
     }
 }
@@ -148,6 +149,21 @@ impl Resolver {
         self.store.as_ref()
     }
 
+    /// The reference machine that a run is set beside by default, if there is one.
+    pub fn reference(&mut self) -> Result<Option<Loaded>, CliError> {
+        match catalogue::reference()? {
+            Some((name, runs)) => of_runs(runs, &name).map(|loaded| Some(Loaded { name, ..loaded })),
+            None => Ok(None),
+        }
+    }
+
+    /// Runs of the other machines of a run's study.
+    #[must_use]
+    pub fn siblings(&self, head: &RunHead) -> Vec<String> {
+        let others = self.heads.iter().filter(|other| other.study == head.study && other.id != head.id);
+        others.map(|other| other.id.clone()).collect()
+    }
+
     /// What a name means, loaded.
     pub fn resolve(&mut self, name: &str) -> Result<Loaded, CliError> {
         if line::is_line(name) {
@@ -210,10 +226,16 @@ impl Resolver {
         let one = by(&|head| Some(&head.id) == id.as_ref());
         let mut meanings: Vec<(String, Vec<RunHead>)> = Vec::new();
         for (what, heads) in [("label", labelled), ("machine", machine), ("run", one)] {
-            let same = meanings.iter().any(|(_, known)| known.iter().map(|h| &h.id).eq(heads.iter().map(|h| &h.id)));
+            let same =
+                meanings.iter().any(|(_, known)| known.iter().map(|h| &h.id).eq(heads.iter().map(|h| &h.id)));
             if !heads.is_empty() && !same {
                 meanings.push((format!("the {what} {of_run}"), heads));
             }
+        }
+        if meanings.is_empty()
+            && let Some((reference, runs)) = catalogue::reference_named(of_run)?
+        {
+            return of_runs(runs, &reference).map(|loaded| Loaded { name: reference, ..loaded });
         }
         match (meanings.as_slice(), published) {
             ([], Some(machine)) => Ok(published_side(&machine)),
@@ -237,7 +259,8 @@ impl Resolver {
         match nearest(name, labels.chain(machines).chain(published).chain(["latest"])) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => {
-                let published: Vec<&str> = self.machines.iter().map(|machine| machine.name.as_str()).collect();
+                let published: Vec<&str> =
+                    self.machines.iter().map(|machine| machine.name.as_str()).collect();
                 error.hint(format!("{}; published: {}", known_names(&self.heads), published.join(", ")))
             }
         }
@@ -314,7 +337,9 @@ impl Resolver {
     ) -> Result<Vec<RunData>, CliError> {
         let class = self.class(newest)?;
         let of_machine: Vec<RunHead> = (self.heads.iter().rev())
-            .filter(|head| head.machine_id == newest.machine_id && is_whole(head) && !chosen.contains(&head.id))
+            .filter(|head| {
+                head.machine_id == newest.machine_id && is_whole(head) && !chosen.contains(&head.id)
+            })
             .cloned()
             .collect();
         let mut ids = Vec::new();
@@ -323,7 +348,8 @@ impl Resolver {
                 ids.push(head.id.clone());
             }
         }
-        let mut keys: Vec<SeriesKey> = runs.iter().flat_map(|run| run.rows().map(|series| series.key.clone())).collect();
+        let mut keys: Vec<SeriesKey> =
+            runs.iter().flat_map(|run| run.rows().map(|series| series.key.clone())).collect();
         keys.sort();
         keys.dedup();
         let store = self.store.as_ref().ok_or_else(|| CliError::data("there is no store"))?;
@@ -416,7 +442,8 @@ pub fn of_runs(runs: Vec<RunData>, name: &str) -> Result<Loaded, CliError> {
     let Some(newest) = runs.last().map(|run| run.head.clone()) else {
         return Err(CliError::data(format!("{name}: no run in it")));
     };
-    let runs: Vec<RunData> = runs.into_iter().filter(|run| run.head.machine_id == newest.machine_id).collect();
+    let runs: Vec<RunData> =
+        runs.into_iter().filter(|run| run.head.machine_id == newest.machine_id).collect();
     let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
     Ok(Loaded {
         name: newest.label.clone().unwrap_or_else(|| newest.machine.clone()),

@@ -94,7 +94,8 @@ fn document(loaded: &[Loaded], args: &Args) -> Result<CompareDoc, CliError> {
             .ok_or_else(|| CliError::usage(format!("--margin {text}: not a share")).hint("write 5% or 0.05"))
     });
     let life = args.life.as_deref().map(|text| {
-        let years = text.strip_suffix('y').and_then(|years| years.parse::<f64>().ok()).map(|years| years * 8766.0);
+        let years =
+            text.strip_suffix('y').and_then(|years| years.parse::<f64>().ok()).map(|years| years * 8766.0);
         let hours = years.or_else(|| planning::parse_span(text).map(|seconds| seconds / 3600.0));
         hours.filter(|hours| *hours > 0.0).ok_or_else(|| {
             CliError::usage(format!("--life {text}: not a duration")).hint("write 3y, 365d or 26280h")
@@ -113,7 +114,9 @@ fn document(loaded: &[Loaded], args: &Args) -> Result<CompareDoc, CliError> {
     if document.rows.is_empty() {
         let error = CliError::data("these have no figure in common");
         return Err(match &args.metric {
-            Some(metric) => error.hint(format!("no row is called `{metric}`; without --metric all are shown")),
+            Some(metric) => {
+                error.hint(format!("no row is called `{metric}`; without --metric all are shown"))
+            }
             None => error.hint("run the same instruments on both, for example `boxscore run --quick`"),
         });
     }
