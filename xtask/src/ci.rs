@@ -32,9 +32,12 @@ pub fn all() -> Result<()> {
 fn checks(steps: &mut Steps, cargo: &str) {
     steps.step("formatting", || shell::run(cargo, &["fmt", "--all", "--check"]));
     steps.step("lints", || {
-        shell::run(cargo, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
+        shell::run(
+            cargo,
+            &["clippy", "--quiet", "--keep-going", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        )
     });
-    steps.step("tests", || shell::run(cargo, &["test", "--workspace", "--all-targets"]));
+    steps.step("tests", || shell::run(cargo, &["test", "--workspace", "--all-targets", "--no-fail-fast"]));
     steps.step("doc tests", || shell::run(cargo, &["test", "--workspace", "--doc", "--quiet"]));
     steps.step("house rules", tidy::run);
     steps.step("generated files", || generate::run(true));

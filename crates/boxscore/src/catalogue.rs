@@ -2,10 +2,11 @@
 //!
 //! Points have no samples, so they have no interval and no verdict. `catalogue/README.md` has their provenance.
 
-use model::data::{Price, Published};
+use model::data::{Price, Published, RunData};
 use model::{Better, Fact, Params, SeriesKey, Unit};
 
-use crate::csv;
+use crate::error::CliError;
+use crate::{csv, importers};
 
 const MACHINES: &str = include_str!("../catalogue/machines.csv");
 const FIGURES: &str = include_str!("../catalogue/published.csv");
@@ -19,6 +20,28 @@ pub struct PublishedMachine {
     pub price: Option<Price>,
     pub watts: Option<f64>,
     pub figures: Vec<Published>,
+}
+
+/// Reference machines with their samples: name, and runs in boxscore's own export format.
+const REFERENCES: &[(&str, &str)] = &[];
+
+/// The reference machine of that name, with its runs.
+pub fn reference_named(wanted: &str) -> Result<Option<(String, Vec<RunData>)>, CliError> {
+    let Some((name, text)) = REFERENCES.iter().find(|(name, _)| *name == wanted) else { return Ok(None) };
+    Ok(Some(((*name).to_owned(), importers::own::parse(name, text)?)))
+}
+
+/// The reference machine that a run is set beside by default.
+pub fn reference() -> Result<Option<(String, Vec<RunData>)>, CliError> {
+    match REFERENCES.first() {
+        Some((name, _)) => reference_named(name),
+        None => Ok(None),
+    }
+}
+
+/// Names of the reference machines.
+pub fn references() -> impl Iterator<Item = &'static str> {
+    REFERENCES.iter().map(|(name, _)| *name)
 }
 
 /// Every published machine, in the catalogue's order.

@@ -1,5 +1,6 @@
 //! Progress of a run on stderr: one living line on a terminal, plain lines elsewhere.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use harness::conductor::Show;
@@ -14,6 +15,8 @@ pub struct Display {
     bar: Option<ProgressBar>,
     doing: String,
     left: Option<f64>,
+    /// The last estimate of each machine, cell and arm: shown while its next take runs.
+    estimates: HashMap<(usize, u32, u32), String>,
     /// When the last plain line was said, and of which block.
     last_line: Option<(u64, u32)>,
     says_takes: bool,
@@ -33,7 +36,15 @@ impl Display {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
-        Display { plan: plan.clone(), bar, doing: String::new(), left: None, last_line: None, says_takes }
+        Display {
+            plan: plan.clone(),
+            bar,
+            doing: String::new(),
+            left: None,
+            estimates: HashMap::new(),
+            last_line: None,
+            says_takes,
+        }
     }
 
     pub fn show(&mut self, show: &Show<'_>) {
@@ -42,7 +53,8 @@ impl Display {
             Show::Starting { machine, cell, arm, block, warm_up } => {
                 self.doing = format!("{}{}", self.on(*machine), self.title(*cell, *arm));
                 self.block(*block, *warm_up);
-                self.refresh("");
+                let known = self.estimates.get(&(*machine, *cell, *arm)).cloned();
+                self.refresh(known.as_deref().unwrap_or_default());
             }
             Show::Taken { machine, take, median, width, n } => {
                 if self.says_takes {
@@ -59,6 +71,7 @@ impl Display {
                     (Some(median), None) => format!("take {n} · {}", self.quantity(take, *median)),
                     _ => "warm-up".to_owned(),
                 };
+                self.estimates.insert((*machine, take.cell, take.arm), estimate.clone());
                 match &take.fault {
                     Some(fault) => self.talk(&format!("fault: {}: {fault}", self.doing)),
                     None => self.refresh(&estimate),
@@ -74,9 +87,7 @@ impl Display {
                 self.talk(&format!("{who}lost: {why}"));
             }
             Show::Stopping => {
-                self.talk(
-                    "stopping after the take in flight (once more ends at once; what is shown is stored)",
-                );
+                self.talk("stopping after the take in flight; once more ends at once");
             }
             Show::Reading(_) => {}
         }
@@ -129,13 +140,24 @@ impl Display {
         self.last_line = Some((now_ns, block));
         let what =
             if warm_up { "warm-up".to_owned() } else { format!("take {}", block + 1 - self.plan.warm_up) };
-        let left = self.left.map(|left| format!(", at most {} left", report::number::duration(left)));
-        out::say(&format!("{what} of each of {} figures{}", self.plan.cells.len(), left.unwrap_or_default()));
+        let left = self.left();
+        let comma = if left.is_empty() { "" } else { ", " };
+        let figures = match self.plan.cells.len() {
+            1 => "the one figure".to_owned(),
+            many => format!("each of {many} figures"),
+        };
+        out::say(&format!("{what} of {figures}{comma}{left}"));
+    }
+
+    /// Time left in whole seconds; empty while nothing is known.
+    fn left(&self) -> String {
+        let left = self.left.map(|left| format!("at most {} left", report::number::duration(left.ceil())));
+        left.unwrap_or_default()
     }
 
     fn refresh(&self, estimate: &str) {
-        let left = self.left.map(|left| format!("at most {} left", report::number::duration(left)));
-        let parts = [self.doing.as_str(), estimate, left.as_deref().unwrap_or_default()];
+        let left = self.left();
+        let parts = [self.doing.as_str(), estimate, left.as_str()];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         if let Some(bar) = &self.bar {
             bar.set_message(parts.join(" · "));

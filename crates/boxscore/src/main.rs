@@ -6,6 +6,7 @@ mod csv;
 mod display;
 mod error;
 mod ids;
+mod importers;
 mod link;
 mod out;
 mod paths;

@@ -52,3 +52,17 @@ pub fn columns() -> usize {
     let seen = std::io::stdout().is_terminal().then(|| usize::from(console::Term::stdout().size().1));
     given.or(seen).filter(|columns| *columns >= 40).unwrap_or(USUAL).min(200)
 }
+
+/// How texts for stdout are set: the terminal's width, colour only where it is wanted.
+#[must_use]
+pub fn look() -> report::text::Look {
+    let paint = match ColorChoice::global() {
+        ColorChoice::Always | ColorChoice::AlwaysAnsi => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            std::io::stdout().is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    };
+    report::text::Look { columns: columns(), paint }
+}

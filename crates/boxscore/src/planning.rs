@@ -32,6 +32,7 @@ pub fn plan(args: &Args, cards: &[&'static Card], cpus: u32, seed: u64) -> Resul
         cells.extend(card_cells(card, level, &sets, cpus)?);
     }
     let arms = arms(&args.arms, &chosen)?;
+    let cells = distinct(cells, &arms, &chosen);
     let (takes, budget_seconds) = limits(args, level)?;
     if telemetry_only && budget_seconds.is_none() {
         return Err(
@@ -253,6 +254,34 @@ fn card_cells(
         cells.push(Cell { instrument: card.name.to_owned(), params, headline });
     }
     Ok(cells)
+}
+
+/// Cells that the arms make equal are one: with `--arm impl=fast --arm impl=chain` every size is measured once an arm,
+/// not once for each implementation that the arms replace.
+fn distinct(cells: Vec<Cell>, arms: &[Arm], chosen: &[&'static Card]) -> Vec<Cell> {
+    let laid = |cell: &Cell| -> Vec<Params> {
+        let card = chosen.iter().find(|card| card.name == cell.instrument);
+        let known = |arm: &Arm| {
+            let has = |key: &str| card.is_some_and(|card| card.param(key).is_some());
+            Params(
+                arm.set.0.iter().filter(|(key, _)| has(key)).map(|(k, v)| (k.clone(), v.clone())).collect(),
+            )
+        };
+        arms.iter().map(|arm| cell.params.with(&known(arm))).collect()
+    };
+    let mut kept: Vec<Cell> = Vec::new();
+    for cell in cells {
+        let same = |other: &&mut Cell| other.instrument == cell.instrument && laid(other) == laid(&cell);
+        match kept.iter_mut().find(same) {
+            Some(other) => {
+                let new = cell.headline.iter().filter(|name| !other.headline.contains(name));
+                let new: Vec<String> = new.cloned().collect();
+                other.headline.extend(new);
+            }
+            None => kept.push(cell),
+        }
+    }
+    kept
 }
 
 fn arms(given: &[String], chosen: &[&'static Card]) -> Result<Vec<Arm>, CliError> {

@@ -1,12 +1,23 @@
-//! What a user sees after a run: the box score, and where the report is.
+//! What a user sees after a run: the box score, where the report is, and what to do next.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use store::{Store, StoreError};
+use model::data::RunData;
+use model::doc::{CompareDoc, FactDoc, RunDoc};
+use model::plan::{Level, Plan};
+use report::html::ReportInput;
+use report::text::score::{Advice, Tail, score};
+use store::StoreError;
+use verdict::compare::{CompareOptions, Side, compare};
+use verdict::{RunContext, run_doc};
 
 use crate::cli::Global;
+use crate::cli::agent::BUILD;
+use crate::cli::compare::cards;
 use crate::error::CliError;
-use crate::out;
+use crate::ids::short;
+use crate::resolve::{Loaded, Resolver};
+use crate::{out, paths};
 
 /// The store's refusal as a user meets it.
 #[must_use]
@@ -19,13 +30,153 @@ pub fn store_error(error: StoreError) -> CliError {
     }
 }
 
-pub fn after_run(
-    runs: &[String],
-    _store: &mut Store,
-    _path: &Path,
-    _global: &Global,
-    _report: bool,
-) -> Result<(), CliError> {
-    out::print(&format!("{}\n", runs.join(" ")));
+/// One run with its document.
+pub struct Shown {
+    pub doc: RunDoc,
+    pub data: RunData,
+    pub earlier: Vec<RunData>,
+}
+
+/// Loads a run with all that its document needs.
+pub fn shown(run: &str, schema: &str, with_takes: bool, resolver: &mut Resolver) -> Result<Shown, CliError> {
+    let store = resolver.store().ok_or_else(|| CliError::data("there is no store"))?;
+    let data = store.load(run).map_err(store_error)?;
+    let earlier = resolver.earlier(&data.head, &[run.to_owned()], std::slice::from_ref(&data))?;
+    let cards = cards();
+    let context = RunContext {
+        earlier: &earlier,
+        cards: &cards,
+        siblings: resolver.siblings(&data.head),
+        command: command(&data.plan, run),
+        with_takes,
+    };
+    let doc = RunDoc { schema: schema.to_owned(), ..run_doc(&data, &context) };
+    Ok(Shown { doc, data, earlier })
+}
+
+/// The command that repeats a run.
+fn command(plan: &Plan, run: &str) -> String {
+    let plain =
+        plan.machines.iter().all(|via| via.command.is_none()) && plan.cpus.is_none() && plan.fake.is_none();
+    match plan.level {
+        Level::Quick if plain => "boxscore run --quick".to_owned(),
+        Level::Default if plain => "boxscore run".to_owned(),
+        Level::Full if plain => "boxscore run --full".to_owned(),
+        _ => format!("boxscore run --plan {}", short(run)),
+    }
+}
+
+/// What stands beside a run: its own arms, the other machines of its study, or a reference machine.
+pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareDoc>, CliError> {
+    let cards = cards();
+    let options = CompareOptions { cards: &cards, ..CompareOptions::default() };
+    let loaded: Vec<Loaded> = match runs {
+        [one] if one.data.plan.arms.len() > 1 => resolver.arms(&one.data.head.id)?,
+        [one] => match resolver.reference()? {
+            Some(reference) if reference.machine.id != one.data.head.machine_id => {
+                let own = crate::resolve::of_runs(vec![one.data.clone()], &one.doc.machine.name)?;
+                let own = Loaded { name: one.doc.machine.name.clone(), earlier: one.earlier.clone(), ..own };
+                vec![reference, own]
+            }
+            _ => return Ok(None),
+        },
+        several => {
+            let each = several.iter().map(|one| {
+                let own = crate::resolve::of_runs(vec![one.data.clone()], &one.doc.machine.name)?;
+                Ok(Loaded { name: one.doc.machine.name.clone(), ..own })
+            });
+            each.collect::<Result<_, CliError>>()?
+        }
+    };
+    let sides: Vec<Side<'_>> = loaded.iter().map(Loaded::side).collect();
+    let document = compare(&sides, &options);
+    Ok((!document.rows.is_empty()).then_some(document))
+}
+
+/// After a run: documents, the screen or JSON, and the report.
+pub fn after_run(runs: &[String], path: &Path, global: &Global, report: bool) -> Result<(), CliError> {
+    let mut resolver = Resolver::new(global)?;
+    let schema = "boxscore.run/1";
+    let each = runs.iter().map(|run| shown(run, schema, false, &mut resolver));
+    let shown: Vec<Shown> = each.collect::<Result<_, _>>()?;
+    let versus = versus(&shown, &mut resolver)?;
+    let measured = shown.iter().any(|one| !one.doc.series.is_empty());
+    let written = match (report && measured, shown.first()) {
+        (true, Some(first)) => {
+            Some(write_report(&shown, versus.clone(), &default_report(path, &first.doc.run))?)
+        }
+        _ => None,
+    };
+    if global.json {
+        shown.iter().take(1).for_each(|one| out::json(&one.doc));
+        return Ok(());
+    }
+    let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
+    if let (true, Some(document)) = (study, &versus) {
+        out::print(&report::text::compare::table(document, false, out::look()));
+        if let Some(written) = &written {
+            out::print(&format!("\nreport  {}\n", paths::tilde(written)));
+        }
+        return Ok(());
+    }
+    for one in &shown {
+        let facts: Vec<FactDoc> = one.data.facts.iter().map(FactDoc::from).collect();
+        out::print(&score(
+            &one.doc,
+            &facts,
+            versus.as_ref(),
+            &tail(one, versus.as_ref(), written.as_deref()),
+            out::look(),
+        ));
+    }
     Ok(())
+}
+
+/// What to do next.
+fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tail {
+    let advice = |word: &str, command: String, says: &str| Advice {
+        word: word.to_owned(),
+        command,
+        says: says.to_owned(),
+    };
+    let mut list = vec![advice("again", one.doc.command.clone(), "each further run replaces assumed noise")];
+    let reference =
+        versus.and_then(|document| document.arms.first()).map_or("xeon-e5620", |arm| arm.name.as_str());
+    list.push(advice(
+        "versus",
+        format!("boxscore compare . {reference} xeon-x3470"),
+        "beside other machines",
+    ));
+    list.push(advice(
+        "share",
+        "boxscore show latest --line".to_owned(),
+        "one line that others paste into compare",
+    ));
+    Tail { report: written.map(paths::tilde), advice: list }
+}
+
+/// The report of a run stands beside its store.
+#[must_use]
+pub fn default_report(store: &Path, run: &str) -> PathBuf {
+    paths::beside(store).join(format!("{}.html", short(run)))
+}
+
+/// Writes the report, whole or not at all.
+pub fn write_report(runs: &[Shown], compare: Option<CompareDoc>, to: &Path) -> Result<PathBuf, CliError> {
+    let ids: Vec<&str> = runs.iter().map(|one| short(&one.doc.run)).collect();
+    let started = runs.iter().map(|one| one.doc.started).fold(0.0, f64::max);
+    let input = ReportInput {
+        runs: runs.iter().map(|one| (one.doc.clone(), one.data.clone())).collect(),
+        compare,
+        version: BUILD.to_owned(),
+        command: format!("boxscore report {}", ids.join(" ")),
+        generated: report::text::date_time(started),
+    };
+    let html = report::html::report(&input);
+    sys::files::atomic_write(to, html.as_bytes(), 0o644)
+        .map_err(|error| CliError::data(format!("the report could not be written: {error}")))?;
+    if let Some((uid, gid)) = paths::owner() {
+        sys::files::chown(to, uid, gid).map_err(|error| CliError::data(error.to_string()))?;
+    }
+    Ok(to.to_path_buf())
 }

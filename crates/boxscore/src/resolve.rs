@@ -1,18 +1,460 @@
-//! What a name on the command line means: a run, a label, a machine, a published machine, a file.
+//! What a name on the command line means: runs, a label, a machine, a published machine, a file, a pasted line.
+//!
+//! `.` and labels pool the runs of the newest config class. A name that may mean several things is an error that lists
+//! them.
 
+use std::collections::HashMap;
 use std::path::Path;
 
-use store::{Mode, Store};
+use instruments::facts::{Root, scan};
+use model::data::{Price, Published, RunData, RunHead, Status};
+use model::doc::MachineDoc;
+use model::fact::same_class;
+use model::{Fact, FactValue, SeriesKey};
+use report::text::line::{self, Pasted};
+use store::{Filter, Mode, Store, Want, Which};
+use verdict::compare::Side;
 
-use crate::error::CliError;
-use crate::present;
+use crate::catalogue::{self, PublishedMachine};
+use crate::cli::Global;
+use crate::error::{CliError, nearest};
+use crate::ids::short;
+use crate::{importers, paths, present};
+
+/// Runs that are pooled, and earlier runs that the noise is taken from, at the most.
+const MOST_RUNS: usize = 20;
 
 /// Opens the store for reading.
 pub fn open(path: &Path) -> Result<Store, CliError> {
     Store::open(path, Mode::ReadOnly).map_err(present::store_error)
 }
 
-/// The id of the run that a name means.
+/// The id of the run that a name means: `latest`, `latest~N`, an id or its beginning, or a label of one run.
 pub fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
-    store.resolve(name).map_err(present::store_error)
+    let heads = store.heads(&Filter::default()).map_err(present::store_error)?;
+    if let Some(back) = latest(name)? {
+        return nth_latest(&heads, back).map(|head| head.id.clone());
+    }
+    let labelled: Vec<&RunHead> = heads.iter().filter(|head| head.label.as_deref() == Some(name)).collect();
+    match labelled.as_slice() {
+        [] => store.resolve(name).map_err(|error| present::store_error(error).hint(known_names(&heads))),
+        [head] => Ok(head.id.clone()),
+        many => Err(ambiguous(name, many.iter().map(|head| candidate(head)))),
+    }
+}
+
+fn known_names(heads: &[RunHead]) -> String {
+    match heads.last() {
+        Some(_) => "`boxscore history` lists the runs; `latest` and `latest~1` work too".to_owned(),
+        None => "the store is empty: `boxscore run --quick` measures this machine".to_owned(),
+    }
+}
+
+/// `latest` is 0, `latest~N` is N.
+fn latest(name: &str) -> Result<Option<usize>, CliError> {
+    let Some(rest) = name.strip_prefix("latest") else { return Ok(None) };
+    match rest.strip_prefix('~') {
+        None if rest.is_empty() => Ok(Some(0)),
+        None => Ok(None),
+        Some(number) => number.parse().map(Some).map_err(|_| {
+            CliError::usage(format!("`{name}`: after latest~ stands a number"))
+                .hint("latest~1 is the one before")
+        }),
+    }
+}
+
+fn is_whole(head: &RunHead) -> bool {
+    matches!(head.status, Status::Complete | Status::Faulty)
+}
+
+fn nth_latest(heads: &[RunHead], back: usize) -> Result<&RunHead, CliError> {
+    let whole: Vec<&RunHead> = heads.iter().filter(|head| is_whole(head)).collect();
+    let found = whole.len().checked_sub(back + 1).and_then(|index| whole.get(index).copied());
+    found.ok_or_else(|| {
+        CliError::data(format!("there are {} complete runs, so no latest~{back}", whole.len()))
+            .hint("`boxscore run --quick` measures this machine; `boxscore history` lists the runs")
+    })
+}
+
+fn candidate(head: &RunHead) -> String {
+    let label = head.label.as_ref().map(|label| format!(" [{label}]")).unwrap_or_default();
+    format!("run {} of {}{label}", short(&head.id), head.machine)
+}
+
+fn ambiguous(name: &str, candidates: impl Iterator<Item = String>) -> CliError {
+    let list: Vec<String> = candidates.collect();
+    CliError::data(format!("`{name}` may mean any of {}: {}", list.len(), list.join("; ")))
+        .hint("say the run's id, or a label that only one machine has")
+}
+
+/// One side of a comparison, with its data.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub name: String,
+    pub machine: MachineDoc,
+    pub runs: Vec<RunData>,
+    pub earlier: Vec<RunData>,
+    pub arm: Option<String>,
+    pub published: Vec<Published>,
+    pub facts: Vec<Fact>,
+    pub price: Option<Price>,
+    pub watts: Option<f64>,
+    pub source: Option<String>,
+}
+
+impl Loaded {
+    #[must_use]
+    pub fn side(&self) -> Side<'_> {
+        Side {
+            runs: self.runs.iter().collect(),
+            earlier: self.earlier.iter().collect(),
+            arm: self.arm.clone(),
+            published: self.published.clone(),
+            facts: self.facts.clone(),
+            price: self.price.clone(),
+            watts: self.watts,
+            source: self.source.clone(),
+            ..Side::new(&self.name, self.machine.clone())
+        }
+    }
+}
+
+/// Finds out what names mean; reads a store's list of runs once.
+pub struct Resolver {
+    store: Option<Store>,
+    heads: Vec<RunHead>,
+    machines: Vec<PublishedMachine>,
+    classes: HashMap<String, Vec<Fact>>,
+}
+
+impl Resolver {
+    /// A store that does not exist yet is no error: published machines and files need none.
+    pub fn new(global: &Global) -> Result<Resolver, CliError> {
+        let path = paths::store(global)?;
+        let store = if path.exists() { Some(open(&path)?) } else { None };
+        Resolver::over(store)
+    }
+
+    fn over(store: Option<Store>) -> Result<Resolver, CliError> {
+        let heads = match &store {
+            Some(store) => store.heads(&Filter::default()).map_err(present::store_error)?,
+            None => Vec::new(),
+        };
+        let machines = catalogue::machines().map_err(|error| CliError::data(error.to_string()))?;
+        Ok(Resolver { store, heads, machines, classes: HashMap::new() })
+    }
+
+    #[must_use]
+    pub fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
+    /// The reference machine that a run is set beside by default, if there is one.
+    pub fn reference(&mut self) -> Result<Option<Loaded>, CliError> {
+        match catalogue::reference()? {
+            Some((name, runs)) => of_runs(runs, &name).map(|loaded| Some(Loaded { name, ..loaded })),
+            None => Ok(None),
+        }
+    }
+
+    /// Runs of the other machines of a run's study.
+    #[must_use]
+    pub fn siblings(&self, head: &RunHead) -> Vec<String> {
+        let others = self.heads.iter().filter(|other| other.study == head.study && other.id != head.id);
+        others.map(|other| other.id.clone()).collect()
+    }
+
+    /// What a name means, loaded.
+    pub fn resolve(&mut self, name: &str) -> Result<Loaded, CliError> {
+        if line::is_line(name) {
+            let pasted = line::parse(name).map_err(|error| CliError::data(error.to_string()))?;
+            return Ok(pasted_side(&pasted));
+        }
+        if let Some(back) = latest(name)? {
+            let head = nth_latest(&self.heads, back)?.clone();
+            return self.pool(name, &[head], None);
+        }
+        if name == "." {
+            return self.this_machine();
+        }
+        if Path::new(name).is_file() {
+            return file_side(name);
+        }
+        self.named(name)
+    }
+
+    /// The run's arms, when the name is one run with several.
+    pub fn arms(&mut self, name: &str) -> Result<Vec<Loaded>, CliError> {
+        let whole = self.resolve(name)?;
+        let [run] = whole.runs.as_slice() else { return Ok(vec![whole]) };
+        let arms: Vec<String> = run.plan.arms.iter().map(|arm| arm.name.clone()).collect();
+        if arms.len() > 1 {
+            let side = |arm: &String| Loaded { name: arm.clone(), arm: Some(arm.clone()), ..whole.clone() };
+            return Ok(arms.iter().map(side).collect());
+        }
+        let study = run.head.study.clone();
+        let siblings: Vec<RunHead> = self.heads.iter().filter(|head| head.study == study).cloned().collect();
+        siblings.iter().map(|head| self.pool(&head.machine, std::slice::from_ref(head), None)).collect()
+    }
+
+    fn this_machine(&mut self) -> Result<Loaded, CliError> {
+        let facts = scan::everything(&Root::live());
+        let id = facts.iter().find(|fact| fact.key == "machine.id").and_then(|fact| fact.value.as_ref());
+        let id = id.map(FactValue::text).unwrap_or_default();
+        let heads: Vec<RunHead> = self.heads.iter().filter(|head| head.machine_id == id).cloned().collect();
+        if heads.iter().any(is_whole) {
+            let name = heads.last().map_or_else(|| ".".to_owned(), |head| head.machine.clone());
+            return self.pool(&name, &heads, None);
+        }
+        Err(CliError::data("this machine has no complete run in the store")
+            .hint("`boxscore run --quick` measures it in 2 minutes"))
+    }
+
+    /// A label, a machine, a published machine, a run, or a run and its arm.
+    fn named(&mut self, name: &str) -> Result<Loaded, CliError> {
+        let (of_run, arm) = match name.split_once('/') {
+            Some((run, arm)) if !arm.is_empty() => (run, Some(arm.to_owned())),
+            _ => (name, None),
+        };
+        let by = |fits: &dyn Fn(&RunHead) -> bool| -> Vec<RunHead> {
+            self.heads.iter().filter(|head| fits(head)).cloned().collect()
+        };
+        let labelled = by(&|head| head.label.as_deref() == Some(of_run));
+        let machine = by(&|head| head.machine == of_run || head.machine_id == of_run);
+        let published = self.machines.iter().find(|machine| machine.name == of_run).cloned();
+        let id = self.store.as_ref().and_then(|store| store.resolve(of_run).ok());
+        let one = by(&|head| Some(&head.id) == id.as_ref());
+        let mut meanings: Vec<(String, Vec<RunHead>)> = Vec::new();
+        for (what, heads) in [("label", labelled), ("machine", machine), ("run", one)] {
+            let same =
+                meanings.iter().any(|(_, known)| known.iter().map(|h| &h.id).eq(heads.iter().map(|h| &h.id)));
+            if !heads.is_empty() && !same {
+                meanings.push((format!("the {what} {of_run}"), heads));
+            }
+        }
+        if meanings.is_empty()
+            && let Some((reference, runs)) = catalogue::reference_named(of_run)?
+        {
+            return of_runs(runs, &reference).map(|loaded| Loaded { name: reference, ..loaded });
+        }
+        match (meanings.as_slice(), published) {
+            ([], Some(machine)) => Ok(published_side(&machine)),
+            ([(_, heads)], None) => {
+                let heads = heads.clone();
+                self.pool(name, &heads, arm)
+            }
+            ([], None) => Err(self.unknown(name)),
+            (many, published) => {
+                let published = published.map(|machine| format!("the published machine {}", machine.name));
+                Err(ambiguous(name, many.iter().map(|(what, _)| what.clone()).chain(published)))
+            }
+        }
+    }
+
+    fn unknown(&self, name: &str) -> CliError {
+        let labels = self.heads.iter().filter_map(|head| head.label.as_deref());
+        let machines = self.heads.iter().map(|head| head.machine.as_str());
+        let published = self.machines.iter().map(|machine| machine.name.as_str());
+        let error = CliError::data(format!("no run, label, machine or file is called `{name}`"));
+        match nearest(name, labels.chain(machines).chain(published).chain(["latest"])) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => {
+                let published: Vec<&str> =
+                    self.machines.iter().map(|machine| machine.name.as_str()).collect();
+                error.hint(format!("{}; published: {}", known_names(&self.heads), published.join(", ")))
+            }
+        }
+    }
+
+    /// The complete runs among these that share the newest one's machine and config class, loaded.
+    fn pool(&mut self, name: &str, heads: &[RunHead], arm: Option<String>) -> Result<Loaded, CliError> {
+        let whole: Vec<RunHead> = heads.iter().filter(|head| is_whole(head)).cloned().collect();
+        let Some(newest) = whole.last().cloned() else {
+            let state = heads.last().map_or("missing", |head| head.status.word());
+            return Err(CliError::data(format!("`{name}` has no complete run: it is {state}"))
+                .hint("`boxscore resume` completes an interrupted run"));
+        };
+        let others: Vec<String> = {
+            let mut ids: Vec<&str> = whole.iter().map(|head| head.machine_id.as_str()).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            ids.into_iter().map(str::to_owned).collect()
+        };
+        if others.len() > 1 {
+            return Err(ambiguous(name, whole.iter().map(candidate)));
+        }
+        let class = self.class(&newest)?;
+        let mut chosen: Vec<String> = Vec::new();
+        for head in whole.iter().rev() {
+            if chosen.len() < MOST_RUNS && same_class(&class, &self.class(head)?) {
+                chosen.push(head.id.clone());
+            }
+        }
+        chosen.reverse();
+        self.load(name, &newest, &chosen, arm)
+    }
+
+    fn load(
+        &mut self,
+        name: &str,
+        newest: &RunHead,
+        chosen: &[String],
+        arm: Option<String>,
+    ) -> Result<Loaded, CliError> {
+        let store = self.store.as_ref().ok_or_else(|| CliError::data("there is no store"))?;
+        let want = Want { series: Which::All, telemetry: false, rest: true };
+        let load = |id: &String| store.load_with(id, want).map_err(present::store_error);
+        let runs: Vec<RunData> = chosen.iter().map(load).collect::<Result<_, _>>()?;
+        if let (Some(arm), Some(run)) = (&arm, runs.last())
+            && !run.plan.arms.iter().any(|known| known.name == *arm)
+        {
+            let known: Vec<&str> = run.plan.arms.iter().map(|arm| arm.name.as_str()).collect();
+            return Err(CliError::data(format!("run {} has no arm `{arm}`", short(&newest.id)))
+                .hint(format!("its arms: {}", known.join("; "))));
+        }
+        let earlier = self.earlier(newest, chosen, &runs)?;
+        let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
+        Ok(Loaded {
+            name: name.to_owned(),
+            machine: MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() },
+            price: newest.price.clone(),
+            watts: newest.watts,
+            runs,
+            earlier,
+            arm,
+            published: Vec::new(),
+            facts,
+            source: None,
+        })
+    }
+
+    /// Other runs of the same machine and class: what the noise between runs is taken from.
+    pub fn earlier(
+        &mut self,
+        newest: &RunHead,
+        chosen: &[String],
+        runs: &[RunData],
+    ) -> Result<Vec<RunData>, CliError> {
+        let class = self.class(newest)?;
+        let of_machine: Vec<RunHead> = (self.heads.iter().rev())
+            .filter(|head| {
+                head.machine_id == newest.machine_id && is_whole(head) && !chosen.contains(&head.id)
+            })
+            .cloned()
+            .collect();
+        let mut ids = Vec::new();
+        for head in &of_machine {
+            if ids.len() < MOST_RUNS && same_class(&class, &self.class(head)?) {
+                ids.push(head.id.clone());
+            }
+        }
+        let mut keys: Vec<SeriesKey> =
+            runs.iter().flat_map(|run| run.rows().map(|series| series.key.clone())).collect();
+        keys.sort();
+        keys.dedup();
+        let store = self.store.as_ref().ok_or_else(|| CliError::data("there is no store"))?;
+        store.load_rows(&ids, &keys).map_err(present::store_error)
+    }
+
+    /// The facts of a run's config class; equal hashes have equal facts.
+    fn class(&mut self, head: &RunHead) -> Result<Vec<Fact>, CliError> {
+        if let Some(facts) = self.classes.get(&head.config_class) {
+            return Ok(facts.clone());
+        }
+        let store = self.store.as_ref().ok_or_else(|| CliError::data("there is no store"))?;
+        let facts = store.class_facts(&head.id).map_err(present::store_error)?;
+        self.classes.insert(head.config_class.clone(), facts.clone());
+        Ok(facts)
+    }
+}
+
+fn published_side(machine: &PublishedMachine) -> Loaded {
+    Loaded {
+        name: machine.name.clone(),
+        machine: MachineDoc { id: String::new(), name: machine.name.clone() },
+        runs: Vec::new(),
+        earlier: Vec::new(),
+        arm: None,
+        published: machine.figures.clone(),
+        facts: machine.facts.clone(),
+        price: machine.price.clone(),
+        watts: machine.watts,
+        source: Some(machine.study.clone()),
+    }
+}
+
+/// A pasted line has intervals but no samples: its figures are points.
+fn pasted_side(pasted: &Pasted) -> Loaded {
+    let figure = |row: &line::PastedRow| Published {
+        study: "pasted".to_owned(),
+        machine: pasted.name.clone(),
+        key: SeriesKey {
+            instrument: row.instrument.clone(),
+            metric: row.metric.clone(),
+            unit: row.unit,
+            params: row.params.clone(),
+            arm: String::new(),
+            definition: row.definition,
+        },
+        better: row.better,
+        value: row.value,
+        low: row.low,
+        high: row.high,
+        bounds: "95 % interval".to_owned(),
+        note: String::new(),
+    };
+    Loaded {
+        name: pasted.name.clone(),
+        machine: MachineDoc { id: String::new(), name: pasted.name.clone() },
+        runs: Vec::new(),
+        earlier: Vec::new(),
+        arm: None,
+        published: pasted.rows.iter().map(figure).collect(),
+        facts: Vec::new(),
+        price: None,
+        watts: None,
+        source: Some("a pasted line".to_owned()),
+    }
+}
+
+/// An exported file, or another store (its newest machine).
+fn file_side(name: &str) -> Result<Loaded, CliError> {
+    let path = Path::new(name);
+    let head = std::fs::File::open(path)
+        .and_then(|mut file| {
+            let mut magic = [0u8; 15];
+            std::io::Read::read(&mut file, &mut magic).map(|count| magic[..count].to_vec())
+        })
+        .map_err(|error| CliError::data(format!("{name}: {error}")))?;
+    if head == b"SQLite format 3" {
+        let mut other = Resolver::over(Some(open(path)?))?;
+        let newest = nth_latest(&other.heads, 0)?.clone();
+        let same: Vec<RunHead> =
+            other.heads.iter().filter(|head| head.machine_id == newest.machine_id).cloned().collect();
+        return other.pool(&newest.machine, &same, None);
+    }
+    let runs = importers::own::read(path)?;
+    of_runs(runs, name)
+}
+
+/// A side made of runs that stand in no store.
+pub fn of_runs(runs: Vec<RunData>, name: &str) -> Result<Loaded, CliError> {
+    let Some(newest) = runs.last().map(|run| run.head.clone()) else {
+        return Err(CliError::data(format!("{name}: no run in it")));
+    };
+    let runs: Vec<RunData> =
+        runs.into_iter().filter(|run| run.head.machine_id == newest.machine_id).collect();
+    let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
+    Ok(Loaded {
+        name: newest.label.clone().unwrap_or_else(|| newest.machine.clone()),
+        machine: MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() },
+        price: newest.price.clone(),
+        watts: newest.watts,
+        runs,
+        earlier: Vec::new(),
+        arm: None,
+        published: Vec::new(),
+        facts,
+        source: None,
+    })
 }

@@ -46,7 +46,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let sitting = Sitting { plan: &plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
     let display = Display::new(&plan, global.json, args.show_takes);
     let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, display)?;
-    finish(&outcome, &runs, &mut store, &path, global, !args.no_report)
+    finish(&outcome, &runs, &path, global, !args.no_report)
 }
 
 /// `boxscore resume`: continues the plan of an interrupted study without repeating finished takes.
@@ -78,7 +78,7 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let sitting = Sitting { plan: &plan, study: study.to_owned(), said, earlier, runs, elapsed_ns };
     let display = Display::new(&plan, global.json, show_takes);
     let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, display)?;
-    finish(&outcome, &runs, &mut store, &path, global, true)
+    finish(&outcome, &runs, &path, global, true)
 }
 
 fn open(path: &Path) -> Result<Store, CliError> {
@@ -276,12 +276,11 @@ fn stop_flag() -> Result<Arc<AtomicBool>, CliError> {
 fn finish(
     outcome: &Outcome,
     runs: &[String],
-    store: &mut Store,
     path: &Path,
     global: &Global,
     report: bool,
 ) -> Result<u8, CliError> {
-    present::after_run(runs, store, path, global, report)?;
+    present::after_run(runs, path, global, report)?;
     match outcome.ended {
         Ended::Interrupted => {
             out::say("interrupted: every take that was shown is stored; `boxscore resume` continues");

@@ -127,7 +127,9 @@ fn a_disk_that_fills_midway_spills_and_comes_back() {
     for entry in fs::read_dir(bench.path("kept")).expect("the rest").flatten() {
         fs::rename(entry.path(), bench.path(&entry.file_name().to_string_lossy())).expect("the rest");
     }
-    let again = bench.run(&["run", "crc32c", "--fake", "world.json", "--takes", "3", "--seed", "9", "--no-report"]).expect(0, &["came back from its journal"]);
+    let again = bench
+        .run(&["run", "crc32c", "--fake", "world.json", "--takes", "3", "--seed", "9", "--no-report"])
+        .expect(0, &["came back from its journal"]);
     let runs: Vec<_> = bench.heads().iter().map(|head| bench.data(&head.id)).collect();
     let first = runs.iter().find(|run| run.plan.seed == 5).expect("the spilled run");
     assert_whole(first, 300);

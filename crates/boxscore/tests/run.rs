@@ -192,3 +192,18 @@ fn faults_are_kept_apart_and_change_the_exit_code() {
     assert_eq!(run.takes.iter().filter(|take| take.fault.is_some()).count(), 1);
     assert_eq!(run.rows().map(|series| series.measured().len()).max(), Some(3));
 }
+
+#[test]
+fn arms_replace_what_they_set() {
+    let bench = Bench::new();
+    let arms = ["--arm", "impl=fast", "--arm", "impl=chain", "--set", "size=1KiB;threads=1"];
+    let args: Vec<&str> = ["run", "crc32c", "--takes", "6", "--fake", "world.json", "--no-report"]
+        .into_iter()
+        .chain(arms)
+        .collect();
+    bench.run(&args).expect(0, &[]);
+    let run = bench.only();
+    assert_eq!(run.plan.cells.len(), 1, "{:?}", run.plan.cells);
+    assert_whole(&run, 6);
+    assert_eq!(run.rows().count(), 2);
+}

@@ -144,11 +144,11 @@ struct Machine {
     seq: u64,
     faults: u64,
     lost: Option<String>,
-    /// What it said while another machine was waited for.
-    unread: VecDeque<Frame>,
     telemetry: Vec<Segment>,
     cost: Option<OwnCost>,
     unfit: HashSet<(u32, u32)>,
+    /// Frames that came while another machine was waited for.
+    inbox: VecDeque<Frame>,
 }
 
 /// One study being carried out.
@@ -185,10 +185,10 @@ impl<'a> Conductor<'a> {
             seq: 0,
             faults: 0,
             lost: None,
-            unread: VecDeque::new(),
             telemetry: Vec::new(),
             cost: None,
             unfit: HashSet::new(),
+            inbox: VecDeque::new(),
         };
         Conductor {
             plan,
@@ -543,17 +543,20 @@ impl<'a> Conductor<'a> {
         wanted: impl Fn(&Frame) -> bool,
     ) -> Result<Option<Frame>, SinkError> {
         while self.machines[machine].lost.is_none() {
-            if let Some(at) = self.machines[machine].unread.iter().position(&wanted) {
-                return Ok(self.machines[machine].unread.remove(at));
-            }
             if self.stopped() && leave {
                 return Ok(None);
+            }
+            if let Some(frame) = self.machines[machine].inbox.pop_front() {
+                if wanted(&frame) {
+                    return Ok(Some(frame));
+                }
+                continue;
             }
             let Some((from, frame)) = self.poll()? else {
                 self.check_silence(machine)?;
                 continue;
             };
-            self.machines[from].unread.push_back(frame);
+            self.machines[from].inbox.push_back(frame);
         }
         Ok(None)
     }

@@ -19,6 +19,7 @@ use crate::ticker::Ticker;
 
 /// What comes out of a pipe.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "`Lost` comes once in a pipe's life")]
 pub enum Event {
     Frame(Frame),
     /// The pipe ended or broke; nothing comes after this.

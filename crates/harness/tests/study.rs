@@ -58,7 +58,7 @@ impl Probe for ToyProbe {
         assert_eq!(repeats, 1);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         record.push(&RATE, PerSec(1000.0 + (count % 3) as f64));
-        if self.n == 9 && count % 2 == 0 { Err(Fault::new("planned")) } else { Ok(()) }
+        if self.n == 9 && count.is_multiple_of(2) { Err(Fault::new("planned")) } else { Ok(()) }
     }
 }
 

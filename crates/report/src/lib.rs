@@ -1,7 +1,16 @@
-//! Reports.
+//! Documents to text, HTML, Markdown and CSV: data in, text out.
+//!
+//! Nothing here reads a file, a clock or a terminal, prints, or computes a statistic: intervals and verdicts come with
+//! the documents. Values come in base units and are scaled by `number` only.
 
+pub mod csv;
+pub mod html;
+pub mod markdown;
 pub mod number;
 pub mod page;
 pub mod plot;
 pub mod scale;
+pub mod section;
+pub mod sections;
+pub mod text;
 pub mod theme;

@@ -236,7 +236,12 @@ fn linear_domain(low: f64, high: f64, spec: &AxisSpec, most: usize) -> (f64, f64
         (low, high) = if spec.zero && low == 0.0 { (0.0, room) } else { (low - room, high + room) };
     }
     let whole = spec.kind.unit == Unit::Count && spec.kind.prefixes == Prefixes::None;
-    let step = nice_step(high - low, most, whole);
+    // Round in the unit that is shown: Gi is no power of ten.
+    let unit = match spec.kind.prefixes {
+        Prefixes::Binary => Scale::common(&[low.abs().max(high.abs())], spec.kind).divisor,
+        _ => 1.0,
+    };
+    let step = nice_step((high - low) / unit, most, whole) * unit;
     if spec.tight {
         return (low, high, multiples(low, high, step));
     }

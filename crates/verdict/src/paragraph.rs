@@ -39,8 +39,8 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Str
     let with =
         |word: VerdictWord| judged.iter().copied().filter(|row| row.verdict == word).collect::<Vec<_>>();
     let mut sentences = Vec::new();
-    let wins = clauses(&with(VerdictWord::Better), base);
-    let losses = clauses(&with(VerdictWord::Worse), base);
+    let wins = clauses(&with(VerdictWord::Better), Some(base));
+    let losses = clauses(&with(VerdictWord::Worse), wins.is_empty().then_some(base));
     let decided = [wins, losses].concat();
     if !decided.is_empty() {
         sentences.push(format!("{arm} {}.", say::list(&decided)));
@@ -49,7 +49,11 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Str
     if !ties.is_empty() {
         let margin = judged.iter().map(|row| row.margin).fold(0.0, f64::max);
         let subject = if decided.is_empty() { format!("{arm} and {base}") } else { "They".to_owned() };
-        sentences.push(format!("{subject} tie on {} (within {}).", say::list(&ties), say::percent(margin)));
+        sentences.push(format!(
+            "{subject} tie on {} (within {} %).",
+            say::list(&ties),
+            (margin * 1e4).round() / 100.0
+        ));
     }
     sentences.extend(unknown(&with(VerdictWord::CannotTell), arm, base, judged.len()));
     sentences.extend(refused(&with(VerdictWord::Invalid)));
@@ -61,15 +65,14 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Str
 }
 
 /// One clause for each topic: `computes 18 to 31 % faster than ref`.
-fn clauses(rows: &[&RowDoc], base: &str) -> Vec<String> {
+fn clauses(rows: &[&RowDoc], mut base: Option<&str>) -> Vec<String> {
     let mut said = Vec::new();
-    let mut named = false;
     for topic in Topic::of_all(rows) {
         let about = rows.iter().filter(|row| Topic::of(row) == topic);
         let ratios: Vec<f64> = about.filter_map(|row| topic.factor(row)).collect();
-        if let Some(clause) = phrase::clause(&topic, &ratios, (!named).then_some(base)) {
+        if let Some(clause) = phrase::clause(&topic, &ratios, base) {
             said.push(clause);
-            named = true;
+            base = None;
         }
     }
     said
@@ -144,4 +147,96 @@ fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base:
         rows.iter().filter(|row| row.verdict != VerdictWord::Invalid).filter_map(|row| of(row)).collect();
     let range = phrase::factors(&values)?;
     Some(format!("Per {per} it gives {range} what {base} gives."))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::doc::{ArmDoc, MachineDoc};
+    use model::{Better, Params, Unit};
+
+    use super::*;
+
+    fn row(instrument: &str, params: &str, better: Better, ratio: f64, verdict: VerdictWord) -> RowDoc {
+        RowDoc {
+            instrument: instrument.to_owned(),
+            metric: "m".to_owned(),
+            unit: Unit::PerSec,
+            better,
+            params: Params::parse(params).unwrap(),
+            headline: true,
+            arm: "mini-1".to_owned(),
+            base: "ref".to_owned(),
+            arm_value: None,
+            base_value: None,
+            ratio: Some(ratio),
+            low: None,
+            high: None,
+            p: None,
+            p_holm: None,
+            floor: None,
+            noise: None,
+            margin: 0.05,
+            verdict,
+            why: None,
+            point: false,
+            per_price: None,
+            per_watt: None,
+        }
+    }
+
+    fn arm(name: &str) -> ArmDoc {
+        let machine = MachineDoc { id: name.to_owned(), name: name.to_owned() };
+        ArmDoc {
+            name: name.to_owned(),
+            machine,
+            runs: Vec::new(),
+            published: false,
+            price: None,
+            watts: None,
+            source: None,
+        }
+    }
+
+    fn doc(rows: Vec<RowDoc>) -> CompareDoc {
+        CompareDoc {
+            schema: String::new(),
+            paragraph: String::new(),
+            arms: vec![arm("ref"), arm("mini-1")],
+            rows,
+            ranks: Vec::new(),
+            index: Vec::new(),
+            findings: Vec::new(),
+            footnotes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn wins_losses_ties_and_what_is_not_known() {
+        use Better::{Higher, Lower};
+        use VerdictWord::{CannotTell, Invalid, Tie, Worse};
+        let won = VerdictWord::Better;
+        let mut refused = row("disk-fsync", "", Lower, 0.03, Invalid);
+        refused.why = Some("mini-1: no flush reached the drive".to_owned());
+        let mut held = row("cipher", "algorithm=aes-128-gcm;threads=1", Higher, 1.02, CannotTell);
+        held.why = Some("the noise between runs is assumed, not measured".to_owned());
+        let text = paragraph(&doc(vec![
+            row("index", "kind=integer;threads=1", Higher, 1.31, won),
+            row("compress", "codec=zstd;threads=1", Higher, 1.18, won),
+            row("mem-latency", "level=memory", Lower, 1.21, Worse),
+            row("mem-bandwidth", "op=read;threads=1", Higher, 1.0, Tie),
+            held,
+            refused,
+        ]));
+        assert_eq!(
+            text,
+            "mini-1 computes 18 to 31 % faster than ref and waits 21 % longer for memory. They tie on memory \
+             read (within 5 %). Whether mini-1 and ref differ on cipher aes-128-gcm cannot be told yet, since the \
+             noise between runs is assumed, not measured. Not counted: disk-fsync (mini-1: no flush reached the drive)."
+        );
+    }
+
+    #[test]
+    fn nothing_in_common_is_said() {
+        assert_eq!(paragraph(&doc(Vec::new())), "mini-1 and ref have no figure in common.");
+    }
 }

@@ -119,16 +119,17 @@ const BANS: &[Ban] = &[
 fn is_test_file(path: &str) -> bool {
     ["/tests/", "/examples/", "/benches/"].iter().any(|part| path.contains(part))
         || path.starts_with("tests/")
-        || path.ends_with("/tests.rs")
 }
 
 pub fn check(sources: &[Source]) -> Vec<Complaint> {
-    sources.iter().filter(|source| source.is_rust()).flat_map(one).collect()
+    let tests = super::dead::test_only(sources);
+    let is_test = |source: &Source| is_test_file(&source.path) || tests.contains(&source.path);
+    sources.iter().filter(|source| source.is_rust()).flat_map(|source| one(source, is_test(source))).collect()
 }
 
-fn one(source: &Source) -> Vec<Complaint> {
+fn one(source: &Source, is_test: bool) -> Vec<Complaint> {
     let starts = |list: &[&str]| list.iter().any(|prefix| source.path.starts_with(prefix));
-    let tests_from = if is_test_file(&source.path) { 0 } else { first_test_line(&source.code) };
+    let tests_from = if is_test { 0 } else { first_test_line(&source.code) };
     let mut complaints = Vec::new();
     for ban in BANS.iter().filter(|ban| (ban.inside.is_empty() || starts(ban.inside)) && !starts(ban.homes)) {
         for (number, line) in lines(&source.code) {

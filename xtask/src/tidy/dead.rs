@@ -36,18 +36,40 @@ fn is_root(path: &str) -> bool {
     }
 }
 
+/// The files that only tests compile: those below a `#[cfg(test)] mod name;`.
+pub fn test_only(sources: &[Source]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let declared = |source: &Source| children_if(source, |before| before.trim() == "#[cfg(test)]");
+    let mut waiting: Vec<String> =
+        sources.iter().filter(|source| source.is_rust()).flat_map(declared).collect();
+    while let Some(path) = waiting.pop() {
+        let Some(source) = sources.iter().find(|source| source.path == path) else { continue };
+        if found.insert(path) {
+            waiting.extend(children(source));
+        }
+    }
+    found
+}
+
 /// The files that the `mod name;` of a file may mean.
 fn children(source: &Source) -> Vec<String> {
+    children_if(source, |_| true)
+}
+
+/// The same, of those declarations whose line before is as wanted.
+fn children_if(source: &Source, wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let (folder, name) = source.path.rsplit_once('/').unwrap_or(("", &source.path));
     let own = is_root(&source.path) || name == "mod.rs";
     let base = if own { folder.to_owned() } else { source.path.trim_end_matches(".rs").to_owned() };
     let mut found = Vec::new();
     let mut given = None;
+    let mut before = "";
     for ((_, code), (_, text)) in lines(&source.code).zip(lines(&source.text)) {
         if code.trim_start().starts_with("#[path") {
             given = text.split('"').nth(1).map(|path| format!("{folder}/{path}"));
         }
-        let Some(module) = declared(code) else { continue };
+        let is_wanted = wanted(std::mem::replace(&mut before, code));
+        let Some(module) = declared(code).filter(|_| is_wanted) else { continue };
         match given.take() {
             Some(path) => found.push(path),
             None => found.extend([format!("{base}/{module}.rs"), format!("{base}/{module}/mod.rs")]),
@@ -85,6 +107,19 @@ mod tests {
             ("crates/a/tests/common/mod.rs", ""),
         ];
         assert_eq!(lost(&files), [""; 0]);
+    }
+
+    #[test]
+    fn knows_what_only_tests_compile() {
+        let files = [
+            ("crates/a/src/lib.rs", "mod one;\n#[cfg(test)]\nmod proof;\n"),
+            ("crates/a/src/one.rs", ""),
+            ("crates/a/src/proof.rs", "mod deep;"),
+            ("crates/a/src/proof/deep.rs", ""),
+        ];
+        let sources: Vec<Source> = files.iter().map(|(path, text)| Source::new(*path, *text)).collect();
+        let found: Vec<String> = test_only(&sources).into_iter().collect();
+        assert_eq!(found, ["crates/a/src/proof.rs", "crates/a/src/proof/deep.rs"]);
     }
 
     #[test]

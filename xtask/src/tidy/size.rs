@@ -58,9 +58,9 @@ pub fn check(sources: &[Source], exceptions: &str) -> Vec<Complaint> {
 /// Columns of a line; what stands in string literals is not counted, since nothing can break it.
 fn columns(line: &str, code: &str) -> usize {
     let all = line.chars().count();
-    match code.trim() {
-        "" => all,
-        _ => all - line.chars().zip(code.chars()).filter(|(shown, kept)| shown != kept).count(),
+    match line.trim_start().starts_with("//") {
+        true => all,
+        false => all - line.chars().zip(code.chars()).filter(|(shown, kept)| shown != kept).count(),
     }
 }
 

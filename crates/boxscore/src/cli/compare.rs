@@ -1,11 +1,144 @@
-//! `boxscore compare`.
+//! `boxscore compare`: machines, runs, labels and published figures side by side, with verdicts.
+
+use model::doc::{CompareDoc, VerdictWord};
+use model::{Card, Instrument};
+use verdict::compare::{CompareOptions, Side, compare};
 
 use crate::cli::Global;
-use crate::error::CliError;
+use crate::error::{CliError, Kind};
+use crate::resolve::{Loaded, Resolver};
+use crate::{out, planning};
+
+const AFTER: &str = "\
+Examples:
+  boxscore compare latest~1 latest               two runs of the same machine
+  boxscore compare . xeon-e5620 opteron-6134     this machine beside published ones
+  boxscore compare box1 box2 --format markdown   for a wiki
+  boxscore compare main.json this.json --fail-on worse
+                                                 in continuous integration: exit 3 when something got worse
+  boxscore compare 01a1fcd16c6c                  the arms or machines of one study
+Names: a run or its beginning, latest, latest~N, `.` (this machine), a label, a machine, RUN/ARM, an exported file,
+another store, a published machine, a line of `boxscore show --line`. The first is the base.";
 
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {}
+#[command(after_long_help = AFTER)]
+pub struct Args {
+    /// What to compare; the first is the base
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<String>,
+    /// Only rows whose metric or instrument has this name
+    #[arg(long, value_name = "NAME")]
+    pub metric: Option<String>,
+    /// Every row, not only the headline rows
+    #[arg(long)]
+    pub all: bool,
+    /// The relative difference that you would not act on [default: 5% between machines, 2% between arms]
+    #[arg(long, value_name = "PERCENT")]
+    pub margin: Option<String>,
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// How long a bought machine lives (3y, 26280h): makes its price hourly
+    #[arg(long, value_name = "DURATION")]
+    pub life: Option<String>,
+    /// Exit 3 when any row has this verdict
+    #[arg(long, value_name = "VERDICT")]
+    pub fail_on: Option<FailOn>,
+}
 
-pub fn run(_args: &Args, _global: &Global) -> Result<u8, CliError> {
-    Err(CliError::usage("not built yet"))
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    Text,
+    Markdown,
+    Csv,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum FailOn {
+    Worse,
+    Better,
+    Invalid,
+}
+
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    let mut resolver = Resolver::new(global)?;
+    let loaded: Vec<Loaded> = match args.names.as_slice() {
+        [one] => resolver.arms(one)?,
+        many => many.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?,
+    };
+    if loaded.len() < 2 {
+        return Err(CliError::usage(format!("`{}` is one thing: a comparison needs two", args.names[0]))
+            .hint("for example `boxscore compare latest~1 latest`, or a published machine as the second"));
+    }
+    let document = document(&loaded, args)?;
+    let look = out::look();
+    match (global.json, args.format) {
+        (true, _) | (_, Format::Json) => out::json(&document),
+        (_, Format::Text) => out::print(&report::text::compare::table(&document, args.all, look)),
+        (_, Format::Markdown) => out::print(&report::markdown::compare(&document, args.all)),
+        (_, Format::Csv) => out::print(&report::csv::compare(&document)),
+    }
+    let fires = |word| match args.fail_on {
+        None => false,
+        Some(FailOn::Worse) => word == VerdictWord::Worse,
+        Some(FailOn::Better) => word == VerdictWord::Better,
+        Some(FailOn::Invalid) => word == VerdictWord::Invalid,
+    };
+    Ok(if document.rows.iter().any(|row| fires(row.verdict)) { Kind::Faults.exit_code() } else { 0 })
+}
+
+fn document(loaded: &[Loaded], args: &Args) -> Result<CompareDoc, CliError> {
+    let margin = args.margin.as_deref().map(|text| {
+        planning::parse_share(text)
+            .ok_or_else(|| CliError::usage(format!("--margin {text}: not a share")).hint("write 5% or 0.05"))
+    });
+    let life = args.life.as_deref().map(|text| {
+        let years =
+            text.strip_suffix('y').and_then(|years| years.parse::<f64>().ok()).map(|years| years * 8766.0);
+        let hours = years.or_else(|| planning::parse_span(text).map(|seconds| seconds / 3600.0));
+        hours.filter(|hours| *hours > 0.0).ok_or_else(|| {
+            CliError::usage(format!("--life {text}: not a duration")).hint("write 3y, 365d or 26280h")
+        })
+    });
+    let sides: Vec<Side<'_>> = named(loaded);
+    let cards = cards();
+    let options = CompareOptions {
+        margin: margin.transpose()?,
+        all: args.all,
+        metric: args.metric.clone(),
+        life_hours: life.transpose()?,
+        cards: &cards,
+    };
+    let document = compare(&sides, &options);
+    if document.rows.is_empty() {
+        let error = CliError::data("these have no figure in common");
+        return Err(match &args.metric {
+            Some(metric) => {
+                error.hint(format!("no row is called `{metric}`; without --metric all are shown"))
+            }
+            None => error.hint("run the same instruments on both, for example `boxscore run --quick`"),
+        });
+    }
+    Ok(document)
+}
+
+/// Sides of one name (two runs of a machine) are told apart by their number.
+fn named(loaded: &[Loaded]) -> Vec<Side<'_>> {
+    let mut sides: Vec<Side<'_>> = Vec::new();
+    for one in loaded {
+        let mut side = one.side();
+        let before = loaded.iter().take(sides.len()).filter(|other| other.name == one.name).count();
+        if before > 0 {
+            side.name = format!("{} ({})", one.name, before + 1);
+        }
+        sides.push(side);
+    }
+    sides
+}
+
+/// The cards of every instrument.
+#[must_use]
+pub fn cards() -> Vec<&'static Card> {
+    instruments::all().iter().map(|one: &&'static dyn Instrument| one.card()).collect()
 }

@@ -42,7 +42,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     if global.json {
         out::json(&document);
     } else {
-        let _ = args.long;
+        out::print(&report::text::list::list(&document, args.long, out::columns()));
     }
     Ok(0)
 }

@@ -1,11 +1,73 @@
-//! `boxscore report`.
+//! `boxscore report`: one self-contained HTML file of one run or several.
+
+use std::path::PathBuf;
+
+use model::doc::DoneDoc;
 
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::present::{self, Shown};
+use crate::resolve::{self, Resolver};
+use crate::{out, paths};
+
+const AFTER: &str = "\
+Examples:
+  boxscore report                        of the newest run, beside the store
+  boxscore report latest~1 latest -o two.html
+  boxscore report box1 --open            and show it in the browser";
 
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {}
+#[command(after_long_help = AFTER)]
+pub struct Args {
+    /// Runs of the store [default: latest]
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Where to write [default: RUN.html beside the store]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Open it in the browser
+    #[arg(long)]
+    pub open: bool,
+}
 
-pub fn run(_args: &Args, _global: &Global) -> Result<u8, CliError> {
-    Err(CliError::usage("not built yet"))
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    let path = paths::store(global)?;
+    let mut resolver = Resolver::new(global)?;
+    let names = if args.runs.is_empty() { vec!["latest".to_owned()] } else { args.runs.clone() };
+    let mut shown: Vec<Shown> = Vec::new();
+    for name in &names {
+        let store = resolver.store().ok_or_else(|| {
+            CliError::data(format!("there is no store at {}", path.display()))
+                .hint("`boxscore run --quick` measures this machine")
+        })?;
+        let id = resolve::run_id(name, store)?;
+        shown.push(present::shown(&id, "boxscore.run/1", false, &mut resolver)?);
+    }
+    let versus = present::versus(&shown, &mut resolver)?;
+    let first = shown.first().map_or("", |one| one.doc.run.as_str());
+    let to = args.output.clone().unwrap_or_else(|| present::default_report(&path, first));
+    let written = present::write_report(&shown, versus, &to)?;
+    if args.open {
+        open(&written)?;
+    }
+    if global.json {
+        out::json(&DoneDoc {
+            schema: "boxscore.report/1".to_owned(),
+            ok: true,
+            paths: vec![written.display().to_string()],
+            run: shown.first().map(|one| one.doc.run.clone()),
+        });
+    } else {
+        out::print(&format!("{}\n", written.display()));
+    }
+    Ok(0)
+}
+
+/// Hands the file to the desktop's opener; what that opener does is not waited for.
+fn open(path: &std::path::Path) -> Result<(), CliError> {
+    let started = std::process::Command::new("xdg-open").arg(path).spawn();
+    started.map(|_| ()).map_err(|error| {
+        CliError::data(format!("no browser could be opened (xdg-open: {error})"))
+            .hint(format!("open {} yourself", path.display()))
+    })
 }

@@ -49,7 +49,15 @@ impl RatioPlot {
     pub fn render(&self) -> Markup {
         let mut left = Left::default();
         let spec = AxisSpec::new(self.axis.clone(), crate::number::Kind::of(Unit::Ratio)).log();
-        let drawn: Vec<bool> = self.rows.iter().map(|r| left.check(r.ratio.value, &spec)).collect();
+        let drawn: Vec<bool> = self
+            .rows
+            .iter()
+            // A refused row says so itself.
+            .map(|r| {
+                (r.verdict != Verdict::Invalid || r.ratio.value.is_finite())
+                    && left.check(r.ratio.value, &spec)
+            })
+            .collect();
         let axis = self.fit(&spec, &drawn);
         let margin = self.margin();
         html! {

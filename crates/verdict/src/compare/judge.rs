@@ -73,7 +73,7 @@ impl Pairs {
 fn pair(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions<'_>) -> Vec<Judged> {
     let paired = paired_by_block(arm, base);
     let margin = margin(arm, base, paired, options);
-    let mut rows: Vec<(RowKey, Better, bool, Said<'_, '_>, Said<'_, '_>)> = Vec::new();
+    let mut rows: Vec<Candidate<'_, '_>> = Vec::new();
     for key in keys(arm, base) {
         let Some(better) = base.better(&key).or_else(|| arm.better(&key)) else { continue };
         let (Some(of_arm), Some(of_base)) = (arm.says(&key, better), base.says(&key, better)) else {
@@ -84,6 +84,9 @@ fn pair(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions<'_>) -
             Said::Point(_) => true,
         });
         rows.push((key, better, headline, of_arm, of_base));
+    }
+    if !options.all {
+        one_for_each_point(&mut rows);
     }
     let speaks = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.speaking().is_ok());
     let family = |headline: bool| {
@@ -111,6 +114,29 @@ fn pair(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions<'_>) -
         conclude(row, found, Corrected { p: p[i], p_holm, family, margin })
     });
     judged.collect()
+}
+
+/// A row before it is judged: its key, direction, whether it is a headline, and what the arm and the base say.
+type Candidate<'p, 'a> = (RowKey, Better, bool, Said<'p, 'a>, Said<'p, 'a>);
+
+/// Where a published figure leaves so much open that several of our rows match it: the headline, else the first.
+fn one_for_each_point(rows: &mut Vec<Candidate<'_, '_>>) {
+    let figure = |row: &Candidate<'_, '_>| match (&row.3, &row.4) {
+        (Said::Measured(_), Said::Point(point)) | (Said::Point(point), Said::Measured(_)) => {
+            Some(std::ptr::from_ref(point.row))
+        }
+        _ => None,
+    };
+    let figures: Vec<_> = rows.iter().map(|row| (figure(row), row.2)).collect();
+    let mut at = 0;
+    rows.retain(|_| {
+        let (own, headline) = figures[at];
+        let like = |other: &(Option<*const _>, bool)| other.0 == own;
+        let better = figures.iter().any(|other| like(other) && other.1 && !headline);
+        let earlier = figures[..at].iter().any(|other| like(other) && other.1 == headline);
+        at += 1;
+        own.is_none() || !(better || earlier)
+    });
 }
 
 /// Keys in the order of the base, then those of the arm; published ones only where the base names them.
@@ -248,7 +274,7 @@ struct Corrected {
 }
 
 fn conclude(
-    (key, better, headline, of_arm, of_base): (RowKey, Better, bool, Said<'_, '_>, Said<'_, '_>),
+    (key, better, headline, of_arm, of_base): Candidate<'_, '_>,
     found: Found,
     corrected: Corrected,
 ) -> Judged {

@@ -79,7 +79,9 @@ fn refuse(row: Row<'_>, ceiling: &Ceiling, (low, high): (f64, f64)) -> Option<Ru
 fn ceiling(look: &Look<'_>, row: Row<'_>) -> Option<Result<Ceiling, String>> {
     let key = &row.series.key;
     match (key.instrument.as_str(), key.unit) {
-        ("mem-bandwidth", Unit::BytesPerSec) => Some(memory(look, row)),
+        ("mem-bandwidth", Unit::BytesPerSec) if super::memory_ceiling::from_memory(row) => {
+            Some(memory(look, row))
+        }
         ("mem-latency", Unit::Second) => Some(load(look)),
         (name, Unit::BytesPerSec | Unit::PerSec) if name.starts_with("disk-") => disk(look, row),
         (_, Unit::BytesPerSec) if key.params.get("threads").is_some() => Some(core(look, row)),

@@ -34,9 +34,14 @@ pub fn peak(look: &Look<'_>) -> Result<Peak, String> {
 pub fn moved_per_counted(row: Row<'_>) -> f64 {
     let params = &row.series.key.params;
     match (params.get("op"), params.get("counting")) {
-        (Some("copy"), Some("bw_mem")) => 2.0,
+        (Some("copy" | "fcopy" | "rdwr"), Some("bw_mem")) => 2.0,
         _ => 1.0,
     }
+}
+
+/// Whether the arrays are far larger than the caches: a size given by hand may fit into one.
+pub fn from_memory(row: Row<'_>) -> bool {
+    matches!(row.series.key.params.get("size"), None | Some("auto"))
 }
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
@@ -46,7 +51,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             row.series.key.instrument == "mem-bandwidth" && row.series.key.unit == Unit::BytesPerSec
         })
         .filter_map(|row| Some((row, stats::median(&row.series.measured())?)))
-        .filter(|(row, _)| row.series.key.params.get("op") == Some("read"))
+        .filter(|(row, _)| row.series.key.params.get("op") == Some("read") && from_memory(*row))
         .max_by(|a, b| a.1.total_cmp(&b.1));
     let Some((row, median)) = best else {
         return unknown(KIND, "memory read was not measured");

@@ -20,6 +20,7 @@ mod recorded;
 mod resemblance;
 mod samples;
 mod steal;
+mod thermal;
 mod throttled;
 mod timer;
 
@@ -41,12 +42,13 @@ pub struct Ruling {
 type Rule = fn(&Look<'_>) -> Vec<Ruling>;
 
 /// In the order in which they are shown: what refuses first.
-const ALL: [Rule; 16] = [
+const ALL: [Rule; 17] = [
     recorded::rule,
     above_ceiling::rule,
     throttled::rule,
     clock::rule,
     heat::rule,
+    thermal::rule,
     memory_ceiling::rule,
     steal::rule,
     background::rule,

@@ -11,8 +11,9 @@ use crate::say;
 const STRAY: f64 = 0.1;
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    let swap = one(look, "swap", "swapped", "the system swapped", "free memory or add more, then repeat it");
-    let faults = one(
+    let swap =
+        counted(look, "swap", "swapped", "the system swapped", "free memory or add more, then repeat it");
+    let faults = counted(
         look,
         "major-faults",
         "major-faults",
@@ -22,7 +23,8 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     [swap, faults].concat()
 }
 
-fn one(look: &Look<'_>, kind: &str, metric: &str, what: &str, advice: &str) -> Vec<Ruling> {
+/// A rule about a counter that should not rise during a take.
+pub fn counted(look: &Look<'_>, kind: &str, metric: &str, what: &str, advice: &str) -> Vec<Ruling> {
     if look.condition(metric).is_none() {
         return unknown(kind, format!("`{metric}` was not read during the takes"));
     }
@@ -35,15 +37,15 @@ fn one(look: &Look<'_>, kind: &str, metric: &str, what: &str, advice: &str) -> V
         }
         if hit as f64 > STRAY * counts.len() as f64 {
             let (all, sum) = (counts.len(), counts.iter().sum::<f64>());
-            let pages = say::digits(sum);
-            let text = format!("{what} in {hit} of {} ({pages} pages): {advice}", say::count(all, "take"));
+            let events = say::digits(sum);
+            let text = format!("{what} in {hit} of {} ({events} in all): {advice}", say::count(all, "take"));
             let finding = Finding::new(kind, Validity::Doubtful, text).about(row.title());
             let finding =
-                finding.evidence("pages", sum).evidence("takes", hit as f64).evidence("of", all as f64);
+                finding.evidence("count", sum).evidence("takes", hit as f64).evidence("of", all as f64);
             bad.push(Ruling { finding, reach: vec![row.index] });
         } else {
             good.push(row.index);
         }
     }
-    settle(bad, good, |_| Finding::new(kind, Validity::Ok, format!("{kind} 0")).evidence("pages", 0.0))
+    settle(bad, good, |_| Finding::new(kind, Validity::Ok, format!("{kind} 0")).evidence("count", 0.0))
 }

@@ -1,6 +1,6 @@
 //! Too few takes for an interval, lost takes, and values that are no measurements.
 
-use model::{Finding, Validity};
+use model::{Better, Finding, Validity};
 
 use super::{Look, Ruling, settle};
 use crate::say;
@@ -11,13 +11,13 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
     for row in look.rows() {
         let takes = row.series.measured();
-        let broken = takes.iter().filter(|value| !value.is_finite() || **value <= 0.0).count();
+        // No gap and no error is 0; a rate of 0 measured nothing.
+        let nothing = row.series.better == Better::Higher;
+        let useless = |value: &&f64| !value.is_finite() || **value < 0.0 || (nothing && **value == 0.0);
+        let broken = takes.iter().filter(useless).count();
         let (state, text) = if broken > 0 {
             let of = say::count(takes.len(), "take");
-            (
-                Validity::Invalid,
-                format!("{broken} of {of} gave no positive number: the measurement is broken"),
-            )
+            (Validity::Invalid, format!("{broken} of {of} gave no usable number: the measurement is broken"))
         } else if takes.len() < stats::MIN_N {
             let text = format!(
                 "{} for a 95 % interval, which needs {}: repeat with --takes {} or more",

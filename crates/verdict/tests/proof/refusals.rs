@@ -89,6 +89,7 @@ fn conditions_reach_the_figures_that_met_them() {
         ("swapped", "swap", 12.0),
         ("major-faults", "major-faults", 2.0),
         ("clock-step", "clock-step", -0.5),
+        ("thermal-throttle", "thermal-throttle", 1.0),
     ] {
         let mut met = quiet(2);
         watch(&mut met, "conditions", metric, Unit::Count, |seq| if seq % 2 == 1 { value } else { 0.0 });
@@ -155,6 +156,24 @@ fn published_points_are_never_significant() {
         }
         assert!(doc.paragraph.contains("without samples"), "{}", doc.paragraph);
     }
+}
+
+#[test]
+fn an_open_point_stands_beside_one_row_only() {
+    let run = quiet(3);
+    let mut open = crate::planted::published(&run.series[0].key, run.series[0].better, 1.0);
+    open.key.params = crate::planted::params("threads=1");
+    let old = Side { published: vec![open], ..side("old", Vec::new()) };
+    let doc = compare(&[side("new", vec![&run]), old.clone()], &CompareOptions::default());
+    assert_eq!(doc.rows.len(), 1);
+    assert!(
+        doc.rows[0].why.as_deref().is_some_and(|why| why.contains("leaves open: size")),
+        "{:?}",
+        doc.rows[0]
+    );
+    let all =
+        compare(&[side("new", vec![&run]), old], &CompareOptions { all: true, ..CompareOptions::default() });
+    assert_eq!(all.rows.len(), 3);
 }
 
 #[test]

@@ -19,8 +19,8 @@ const STEAL: Metric<Ratio> = Metric::new(
 const BACKGROUND: Metric<Count> = Metric::new(
     "background",
     Better::Neither,
-    "CPUs kept busy by other processes: busy time of all CPUs less that of boxscore and its children, over the take or, \
-     where the take is shorter, the last half second",
+    "CPUs kept busy by other processes: busy time of all CPUs less that of boxscore and its children, over the take \
+     or, where the take is shorter, the last half second",
 )
 .per("CPU");
 const THROTTLED: Metric<Count> = Metric::new(

@@ -23,7 +23,7 @@ impl Dice {
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((mixed ^ (mixed >> 31)) % sides.max(1) as u64).unwrap()
+        usize::try_from((mixed ^ (mixed >> 31)) % sides.max(1) as u64).unwrap_or(0)
     }
 
     /// Flips, drops, doubles and inserts bytes and spans.
@@ -32,13 +32,13 @@ impl Dice {
             let at = self.roll(bytes.len());
             let end = (at + self.roll(40)).min(bytes.len());
             match self.roll(5) {
-                0 if !bytes.is_empty() => bytes[at] = u8::try_from(self.roll(256)).unwrap(),
+                0 if !bytes.is_empty() => bytes[at] = u8::try_from(self.roll(256)).unwrap_or(0),
                 1 => drop(bytes.drain(at..end)),
                 2 => {
                     let span = bytes[at..end].to_vec();
                     bytes.splice(at..at, span);
                 }
-                3 => bytes.insert(at, *b"0123456789 \n:-%=".get(self.roll(16)).unwrap()),
+                3 => bytes.insert(at, b"0123456789 \n:-%="[self.roll(16)]),
                 _ => drop(bytes.splice(at..end, *b"18446744073709551615")),
             }
         }

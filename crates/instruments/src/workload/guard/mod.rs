@@ -76,7 +76,8 @@ impl Book {
     /// Tells the guard; starts one if there is none or it has died.
     fn tell(&mut self, line: &str) -> Result<(), String> {
         let told = |pipe: &mut ChildStdin, text: &str| pipe.write_all(text.as_bytes());
-        if let Some((_, pipe)) = &mut self.guard
+        if let Some((group, pipe)) = &mut self.guard
+            && matches!(group.try_wait(), Ok(None))
             && told(pipe, line).is_ok()
         {
             return Ok(());

@@ -1,0 +1,127 @@
+//! What each disk does: requests, bytes, and the share of time with a request under way.
+//!
+//! Per second, of whole disks: partitions, loops, memory disks and device-mapper layers are left out, since they would
+//! count the same work twice. A fast disk can be busy all the time without being full.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use model::{
+    Better, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, PerSec, Probe, Ratio, Record,
+    RecordExt, Setup, Unfit,
+};
+
+use super::parse::disks::{self, Counters};
+use super::read::Kept;
+use super::since::{Since, extra, per_sec, rate, share};
+
+const READS: Metric<PerSec> = per_sec("reads", "Read requests finished");
+const WRITES: Metric<PerSec> = per_sec("writes", "Write requests finished");
+const READ: Metric<BytesPerSec> = Metric::new("read", Better::Neither, "Bytes read");
+const WRITTEN: Metric<BytesPerSec> = Metric::new("written", Better::Neither, "Bytes written");
+const BUSY: Metric<Ratio> = share("busy", "Share of the time with at least one request under way");
+
+const MOST_DISKS: usize = 32;
+const SECTOR_BYTES: f64 = 512.0;
+
+static CARD: Card = Card {
+    name: "disk-use",
+    family: Family::Telemetry,
+    says: "requests, bytes and busy time of each disk",
+    source: "/proc/diskstats",
+    cadence: Cadence::Tick,
+    definition: 1,
+    params: &[],
+    metrics: &[READS.info(), WRITES.info(), READ.info(), WRITTEN.info(), BUSY.info()],
+    needs: &[],
+    variants: &[],
+};
+
+pub struct DiskUse;
+
+pub static INSTRUMENT: DiskUse = DiskUse;
+
+impl Instrument for DiskUse {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let file =
+            Kept::open("/proc/diskstats").ok_or_else(|| Unfit::new("/proc/diskstats cannot be read"))?;
+        Ok(Box::new(Disks { file, whole: BTreeMap::new(), since: Since::new() }))
+    }
+}
+
+struct Disks {
+    file: Kept,
+    /// Whether a name is a disk of its own, asked once each.
+    whole: BTreeMap<String, bool>,
+    since: Since<BTreeMap<String, Counters>>,
+}
+
+fn is_whole(name: &str) -> bool {
+    // Names such as cciss!c0d0 stand with a `!` for the slash.
+    !disks::is_virtual(name) && Path::new("/sys/block").join(name.replace('/', "!")).exists()
+}
+
+impl Probe for Disks {
+    fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let all =
+            self.file.parse(disks::parse).ok_or_else(|| Fault::new("/proc/diskstats cannot be read"))?;
+        let mut now = BTreeMap::new();
+        for (name, counters) in all {
+            let whole = *self.whole.entry(name.clone()).or_insert_with(|| is_whole(&name));
+            if whole && now.len() < MOST_DISKS {
+                now.insert(name, counters);
+            }
+        }
+        let Some(step) = self.since.step(sys::clock::now_ns(), now) else { return Ok(()) };
+        for (name, now) in step.now {
+            if let Some(before) = step.before.get(name) {
+                push(name, now, before, step.seconds, record);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn push(name: &str, now: &Counters, before: &Counters, seconds: f64, record: &mut dyn Record) {
+    let extra = extra("disk", name);
+    let of = |part: fn(&Counters) -> u64| rate(part(now), part(before), seconds);
+    if let Some(rate) = of(|disk| disk.reads) {
+        record.push_of(&READS, &extra, PerSec(rate));
+    }
+    if let Some(rate) = of(|disk| disk.writes) {
+        record.push_of(&WRITES, &extra, PerSec(rate));
+    }
+    if let Some(rate) = of(|disk| disk.read_sectors) {
+        record.push_of(&READ, &extra, BytesPerSec(rate * SECTOR_BYTES));
+    }
+    if let Some(rate) = of(|disk| disk.written_sectors) {
+        record.push_of(&WRITTEN, &extra, BytesPerSec(rate * SECTOR_BYTES));
+    }
+    if let Some(ms_per_s) = of(|disk| disk.busy_ms) {
+        record.push_of(&BUSY, &extra, Ratio((ms_per_s / 1000.0).min(1.0)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::record::Values;
+
+    #[test]
+    fn rates_of_a_disk() {
+        let before = Counters { reads: 10, read_sectors: 100, written_sectors: 7, busy_ms: 50, writes: 3 };
+        let now = Counters { reads: 30, read_sectors: 300, written_sectors: 6, busy_ms: 1050, writes: 3 };
+        let mut values = Values::default();
+        push("sda", &now, &before, 2.0, &mut values);
+        assert_eq!(values.get("reads disk=sda"), Some(10.0));
+        assert_eq!(values.get("read disk=sda"), Some(51_200.0));
+        assert_eq!(values.get("busy disk=sda"), Some(0.5));
+        assert_eq!(values.get("writes disk=sda"), Some(0.0));
+        assert_eq!(values.get("written disk=sda"), None, "it went back");
+        assert!(!is_whole("loop0") && !is_whole("no-such-disk"));
+    }
+}

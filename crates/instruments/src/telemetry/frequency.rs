@@ -1,0 +1,78 @@
+//! The clock that the kernel reports for each allowed CPU, and their mean.
+//!
+//! Hertz, from cpufreq; a wish or an estimate on some drivers, and virtual machines seldom have it: the true clock is
+//! measured around each take. Not read from more than 64 CPUs, since each may wake the CPU that it asks about.
+
+use model::{
+    Better, Cadence, Card, Family, Fault, Hertz, Instrument, Metric, Params, Probe, Record, RecordExt, Setup,
+    Unfit,
+};
+
+use super::parse::{float, lone};
+use super::read::Kept;
+use super::since::extra;
+
+const CLOCK: Metric<Hertz> = Metric::new(
+    "clock",
+    Better::Neither,
+    "Clock as the kernel reports it (scaling_cur_freq): of one CPU, or the mean of those read",
+);
+
+const MOST_CPUS: usize = 64;
+
+static CARD: Card = Card {
+    name: "frequency",
+    family: Family::Telemetry,
+    says: "clock of each CPU as the kernel reports it",
+    source: "cpufreq in /sys",
+    cadence: Cadence::Tick,
+    definition: 1,
+    params: &[],
+    metrics: &[CLOCK.info()],
+    needs: &[],
+    variants: &[],
+};
+
+pub struct Frequency;
+
+pub static INSTRUMENT: Frequency = Frequency;
+
+impl Instrument for Frequency {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let open = |cpu: &u32| {
+            let file = Kept::open(format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"))?;
+            Some((extra("cpu", &cpu.to_string()), file))
+        };
+        let files: Vec<(Params, Kept)> = setup.cpus.iter().take(MOST_CPUS).filter_map(open).collect();
+        if files.is_empty() {
+            return Err(Unfit::new("the kernel reports no clock here, as in most virtual machines"));
+        }
+        Ok(Box::new(Clocks { files }))
+    }
+}
+
+struct Clocks {
+    files: Vec<(Params, Kept)>,
+}
+
+impl Probe for Clocks {
+    fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (name, file) in &mut self.files {
+            if let Some(khz) = file.parse(lone).flatten().filter(|khz| *khz > 0) {
+                let hertz = float(khz) * 1000.0;
+                record.push_of(&CLOCK, name, Hertz(hertz));
+                sum += hertz;
+                count += 1.0;
+            }
+        }
+        if count > 0.0 {
+            record.push(&CLOCK, Hertz(sum / count));
+        }
+        Ok(())
+    }
+}

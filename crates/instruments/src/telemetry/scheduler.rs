@@ -1,0 +1,98 @@
+//! What wants to run: threads on the run queue, context switches, interrupts, forks, and the load average.
+//!
+//! Counts now, and events a second. The run queue is a sample at the tick, not a mean over the second.
+
+use model::{
+    Cadence, Card, Count, Family, Fault, Instrument, Metric, PerSec, Probe, Record, RecordExt, Setup, Unfit,
+};
+
+use super::parse::stat::{self, Stat};
+use super::parse::{float, words};
+use super::read::Kept;
+use super::since::{Since, maybe_rate, number_of, per_sec};
+
+const RUNNING: Metric<Count> = number_of("run-queue", "Threads that run or want to, at the tick");
+const BLOCKED: Metric<Count> = number_of("blocked", "Threads that wait for a disk, at the tick");
+const LOAD: Metric<Count> = number_of("load-1min", "The kernel's load average of one minute");
+const SWITCHES: Metric<PerSec> = per_sec("switches", "Context switches of all CPUs");
+const INTERRUPTS: Metric<PerSec> = per_sec("interrupts", "Interrupts served by all CPUs");
+const FORKS: Metric<PerSec> = per_sec("forks", "Processes and threads created");
+
+static CARD: Card = Card {
+    name: "scheduler",
+    family: Family::Telemetry,
+    says: "run queue, context switches, interrupts, load average",
+    source: "/proc/stat, /proc/loadavg",
+    cadence: Cadence::Tick,
+    definition: 1,
+    params: &[],
+    metrics: &[RUNNING.info(), BLOCKED.info(), LOAD.info(), SWITCHES.info(), INTERRUPTS.info(), FORKS.info()],
+    needs: &[],
+    variants: &[],
+};
+
+pub struct Scheduler;
+
+pub static INSTRUMENT: Scheduler = Scheduler;
+
+impl Instrument for Scheduler {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let file = Kept::open("/proc/stat").ok_or_else(|| Unfit::new("/proc/stat cannot be read"))?;
+        Ok(Box::new(Queue { file, load: Kept::open("/proc/loadavg"), since: Since::new() }))
+    }
+}
+
+struct Queue {
+    file: Kept,
+    load: Option<Kept>,
+    since: Since<Stat>,
+}
+
+/// The first of the three averages.
+fn load_average(bytes: &[u8]) -> Option<f64> {
+    let word = std::str::from_utf8(words(bytes).next()?).ok()?;
+    word.parse::<f64>().ok().filter(|load| load.is_finite() && *load >= 0.0)
+}
+
+impl Probe for Queue {
+    fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let now = self.file.parse(stat::parse).ok_or_else(|| Fault::new("/proc/stat cannot be read"))?;
+        // The thread that reads this is one of those that run.
+        if let Some(running) = now.running {
+            record.push(&RUNNING, Count(float(running.saturating_sub(1))));
+        }
+        if let Some(blocked) = now.blocked {
+            record.push(&BLOCKED, Count(float(blocked)));
+        }
+        if let Some(load) = self.load.as_mut().and_then(|file| file.parse(load_average)?) {
+            record.push(&LOAD, Count(load));
+        }
+        let Some(step) = self.since.step(sys::clock::now_ns(), now) else { return Ok(()) };
+        let mut push = |metric: &Metric<PerSec>, of: fn(&Stat) -> Option<u64>| {
+            if let Some(rate) = maybe_rate(of(step.now), of(&step.before), step.seconds) {
+                record.push(metric, PerSec(rate));
+            }
+        };
+        push(&SWITCHES, |stat| stat.switches);
+        push(&INTERRUPTS, |stat| stat.interrupts);
+        push(&FORKS, |stat| stat.forks);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn load_averages() {
+        assert_eq!(load_average(b"12.02 7.27 4.11 19/244 6449\n"), Some(12.02));
+        for bad in [&b""[..], b"x", b"-1 2", b"inf", b"\xff"] {
+            assert_eq!(load_average(bad), None);
+        }
+    }
+}

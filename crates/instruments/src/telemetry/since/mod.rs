@@ -1,0 +1,93 @@
+//! Rates from counters: what changed since the tick before, and in how many seconds.
+//!
+//! A counter that went back (a device that was replaced, a wrapped register) has no rate: it is missing.
+
+use std::collections::BTreeMap;
+
+use model::{Better, Count, Metric, Params, PerSec, Ratio};
+
+use super::parse::float;
+
+/// A share of time, or of a whole.
+#[must_use]
+pub const fn share(name: &'static str, definition: &'static str) -> Metric<Ratio> {
+    Metric::new(name, Better::Neither, definition)
+}
+
+/// Events a second.
+#[must_use]
+pub const fn per_sec(name: &'static str, definition: &'static str) -> Metric<PerSec> {
+    Metric::new(name, Better::Neither, definition)
+}
+
+/// How many there are now.
+#[must_use]
+pub const fn number_of(name: &'static str, definition: &'static str) -> Metric<Count> {
+    Metric::new(name, Better::Neither, definition)
+}
+
+/// The state of the tick before.
+#[derive(Debug, Default)]
+pub struct Since<T> {
+    before: Option<(u64, T)>,
+}
+
+/// Two states and the seconds between them.
+#[derive(Debug)]
+pub struct Step<'a, T> {
+    pub seconds: f64,
+    pub before: T,
+    pub now: &'a T,
+}
+
+impl<T> Since<T> {
+    #[must_use]
+    pub fn new() -> Since<T> {
+        Since { before: None }
+    }
+
+    /// Puts `now` in the place of the state before; `None` on the first tick, or when no time went by.
+    pub fn step(&mut self, at_ns: u64, now: T) -> Option<Step<'_, T>> {
+        let (before_ns, before) = self.before.replace((at_ns, now))?;
+        let elapsed_ns = at_ns.checked_sub(before_ns).filter(|ns| *ns > 0)?;
+        let (_, now) = self.before.as_ref()?;
+        Some(Step { seconds: float(elapsed_ns) / 1e9, before, now })
+    }
+}
+
+/// Per second.
+#[must_use]
+pub fn rate(now: u64, before: u64, seconds: f64) -> Option<f64> {
+    Some(float(now.checked_sub(before)?) / seconds)
+}
+
+/// The same of counters that may be missing.
+#[must_use]
+pub fn maybe_rate(now: Option<u64>, before: Option<u64>, seconds: f64) -> Option<f64> {
+    rate(now?, before?, seconds)
+}
+
+/// One extra parameter.
+#[must_use]
+pub fn extra(key: &str, value: &str) -> Params {
+    let plain = |c: char| if matches!(c, ';' | ',' | '=' | '{' | '}') { '_' } else { c };
+    Params(BTreeMap::from([(key.to_owned(), value.chars().map(plain).collect())]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_and_rates() {
+        let mut since = Since::new();
+        assert!(since.step(1_000_000_000, 5u64).is_none());
+        let step = since.step(3_000_000_000, 9).unwrap();
+        assert_eq!((step.seconds, step.before, *step.now), (2.0, 5, 9));
+        assert_eq!(rate(*step.now, step.before, step.seconds), Some(2.0));
+        assert!(since.step(3_000_000_000, 10).is_none());
+        assert_eq!(rate(4, 5, 1.0), None);
+        assert_eq!(maybe_rate(Some(4), None, 1.0), None);
+        assert_eq!(extra("disk", "a=b;c").to_string(), "disk=a_b_c");
+    }
+}

@@ -1,0 +1,244 @@
+//! The user's own work: one run of a shell command a take, with its time, CPU time, memory, and numbers that it prints.
+//!
+//! Seconds and bytes. The time contains the start of `sh`. CPU time and memory are those of the shell and of every
+//! process that was waited for within it, not of those left in the background. Memory is the largest process alone,
+//! and never less than what boxscore itself held when it started the shell.
+
+use std::time::Duration;
+
+use model::params::{ParamKind, ParamSpec};
+use model::{
+    Better, Bytes, Cadence, Card, Count, Family, Fault, Instrument, Metric, Need, Params, Probe, Record,
+    RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+};
+use regex_lite::Regex;
+
+use super::{guard, shell};
+use crate::bench::kernel::int_param;
+
+const WALL: Metric<Seconds> =
+    Metric::new("wall", Better::Lower, "Time from starting the shell until it has ended").per("run");
+const CPU: Metric<Seconds> = Metric::new(
+    "cpu",
+    Better::Lower,
+    "User and system time of the shell and of all processes waited for within it (wait4)",
+)
+.per("run");
+const MEMORY: Metric<Bytes> = Metric::new(
+    "peak-memory",
+    Better::Lower,
+    "Largest resident set of any one process of the command (wait4), at least that of boxscore when it started it",
+)
+.binary();
+const VALUE: Metric<Count> = Metric::new(
+    "value",
+    Better::Neither,
+    "A number that the command prints: the last match of the user's expression; no direction was given",
+);
+const HIGHER: Metric<Count> = Metric::new(
+    "value-higher",
+    Better::Higher,
+    "A number that the command prints, named NAME:higher: the last match of the user's expression",
+);
+const LOWER: Metric<Count> = Metric::new(
+    "value-lower",
+    Better::Lower,
+    "A number that the command prints, named NAME:lower: the last match of the user's expression",
+);
+
+static CARD: Card = Card {
+    name: "cmd",
+    family: Family::User,
+    says: "your own command: time, CPU time, memory and numbers that it prints",
+    source: "own: wait4 of the command",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[ParamSpec {
+        name: "timeout",
+        kind: ParamKind::Int { min: 1, max: 86_400 },
+        default: "86400",
+        says: "seconds after which a run is killed and its take fails",
+    }],
+    metrics: &[WALL.info(), CPU.info(), MEMORY.info(), VALUE.info(), HIGHER.info(), LOWER.info()],
+    needs: &[Need::Command],
+    variants: &[Variant { tier: Tier::Quick, set: "", headline: &["wall"] }],
+};
+
+pub struct Cmd;
+
+pub static INSTRUMENT: Cmd = Cmd;
+
+impl Instrument for Cmd {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        work(setup).map(|_| ())
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        guard::available().map_err(Unfit::new)?;
+        Ok(Box::new(work(setup)?))
+    }
+}
+
+/// A metric read from the output.
+#[derive(Debug)]
+struct Wanted {
+    metric: &'static Metric<Count>,
+    extra: Params,
+    name: String,
+    regex: Regex,
+}
+
+#[derive(Debug)]
+struct Work {
+    run: String,
+    prepare: Option<String>,
+    wanted: Vec<Wanted>,
+    cpus: Vec<u32>,
+    timeout: Duration,
+    extra: Params,
+}
+
+fn work(setup: &Setup) -> Result<Work, Unfit> {
+    let command =
+        setup.command.as_ref().ok_or_else(|| Unfit::new("needs a command: run --cmd 'make -j8'"))?;
+    if command.run.trim().is_empty() {
+        return Err(Unfit::new("the command of --cmd is empty"));
+    }
+    let mut extra = Params::default();
+    extra.set("command", &label(&command.run));
+    let wanted = command.metrics.iter().map(|(name, regex)| wanted(name, regex, &extra));
+    Ok(Work {
+        run: command.run.clone(),
+        prepare: command.prepare.clone(),
+        wanted: wanted.collect::<Result<_, _>>()?,
+        cpus: setup.cpus.clone(),
+        timeout: Duration::from_secs(int_param(setup, "timeout")?),
+        extra,
+    })
+}
+
+/// `NAME`, `NAME:higher` or `NAME:lower`.
+fn wanted(given: &str, regex: &str, extra: &Params) -> Result<Wanted, Unfit> {
+    static DIRECTIONS: [(&str, Metric<Count>); 2] = [(":higher", HIGHER), (":lower", LOWER)];
+    static PLAIN: Metric<Count> = VALUE;
+    let direction =
+        DIRECTIONS.iter().find_map(|(suffix, metric)| Some((given.strip_suffix(suffix)?, metric)));
+    let (name, metric) = direction.unwrap_or((given, &PLAIN));
+    if name.trim().is_empty() {
+        return Err(Unfit::new(format!("the metric `{given}` has no name")));
+    }
+    let regex = Regex::new(regex).map_err(|error| {
+        Unfit::new(format!("the expression `{regex}` of metric {name} is not valid: {error}"))
+    })?;
+    let mut extra = extra.clone();
+    extra.set("metric", &label(name));
+    Ok(Wanted { metric, extra, name: name.to_owned(), regex })
+}
+
+/// Text that can stand in a parameter: one line, without the signs that separate parameters, not too long.
+fn label(text: &str) -> String {
+    let plain: String =
+        text.chars().map(|c| if matches!(c, ';' | ',' | '=') || c.is_control() { ' ' } else { c }).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect()
+}
+
+/// The number of the last match: its first group that took part, or all of it.
+fn last_number(regex: &Regex, text: &str) -> Option<f64> {
+    let found = regex.captures_iter(text).last()?;
+    let group = found.iter().skip(1).flatten().next().or_else(|| found.get(0))?;
+    group.as_str().trim().parse::<f64>().ok().filter(|number| number.is_finite())
+}
+
+impl Work {
+    fn shell(&self, what: &str, text: &str) -> Result<shell::Ended, Fault> {
+        let cpus: Vec<usize> = self.cpus.iter().filter_map(|cpu| usize::try_from(*cpu).ok()).collect();
+        let ended = shell::run(text, &cpus, self.timeout)
+            .map_err(|error| Fault::new(format!("{what} could not be run: {error}")))?;
+        match ended.failure(self.timeout) {
+            None => Ok(ended),
+            Some(failure) => Err(Fault::new(format!("{what} {failure}"))),
+        }
+    }
+
+    fn read(&self, ended: &shell::Ended, record: &mut dyn Record) {
+        if self.wanted.is_empty() {
+            return;
+        }
+        let texts = [ended.stdout.text(), ended.stderr.text()];
+        for wanted in &self.wanted {
+            match texts.iter().find_map(|text| last_number(&wanted.regex, text)) {
+                Some(number) => record.push_of(wanted.metric, &wanted.extra, Count(number)),
+                None => record.note(
+                    "no-metric",
+                    &format!("the output has no number that `{}` ({}) finds", wanted.regex, wanted.name),
+                ),
+            }
+        }
+        if ended.stdout.dropped() > 0 {
+            let kept = shell::STDOUT_BYTES >> 20;
+            record.note("output", &format!("only the last {kept} MiB of the output were searched"));
+        }
+    }
+}
+
+impl Probe for Work {
+    /// The whole command is one unit of work; finding that out must not run it.
+    fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
+        Ok(1)
+    }
+
+    fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        if let Some(prepare) = &self.prepare {
+            self.shell("the command of --prepare", prepare)?;
+        }
+        let ended = self.shell("the command", &self.run)?;
+        let usage = ended.exit.usage;
+        record.push_of(&WALL, &self.extra, Seconds::from_ns(ended.wall_ns));
+        let cpu_ns = usage.user_ns.saturating_add(usage.system_ns);
+        record.push_of(&CPU, &self.extra, Seconds::from_ns(cpu_ns));
+        let bytes = crate::telemetry::parse::float(usage.max_rss_bytes);
+        record.push_of(&MEMORY, &self.extra, Bytes(bytes));
+        self.read(&ended, record);
+        Ok(())
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.cpus.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(regex: &str, text: &str) -> Option<f64> {
+        last_number(&Regex::new(regex).unwrap(), text)
+    }
+
+    #[test]
+    fn the_last_match_counts() {
+        assert_eq!(number(r"rate: ([\d.]+)", "rate: 1.5\nrate: 2.5e3\n"), Some(2.5));
+        assert_eq!(number(r"rate: (\S+)", "rate: 1.5\nrate: 2.5e3\n"), Some(2500.0));
+        assert_eq!(number(r"\d+", "a 7 b 8 c"), Some(8.0));
+        assert_eq!(number(r"(a)|(\d+)", "12"), Some(12.0));
+        for (regex, text) in [(r"x(\d)", "y1"), (r"(\S+)", "word"), (r"(\S+)", "inf"), (r"()", "1")] {
+            assert_eq!(number(regex, text), None, "{regex} {text}");
+        }
+    }
+
+    #[test]
+    fn directions_and_bad_expressions() {
+        let none = Params::default();
+        assert_eq!(wanted("p99:lower", "x", &none).unwrap().metric.info().better, Better::Lower);
+        assert_eq!(wanted("tps:higher", "x", &none).unwrap().name, "tps");
+        assert_eq!(wanted("a:b", "x", &none).unwrap().metric.info().better, Better::Neither);
+        let why = wanted("tps", "(", &none).unwrap_err().why;
+        assert!(why.contains("`(`") && why.contains("tps"), "{why}");
+        assert!(wanted(":lower", "x", &none).is_err());
+        assert_eq!(label("a=1;b,c\n  d"), "a 1 b c d");
+    }
+}

@@ -1,0 +1,97 @@
+//! Comparisons as comma-separated values (RFC 4180): one line a row of the document, base units.
+//!
+//! A missing value is an empty field. Ratios per hourly price and per purchase price have a column each, so that the
+//! two never meet in one.
+
+use model::doc::{CompareDoc, RowDoc};
+
+const HEAD: [&str; 25] = [
+    "instrument",
+    "metric",
+    "unit",
+    "better",
+    "params",
+    "headline",
+    "arm",
+    "base",
+    "arm_value",
+    "base_value",
+    "ratio",
+    "low",
+    "high",
+    "p",
+    "p_holm",
+    "floor",
+    "noise",
+    "margin",
+    "verdict",
+    "why",
+    "point",
+    "per_hourly_price",
+    "per_purchase_price",
+    "currency",
+    "per_watt",
+];
+
+/// The rows of a comparison.
+#[must_use]
+pub fn compare(doc: &CompareDoc) -> String {
+    let mut out = line(&HEAD.map(str::to_owned));
+    for row in &doc.rows {
+        out.push_str(&line(&fields(doc, row)));
+    }
+    out
+}
+
+fn fields(doc: &CompareDoc, row: &RowDoc) -> [String; 25] {
+    let price = doc.arms.iter().find(|arm| arm.name == row.arm).and_then(|arm| arm.price.as_ref());
+    let hourly = price.is_some_and(|price| price.hourly);
+    let per_price = |wanted: bool| number(row.per_price.filter(|_| price.is_some() && hourly == wanted));
+    [
+        row.instrument.clone(),
+        row.metric.clone(),
+        row.unit.symbol().to_owned(),
+        row.better.word().to_owned(),
+        row.params.to_string(),
+        row.headline.to_string(),
+        row.arm.clone(),
+        row.base.clone(),
+        number(row.arm_value),
+        number(row.base_value),
+        number(row.ratio),
+        number(row.low),
+        number(row.high),
+        number(row.p),
+        number(row.p_holm),
+        number(row.floor),
+        row.noise.map_or(String::new(), |noise| noise.word().to_owned()),
+        number(Some(row.margin)),
+        row.verdict.word().to_owned(),
+        row.why.clone().unwrap_or_default(),
+        row.point.to_string(),
+        per_price(true),
+        per_price(false),
+        price.map_or(String::new(), |price| price.currency.clone()),
+        number(row.per_watt),
+    ]
+}
+
+/// The shortest text that reads back as the same number.
+fn number(value: Option<f64>) -> String {
+    value.filter(|value| value.is_finite()).map_or(String::new(), |value| value.to_string())
+}
+
+/// One line; fields are quoted where they must be.
+#[must_use]
+pub fn line(fields: &[String]) -> String {
+    let quoted = fields.iter().map(|field| {
+        if field.contains([',', '"', '\n', '\r']) {
+            format!("\"{}\"", field.replace('"', "\"\""))
+        } else {
+            field.clone()
+        }
+    });
+    let mut out = quoted.collect::<Vec<_>>().join(",");
+    out.push('\n');
+    out
+}

@@ -1,0 +1,58 @@
+//! The report: one self-contained HTML file, readable without script or network.
+//!
+//! Every section that has data is drawn, in the order of their ranks. Nothing is computed here.
+
+use maud::html;
+use model::doc::Noise;
+
+use crate::page::{self, Head};
+pub use crate::section::ReportInput;
+use crate::section::Section;
+use crate::sections;
+use crate::text::{count, date};
+
+/// The whole report.
+#[must_use]
+pub fn report(input: &ReportInput) -> String {
+    let mut parts: Vec<&dyn Section> = sections::ALL.to_vec();
+    parts.sort_by_key(|part| part.rank());
+    let drawn: Vec<_> = parts.iter().filter_map(|part| part.draw(input)).collect();
+    let body = html! {
+        @if drawn.is_empty() { p class="nothing" { "No run to report" } }
+        @for part in &drawn { (part) }
+        footer {
+            "boxscore " (input.version)
+            @if !input.generated.is_empty() { " · written " (input.generated) }
+            " · figures are medians with 95 % intervals; every take is in the store"
+        }
+    };
+    let names: Vec<String> = (0..input.runs.len()).map(|run| input.name(run)).collect();
+    let title =
+        if names.is_empty() { "boxscore".to_owned() } else { format!("{} · boxscore", names.join(", ")) };
+    page::page(&title, &head(input, &names), &body)
+}
+
+fn head(input: &ReportInput, names: &[String]) -> Head {
+    let mut facts = Vec::new();
+    if let Some((run, _)) = input.runs.first() {
+        facts.push(run.level.clone());
+        facts.push(date(run.started));
+        if run.status != "complete" {
+            facts.push(run.status.clone());
+        }
+        facts.push(count(input.runs.len(), "run"));
+        facts.extend(noise(input).map(|noise| format!("noise: {}", noise.word())));
+    }
+    let machine = match names {
+        [first, _, _, _, ..] => format!("{first} and {} more", names.len() - 1),
+        few => few.join(", "),
+    };
+    Head { machine, facts, command: input.command.clone() }
+}
+
+/// Where the headline figures' noise between runs comes from: the least known of them.
+fn noise(input: &ReportInput) -> Option<Noise> {
+    let kinds = || input.runs.iter().flat_map(|(run, _)| &run.series).filter(|s| s.headline).map(|s| s.noise);
+    let first = kinds().next()?;
+    Some(if kinds().all(|kind| kind == first) { first } else { Noise::Mixed })
+}

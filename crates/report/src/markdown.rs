@@ -1,0 +1,91 @@
+//! A comparison as Markdown, for issues and mail: paragraph, table, notes.
+
+use model::doc::{CompareDoc, RowDoc, VerdictWord};
+
+use crate::number::{self, Scale};
+use crate::text::compare::{Figure, arms, figures, index_text};
+use crate::text::notes;
+use crate::text::score::verdict;
+
+/// The comparison; other figures than headlines only with `all`.
+#[must_use]
+pub fn compare(doc: &CompareDoc, all: bool) -> String {
+    let figures = figures(doc, all);
+    let mut out = format!("{}\n\n", escape(&doc.paragraph));
+    if figures.is_empty() {
+        out.push_str("No figure that all of them have: nothing to compare.\n");
+    } else {
+        out.push_str(&table(doc, &figures));
+    }
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(
+        doc.index
+            .iter()
+            .filter(|index| index.arm != index.reference)
+            .map(|index| format!("index: {}", index_text(index))),
+    );
+    lines.extend(
+        notes::doubts(&doc.findings).into_iter().map(|note| format!("{}: {}", note.state.word(), note.text)),
+    );
+    lines.extend(doc.footnotes.iter().cloned());
+    if !lines.is_empty() {
+        out.push('\n');
+    }
+    for line in lines {
+        out.push_str(&format!("- {}\n", escape(&line)));
+    }
+    out
+}
+
+fn table(doc: &CompareDoc, figures: &[Figure<'_>]) -> String {
+    let base = doc.arms.first().map_or("base", |arm| arm.name.as_str());
+    let mut head = vec![String::new(), "unit".to_owned(), escape(base)];
+    let mut rule = vec!["---".to_owned(), "---".to_owned(), "---:".to_owned()];
+    for arm in arms(doc) {
+        head.extend([escape(&arm.name), "ratio".to_owned()]);
+        rule.extend(["---:".to_owned(), "---".to_owned()]);
+    }
+    let mut out = format!("{}{}", row(&head), row(&rule));
+    for figure in figures {
+        let scale = figure.scale();
+        let shown = |value: Option<f64>| match (&scale, value) {
+            (Some(scale), Some(value)) => scale.number(value),
+            _ => "-".to_owned(),
+        };
+        let mut cells = vec![
+            escape(&figure.label),
+            scale.as_ref().map_or(String::new(), |scale: &Scale| scale.unit.clone()),
+            shown(figure.base_value()),
+        ];
+        for of in &figure.rows {
+            cells.push(shown(of.and_then(|row| row.arm_value)));
+            cells.push(of.map_or("-".to_owned(), ratio));
+        }
+        out.push_str(&row(&cells));
+    }
+    out
+}
+
+/// `1.31 (1.29 - 1.33) **better**`
+fn ratio(row: &RowDoc) -> String {
+    let (word, _) = verdict(row);
+    let word = if word == "?" { "cannot tell" } else { word };
+    let strong = matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse) && !row.point;
+    let word = if strong { format!("**{word}**") } else { word.to_owned() };
+    match (row.ratio, row.low, row.high) {
+        _ if row.verdict == VerdictWord::Invalid => word,
+        (Some(ratio), Some(low), Some(high)) => {
+            format!("{} ({} - {}) {word}", number::ratio(ratio), number::ratio(low), number::ratio(high))
+        }
+        (Some(ratio), ..) => format!("{} {word}", number::ratio(ratio)),
+        _ => word,
+    }
+}
+
+fn row(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn escape(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;").replace('\n', " ")
+}

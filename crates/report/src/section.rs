@@ -1,0 +1,184 @@
+//! What a section of the report is given, and what every section offers.
+//!
+//! A section without data is absent, never empty. Its title is a sentence that says the finding.
+
+use maud::Markup;
+use model::Validity;
+use model::data::{RunData, Series};
+use model::doc::{CompareDoc, FactDoc, RunDoc, SeriesDoc};
+use model::params::Params;
+use model::reading::Phase;
+
+use crate::plot::strip::Take;
+use crate::plot::{COLOURS, Estimate};
+use crate::text::names::{self, Key};
+use crate::text::{short, width};
+
+/// Everything that a report shows.
+#[derive(Clone, Debug, Default)]
+pub struct ReportInput {
+    /// The run that the report is about first.
+    pub runs: Vec<(RunDoc, RunData)>,
+    pub compare: Option<CompareDoc>,
+    /// Of the program that wrote the report.
+    pub version: String,
+    /// The command that makes this report again.
+    pub command: String,
+    /// When it was written, as text.
+    pub generated: String,
+}
+
+/// A part of the report; lower ranks stand first.
+pub trait Section: Sync {
+    fn rank(&self) -> u32;
+    fn draw(&self, input: &ReportInput) -> Option<Markup>;
+}
+
+/// One series of one run, summarised and raw.
+#[derive(Clone, Copy, Debug)]
+pub struct Figure<'a> {
+    pub doc: &'a SeriesDoc,
+    pub raw: Option<&'a Series>,
+    /// Which run it is of.
+    pub run: usize,
+}
+
+impl Figure<'_> {
+    #[must_use]
+    pub fn key(&self) -> Key<'_> {
+        Key { instrument: &self.doc.instrument, metric: &self.doc.metric, params: &self.doc.params }
+    }
+
+    /// The median with its interval; nothing of a refused figure.
+    #[must_use]
+    pub fn estimate(&self) -> Option<Estimate> {
+        let value =
+            self.doc.median.filter(|value| value.is_finite() && self.doc.validity != Validity::Invalid)?;
+        Some(Estimate { value, interval: self.doc.low.zip(self.doc.high) })
+    }
+
+    /// Raw takes in time order, warm-up marked; those of the document where there is no raw data.
+    #[must_use]
+    pub fn takes(&self) -> Vec<Take> {
+        match self.raw {
+            Some(series) => {
+                let take = |point: &model::data::Point| {
+                    Some(Take { value: point.number()?, warm_up: point.phase == Phase::WarmUp })
+                };
+                series.points.iter().filter_map(take).collect()
+            }
+            None => self.doc.takes.iter().map(|value| Take { value: *value, warm_up: false }).collect(),
+        }
+    }
+}
+
+impl ReportInput {
+    /// The facts of a run as the sheet shows them.
+    #[must_use]
+    pub fn facts(&self, run: usize) -> Vec<FactDoc> {
+        self.runs.get(run).map(|(_, data)| data.facts.iter().map(FactDoc::from).collect()).unwrap_or_default()
+    }
+
+    /// A run's name: its label or machine, and the run where several would be called alike.
+    #[must_use]
+    pub fn name(&self, run: usize) -> String {
+        let plain = |doc: &RunDoc| doc.label.clone().unwrap_or_else(|| doc.machine.name.clone());
+        let Some((doc, _)) = self.runs.get(run) else { return String::new() };
+        let name = plain(doc);
+        let alike = self.runs.iter().filter(|(other, _)| plain(other) == name).count() > 1;
+        if alike { format!("{name} {}", short(&doc.run)) } else { name }
+    }
+
+    /// Every figure of one run.
+    pub fn figures(&self, run: usize) -> impl Iterator<Item = Figure<'_>> {
+        let (docs, data) = match self.runs.get(run) {
+            Some((doc, data)) => (doc.series.as_slice(), Some(data)),
+            None => (&[][..], None),
+        };
+        docs.iter().map(move |doc| Figure { doc, raw: data.and_then(|data| raw_of(data, doc)), run })
+    }
+
+    /// The figures of a topic of one run, in the order of a page.
+    #[must_use]
+    pub fn family(&self, run: usize, family: &str) -> Vec<Figure<'_>> {
+        let mut found: Vec<Figure<'_>> =
+            self.figures(run).filter(|figure| names::family(&figure.doc.instrument) == family).collect();
+        found.sort_by_key(|figure| names::rank(&figure.doc.instrument));
+        found
+    }
+
+    /// The figures of an instrument's metric in one run.
+    #[must_use]
+    pub fn of(&self, run: usize, instrument: &str, metric: &str) -> Vec<Figure<'_>> {
+        self.figures(run).filter(|f| f.doc.instrument == instrument && f.doc.metric == metric).collect()
+    }
+
+    /// The same figure in another run.
+    #[must_use]
+    pub fn twin(&self, figure: &Figure<'_>, run: usize) -> Option<Figure<'_>> {
+        let of = figure.doc;
+        self.figures(run).find(|other| {
+            let theirs = other.doc;
+            theirs.instrument == of.instrument
+                && theirs.metric == of.metric
+                && theirs.params == of.params
+                && theirs.arm == of.arm
+                && theirs.definition == of.definition
+        })
+    }
+
+    /// Number of hardware threads of a run's machine, for `threads=all`.
+    #[must_use]
+    pub fn threads(&self, run: usize) -> Option<f64> {
+        let (_, data) = self.runs.get(run)?;
+        let chosen = data.plan.cpus.as_ref().map(Vec::len).filter(|n| *n > 0);
+        #[expect(clippy::cast_precision_loss, reason = "a number of CPUs")]
+        chosen.map(|n| n as f64).or_else(|| data.fact("cpu.threads")?.value.as_ref()?.number())
+    }
+}
+
+fn raw_of<'a>(data: &'a RunData, doc: &SeriesDoc) -> Option<&'a Series> {
+    data.series.iter().find(|series| {
+        series.key.instrument == doc.instrument
+            && series.key.metric == doc.metric
+            && series.key.params == doc.params
+            && series.key.arm == doc.arm
+            && series.key.definition == doc.definition
+    })
+}
+
+/// Labels of figures, told apart; the arm is named where there are several.
+#[must_use]
+pub fn labels(figures: &[Figure<'_>]) -> Vec<String> {
+    let keys: Vec<Key<'_>> = figures.iter().map(Figure::key).collect();
+    let arms = figures.iter().any(|figure| figure.doc.arm != figures[0].doc.arm);
+    let named = |(label, figure): (String, &Figure<'_>)| {
+        if arms && !figure.doc.arm.is_empty() { format!("{label} [{}]", figure.doc.arm) } else { label }
+    };
+    names::labels(&keys).into_iter().zip(figures).map(named).collect()
+}
+
+/// A thread count of parameters, `all` by what it was.
+#[must_use]
+pub fn threads_of(params: &Params, all: Option<f64>) -> Option<f64> {
+    match params.get("threads")? {
+        "all" => all,
+        number => number.parse().ok().filter(|n: &f64| *n > 0.0),
+    }
+}
+
+/// The colour of a run.
+#[must_use]
+pub const fn colour(run: usize) -> usize {
+    run % COLOURS
+}
+
+/// A text that may stand as a heading: first letter large.
+#[must_use]
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if width(text) > 1 => first.to_uppercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,111 @@
+//! Processor: how far takes scatter, and what more threads bring.
+
+use maud::Markup;
+use model::unit::Unit;
+
+use super::takes;
+use crate::number::{self, Kind};
+use crate::page;
+use crate::plot::line::{Marker, Point, Series};
+use crate::plot::{Caption, LinePlot, Size};
+use crate::scale::AxisSpec;
+use crate::section::{Figure, ReportInput, Section, labels, threads_of};
+use crate::text::names;
+use crate::text::spec::Spec;
+
+pub struct Cpu;
+pub static SECTION: Cpu = Cpu;
+
+impl Section for Cpu {
+    fn rank(&self) -> u32 {
+        20
+    }
+
+    fn draw(&self, input: &ReportInput) -> Option<Markup> {
+        let mut plots = takes::plots(input, "cpu");
+        let mut title = takes::title(input, "cpu", "Processor");
+        for curve in curves(input) {
+            if let Some(said) = curve.said.filter(|_| plots.len() <= 1) {
+                title = Some(said);
+            }
+            plots.push(curve.plot);
+        }
+        Some(page::section("cpu", &title?, &page::grid(&plots)))
+    }
+}
+
+struct Curve {
+    said: Option<String>,
+    plot: Markup,
+}
+
+/// One curve for each figure that was taken at three thread counts or more.
+fn curves(input: &ReportInput) -> Vec<Curve> {
+    let ones: Vec<Figure<'_>> =
+        input.figures(0).filter(|figure| figure.doc.params.get("threads") == Some("1")).collect();
+    let names = labels(&ones);
+    let wanted = ones.iter().zip(names).filter(|(figure, _)| sweep(input, figure, 0).len() >= 3);
+    wanted.take(8).map(|(figure, name)| curve(input, figure, &name)).collect()
+}
+
+/// Points by thread count of one figure in one run.
+fn sweep(input: &ReportInput, figure: &Figure<'_>, run: usize) -> Vec<Point> {
+    let all = input.threads(run);
+    let strip = |params: &model::Params| {
+        let mut params = params.clone();
+        params.0.remove("threads");
+        params
+    };
+    let wanted = strip(&figure.doc.params);
+    let mut points: Vec<Point> = input
+        .of(run, &figure.doc.instrument, &figure.doc.metric)
+        .iter()
+        .filter(|other| other.doc.arm == figure.doc.arm && strip(&other.doc.params) == wanted)
+        .filter_map(|other| {
+            let estimate = other.estimate()?;
+            let x = threads_of(&other.doc.params, all)?;
+            Some(Point { x, y: estimate.value, interval: estimate.interval })
+        })
+        .collect();
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    points.dedup_by(|a, b| a.x == b.x);
+    points
+}
+
+fn curve(input: &ReportInput, figure: &Figure<'_>, name: &str) -> Curve {
+    let points = sweep(input, figure, 0);
+    let said = match (points.first(), points.last()) {
+        (Some(first), Some(last)) if first.y > 0.0 && last.x > first.x => Some(format!(
+            "{} threads do {} times the work of {} ({name})",
+            number::fixed(last.x, 0),
+            number::number(last.y / first.y),
+            number::fixed(first.x, 0)
+        )),
+        _ => None,
+    };
+    let mut series: Vec<Series> = (0..input.runs.len())
+        .map(|run| Series { name: input.name(run), points: sweep(input, figure, run), reference: false })
+        .filter(|series| !series.points.is_empty())
+        .collect();
+    if let Some(first) = points.first().filter(|first| first.x > 0.0) {
+        let ideal = points.iter().map(|point| Point::at(point.x, first.y / first.x * point.x)).collect();
+        series.push(Series { name: "ideal".to_owned(), points: ideal, reference: true });
+    }
+    let facts = input.facts(0);
+    let cores = Spec(&facts)
+        .number("cpu.cores")
+        .filter(|cores| points.last().is_some_and(|p| *cores < p.x && *cores > 1.0));
+    let marker =
+        |cores: f64| Marker { at: cores, label: format!("{} cores", number::fixed(cores, 0)), upright: true };
+    let title = said.clone().unwrap_or_else(|| format!("{name} by threads"));
+    let plot = LinePlot {
+        caption: Caption::new(title).subtitle("median and 95 % interval by number of threads"),
+        x: AxisSpec::new("threads", Kind::of(Unit::Count).plain()),
+        y: AxisSpec::new(name, names::kind(&figure.doc.instrument, figure.doc.unit)).from_zero(),
+        series,
+        markers: cores.map(marker).into_iter().collect(),
+        spans: Vec::new(),
+        size: Size::Cell,
+    };
+    Curve { said, plot: plot.render() }
+}

@@ -1,0 +1,46 @@
+//! Notes of the user, takes that faulted, and what could not run here.
+
+use maud::{Markup, html};
+
+use crate::page;
+use crate::section::{ReportInput, Section};
+use crate::theme::Trust;
+
+pub struct Faults;
+pub static SECTION: Faults = Faults;
+
+impl Section for Faults {
+    fn rank(&self) -> u32 {
+        85
+    }
+
+    fn draw(&self, input: &ReportInput) -> Option<Markup> {
+        let faulted: u64 = input.runs.iter().flat_map(|(run, _)| run.errors.values()).sum();
+        let notes = input.runs.iter().map(|(run, _)| run.notes.len()).sum::<usize>();
+        if faulted == 0 && notes == 0 {
+            return None;
+        }
+        let unfit =
+            input.runs.iter().flat_map(|(run, _)| &run.notes).filter(|note| note.kind == "unfit").count();
+        let mut said = vec![if faulted == 0 {
+            "no take faulted".to_owned()
+        } else {
+            format!("{faulted} takes faulted")
+        }];
+        if unfit > 0 {
+            said.push(format!("{unfit} things could not run here"));
+        }
+        let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
+            @if input.runs.len() > 1 { h3 { (input.name(run)) } }
+            ul class="trust" {
+                @for (text, times) in &doc.errors {
+                    (Trust::Refused.line(&html! { (text) @if *times > 1 { " (" (times) " times)" } }))
+                }
+                @for note in doc.notes.iter().take(100) {
+                    (Trust::Info.line(&html! { span class="mut" { (note.kind) ": " } (note.text) }))
+                }
+            }
+        } };
+        Some(page::section("faults", &crate::section::sentence(&said.join(", ")), &body))
+    }
+}

@@ -1,0 +1,214 @@
+//! The first screen: what was found, how sure that is, and on what machine.
+//!
+//! Beside a reference: ratios on one axis, better to the right. Without one: the headline figures.
+
+use maud::{Markup, html};
+use model::data::RunData;
+use model::doc::{CompareDoc, RowDoc, RunDoc, VerdictWord};
+use model::metric::Better;
+use model::unit::Unit;
+use model::{Finding, Validity};
+
+use crate::number::{self, Kind};
+use crate::page;
+use crate::plot::ratio::{RatioRow, tally};
+use crate::plot::{Caption, Estimate, RatioPlot, Sparkline};
+use crate::section::{ReportInput, Section};
+use crate::sections::score;
+use crate::text::compare::{Figure, arms, figures};
+use crate::text::notes;
+use crate::text::score::{Row, rows, share_range};
+use crate::text::spec::Spec;
+use crate::theme::{Trust, Verdict};
+
+pub struct First;
+pub static SECTION: First = First;
+
+impl Section for First {
+    fn rank(&self) -> u32 {
+        0
+    }
+
+    fn draw(&self, input: &ReportInput) -> Option<Markup> {
+        let (run, _) = input.runs.first()?;
+        let compare = input.compare.as_ref().filter(|doc| !doc.rows.is_empty());
+        let lead = compare.map(|doc| doc.paragraph.clone()).filter(|text| !text.is_empty());
+        let left = match compare {
+            Some(doc) => forest(doc).render(),
+            None => html! { div class="full" { (score::headlines(run)) } },
+        };
+        let tally = compare.map_or_else(|| counts(run), tally_of);
+        let lead = lead.unwrap_or_else(|| plain_lead(input, run));
+        let (title, rest) = parted(&lead);
+        let left = html! { @for line in rest { p { (crate::plot::tied(line)) } } (left) };
+        Some(page::first_screen(title, &tally, &left, &right(input)))
+    }
+}
+
+/// The first sentence, and the lines of the rest.
+fn parted(lead: &str) -> (&str, impl Iterator<Item = &str>) {
+    let end = lead.find('\n').into_iter().chain(lead.find(". ").map(|at| at + 1)).min().unwrap_or(lead.len());
+    let (title, rest) = lead.split_at(end);
+    (title, rest.lines().map(str::trim).filter(|line| !line.is_empty()))
+}
+
+/// What one run says without a reference.
+fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
+    let rows = rows(run, None);
+    let sound: Vec<&Row<'_>> =
+        rows.iter().filter(|row| row.main().is_some_and(|s| s.validity != Validity::Invalid)).collect();
+    let said: Vec<String> = sound.iter().take(4).filter_map(|row| said(row)).collect();
+    let name = input.name(0);
+    if said.is_empty() {
+        return format!("{name}: no figure holds");
+    }
+    format!("{name}: {}", said.join(", "))
+}
+
+/// `integer 1.91 Gop/s`
+fn said(row: &Row<'_>) -> Option<String> {
+    let series = row.main()?;
+    let kind = crate::text::names::kind(&series.instrument, series.unit);
+    Some(format!("{} {}", row.label, number::quantity(series.median?, kind)))
+}
+
+fn counts(run: &RunDoc) -> Markup {
+    let rows = rows(run, None);
+    let of =
+        |state: Validity| rows.iter().filter(|row| row.main().is_some_and(|s| s.validity == state)).count();
+    let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
+    html! {
+        span {
+            (rows.len() - doubtful - refused) " figures hold"
+            @if doubtful > 0 { " · " (doubtful) " doubtful" }
+            @if refused > 0 { " · " (refused) " refused" }
+        }
+        span class="mut" { "no reference to compare with" }
+    }
+}
+
+fn tally_of(doc: &CompareDoc) -> Markup {
+    let shown = figures(doc, false);
+    let rows: Vec<&RowDoc> = shown.iter().flat_map(|figure| figure.rows.iter().flatten().copied()).collect();
+    let verdicts: Vec<Verdict> = rows.iter().map(|row| verdict(row)).collect();
+    let refused: Vec<&str> = shown
+        .iter()
+        .filter(|figure| figure.rows.iter().flatten().any(|row| row.verdict == VerdictWord::Invalid))
+        .map(|figure| figure.label.as_str())
+        .collect();
+    let floors: Vec<f64> = rows.iter().filter_map(|row| row.floor).collect();
+    let noise = rows.iter().find_map(|row| row.noise).map_or("", |noise| noise.word());
+    html! {
+        span { (tally(&verdicts)) @if !refused.is_empty() { " (" (refused.join(", ")) ")" } }
+        @if let Some(range) = share_range(&floors) { span class="mut" { "A/A: " (crate::plot::tied(&range)) " " (noise) } }
+    }
+}
+
+fn verdict(row: &RowDoc) -> Verdict {
+    if row.point && row.verdict != VerdictWord::Invalid { Verdict::Point } else { Verdict::from(row.verdict) }
+}
+
+/// Every shown row, best first, by arm where there are several.
+#[must_use]
+pub fn forest(doc: &CompareDoc) -> RatioPlot {
+    let shown = figures(doc, false);
+    let several = arms(doc).len() > 1;
+    let mut rows = Vec::new();
+    for (place, arm) in arms(doc).iter().enumerate() {
+        let group = if several { arm.name.clone() } else { String::new() };
+        let mut of_arm: Vec<RatioRow> =
+            shown.iter().filter_map(|figure| ratio_row(figure, place, &group)).collect();
+        let order =
+            |row: &RatioRow| if row.ratio.value.is_finite() { row.ratio.value } else { f64::NEG_INFINITY };
+        of_arm.sort_by(|a, b| order(b).total_cmp(&order(a)));
+        rows.extend(of_arm);
+    }
+    let margin = doc.rows.first().map_or(0.05, |row| row.margin);
+    let base = doc.arms.first().map_or("the base", |arm| arm.name.as_str());
+    RatioPlot { caption: Caption::default(), rows, margin, axis: format!("ratio to {base}") }
+}
+
+fn ratio_row(figure: &Figure<'_>, place: usize, group: &str) -> Option<RatioRow> {
+    let row = figure.rows.get(place).copied().flatten()?;
+    let refused = row.verdict == VerdictWord::Invalid;
+    let ratio = row.ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0 && !refused);
+    let interval = row.low.zip(row.high).filter(|(low, _)| *low > 0.0 && !refused);
+    let turn = |value: f64| if row.better == Better::Lower { 1.0 / value } else { value };
+    let turned = interval
+        .map(|(low, high)| if row.better == Better::Lower { (turn(high), turn(low)) } else { (low, high) });
+    Some(RatioRow {
+        group: group.to_owned(),
+        label: figure.label.clone(),
+        hint: row.why.clone().unwrap_or_default(),
+        ratio: Estimate { value: ratio.map_or(f64::NAN, turn), interval: turned },
+        shown: ratio.map_or("-".to_owned(), number::ratio),
+        shown_interval: interval
+            .map(|(low, high)| format!("{} to {}", number::ratio(low), number::ratio(high)))
+            .unwrap_or_default(),
+        verdict: verdict(row),
+        sampled: !row.point,
+    })
+}
+
+fn right(input: &ReportInput) -> Markup {
+    html! { @for (run, (doc, data)) in input.runs.iter().take(4).enumerate() {
+        @let name = if input.runs.len() > 1 { format!("Trust · {}", input.name(run)) } else { "Trust".to_owned() };
+        (page::card(&name, &trust(doc, data)))
+        @let facts = input.facts(run);
+        @let lines = Spec(&facts).summary();
+        @if !lines.is_empty() {
+            @let name = if input.runs.len() > 1 { input.name(run) } else { "This machine".to_owned() };
+            (page::card(&name, &html! { p { @for line in &lines { (line) br; } a href="#machines" { "full spec sheet" } } }))
+        }
+    } }
+}
+
+/// Doubts first, then what was checked and found nothing.
+fn trust(run: &RunDoc, data: &RunData) -> Markup {
+    let doubts = notes::doubts(&run.findings);
+    let ok = notes::quiet(&run.findings, Validity::Ok);
+    let unknown = notes::quiet(&run.findings, Validity::Unknown);
+    let clock = about_clock(&run.findings).and_then(|text| Some((text, clock_line(data)?)));
+    let other = match (doubts.is_empty(), ok.len()) {
+        (true, 1) => "check",
+        (true, _) => "checks",
+        (false, 1) => "other check",
+        (false, _) => "other checks",
+    };
+    let lacking =
+        if unknown.len() == 1 { "check lacks its inputs here" } else { "checks lack their inputs here" };
+    html! { ul class="trust" {
+        @for note in doubts.iter().take(7) {
+            (Trust::from(note.state).line(&html! {
+                (crate::plot::tied(&note.text.replace(" -> ", " → ")))
+                @if let Some((text, line)) = &clock { @if *text == note.text { " " (line) } }
+            }))
+        }
+        @if doubts.len() > 7 { (Trust::Info.line(&html! { a href="#validity" { (doubts.len() - 7) " more notes" } })) }
+        @if !run.errors.is_empty() {
+            (Trust::Refused.line(&html! { a href="#faults" { (run.errors.values().sum::<u64>()) " takes faulted" } }))
+        }
+        @if !ok.is_empty() { (Trust::Ok.line(&folded(ok.len(), other, &ok)) ) }
+        @if !unknown.is_empty() { (Trust::Info.line(&folded(unknown.len(), lacking, &unknown))) }
+    } }
+}
+
+/// A count that opens to its words.
+fn folded(count: usize, what: &str, words: &[String]) -> Markup {
+    html! { details { summary { (count) " " (what) } (crate::plot::tied(&words.join(", "))) } }
+}
+
+fn about_clock(findings: &[Finding]) -> Option<String> {
+    let clock = |finding: &&Finding| {
+        finding.state == Validity::Doubtful
+            && (finding.kind.contains("clock") || finding.kind.contains("throttl"))
+    };
+    findings.iter().find(clock).map(notes::said)
+}
+
+/// The true clock around each take, as a line the size of a word.
+fn clock_line(data: &RunData) -> Option<Markup> {
+    let values: Vec<f64> = super::clock::course(data).into_iter().map(|(_, hertz)| hertz).collect();
+    (values.len() > 2)
+        .then(|| Sparkline { name: "clock".to_owned(), kind: Kind::of(Unit::Hertz), values }.render())
+}

@@ -1,0 +1,170 @@
+//! The box score: every figure with its interval, how many takes, and whether it holds; several runs side by side.
+
+use maud::{Markup, html};
+use model::Validity;
+use model::doc::{RunDoc, SeriesDoc};
+
+use crate::number::{self, Scale};
+use crate::page::{self, Column};
+use crate::section::{Figure, ReportInput, Section, labels};
+use crate::text::names;
+use crate::text::score::rows;
+use crate::theme::Trust;
+
+pub struct Score;
+pub static SECTION: Score = Score;
+
+impl Section for Score {
+    fn rank(&self) -> u32 {
+        10
+    }
+
+    fn draw(&self, input: &ReportInput) -> Option<Markup> {
+        let mut all: Vec<Figure<'_>> = input.figures(0).collect();
+        all.sort_by_key(|figure| names::rank(&figure.doc.instrument));
+        let (head, rest): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(|f| f.doc.headline);
+        if head.is_empty() && rest.is_empty() {
+            return None;
+        }
+        let body = html! {
+            @if !head.is_empty() { div class="full" { (table(input, &head)) } }
+            @if !rest.is_empty() {
+                (page::more(&format!("{} other figures", rest.len()), &table(input, &rest)))
+            }
+        };
+        Some(page::section("score", &title(input), &body))
+    }
+}
+
+fn title(input: &ReportInput) -> String {
+    let docs = || input.runs.iter().flat_map(|(run, _)| &run.series);
+    let of = |state| docs().filter(|series| series.validity == state).count();
+    let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
+    let total = docs().count();
+    let mut out = format!("Box score: {} of {total} figures hold", total - doubtful - refused);
+    if doubtful > 0 {
+        out.push_str(&format!(", {doubtful} doubtful"));
+    }
+    if refused > 0 {
+        out.push_str(&format!(", {refused} refused"));
+    }
+    out
+}
+
+/// The few figures of the first screen.
+#[must_use]
+pub fn headlines(run: &RunDoc) -> Markup {
+    let head = [
+        ("", Column::Text),
+        ("unit", Column::Text),
+        ("1 thread", Column::Number),
+        ("95 % interval", Column::Number),
+        ("all threads", Column::Number),
+    ];
+    let rows: Vec<Vec<Markup>> = rows(run, None)
+        .iter()
+        .take(24)
+        .filter_map(|row| {
+            let series = row.main()?;
+            let values = [row.one, row.all].map(|s| s.and_then(|s| s.median));
+            let numbers: Vec<f64> = values.into_iter().flatten().collect();
+            let scale = Scale::common(&numbers, names::kind(&series.instrument, series.unit));
+            Some(vec![
+                html! { (row.label) },
+                html! { (scale.unit) },
+                value_cell(row.one, &scale),
+                html! { (row.one.map_or("-".to_owned(), |s| interval(s, &scale))) },
+                value_cell(row.all, &scale),
+            ])
+        })
+        .collect();
+    page::table(&head, &rows)
+}
+
+fn value_cell(series: Option<&SeriesDoc>, scale: &Scale) -> Markup {
+    match series {
+        None => html! { "-" },
+        Some(series) if series.validity == Validity::Invalid => html! { "refused" },
+        Some(series) => html! { (series.median.map_or("-".to_owned(), |v| scale.number(v))) },
+    }
+}
+
+fn interval(series: &SeriesDoc, scale: &Scale) -> String {
+    match (series.low, series.high) {
+        (Some(low), Some(high)) if series.validity != Validity::Invalid => {
+            let (low, high) = scale.interval(low, high);
+            format!("{low} to {high}")
+        }
+        _ => "-".to_owned(),
+    }
+}
+
+fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
+    let several = input.runs.len() > 1;
+    let names: Vec<String> = (0..input.runs.len()).map(|run| input.name(run)).collect();
+    let mut head: Vec<(&str, Column)> = vec![("", Column::Text), ("unit", Column::Text)];
+    for name in &names {
+        head.push((if several { name.as_str() } else { "median" }, Column::Number));
+        head.push(("95 % interval", Column::Number));
+        head.push(("n", Column::Number));
+        if several {
+            head.push(("holds", Column::Text));
+        }
+    }
+    if !several {
+        head.extend([
+            ("mean", Column::Number),
+            ("min to max", Column::Number),
+            ("A/A floor", Column::Number),
+        ]);
+        head.push(("holds", Column::Text));
+    }
+    let rows: Vec<Vec<Markup>> = figures
+        .iter()
+        .zip(labels(figures))
+        .map(|(figure, label)| row(input, figure, &label, several))
+        .collect();
+    page::table(&head, &rows)
+}
+
+fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> Vec<Markup> {
+    let twins: Vec<Option<Figure<'_>>> = (0..input.runs.len()).map(|run| input.twin(figure, run)).collect();
+    let values: Vec<f64> = twins.iter().flatten().filter_map(|twin| twin.doc.median).collect();
+    let scale = Scale::common(&values, names::kind(&figure.doc.instrument, figure.doc.unit));
+    let title = format!("{} {} {}", figure.doc.instrument, figure.doc.metric, figure.doc.params);
+    let mut cells = vec![html! { span title=(title) { (label) } }, html! { (scale.unit) }];
+    for twin in &twins {
+        cells.push(value_cell(twin.as_ref().map(|twin| twin.doc), &scale));
+        cells.push(html! { (twin.as_ref().map_or("-".to_owned(), |twin| interval(twin.doc, &scale))) });
+        cells.push(html! { @if let Some(twin) = twin {
+            (twin.doc.n) @if twin.doc.faults > 0 { " (" (twin.doc.faults) " faulted)" }
+        } @else { "-" } });
+        if several {
+            cells.push(html! { @if let Some(twin) = twin { (validity(twin.doc)) } });
+        }
+    }
+    if !several {
+        let doc = figure.doc;
+        let held = doc.validity != Validity::Invalid;
+        let shown = |value: Option<f64>| value.filter(|_| held).map(|value| scale.number(value));
+        cells.push(html! { (shown(doc.mean).unwrap_or_else(|| "-".to_owned())) });
+        cells.push(html! { @match (shown(doc.min), shown(doc.max)) {
+            (Some(min), Some(max)) => { (min) " to " (max) }
+            _ => { "-" }
+        } });
+        cells.push(html! { (doc.floor.map_or("-".to_owned(), number::percent)) });
+        cells.push(validity(doc));
+    }
+    cells
+}
+
+/// The state in a word, its reasons behind it.
+fn validity(series: &SeriesDoc) -> Markup {
+    let (mark, class) = Trust::from(series.validity).mark();
+    let reasons = series.reasons.iter().chain(&series.why).cloned().collect::<Vec<_>>().join("; ");
+    html! {
+        span class=(class) { b class="mark" { (mark) } }
+        @if series.validity != Validity::Ok { " " (series.validity.word()) }
+        @if !reasons.is_empty() { " " span class="mut why" { (reasons) } }
+    }
+}

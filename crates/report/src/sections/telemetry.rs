@@ -1,0 +1,246 @@
+//! What the machine did meanwhile: CPU split, clocks, temperatures, power, memory, disks, network over time.
+//!
+//! Telemetry is never a row of a comparison. Many devices of one kind are drawn as their lowest, mean and highest.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use model::Params;
+use model::data::RunData;
+use model::unit::Unit;
+
+use super::clock::{seconds, spans};
+use crate::number::{Kind, percent, quantity};
+use crate::page;
+use crate::plot::line::{Point, Series};
+use crate::plot::{Caption, LinePlot, Size};
+use crate::scale::AxisSpec;
+use crate::section::{ReportInput, Section, sentence};
+
+pub struct Telemetry;
+pub static SECTION: Telemetry = Telemetry;
+
+/// Shares of CPU time, in the order of the plot.
+const SPLIT: [&str; 8] = ["user", "nice", "system", "irq", "softirq", "iowait", "steal", "idle"];
+/// Metrics that are worth a figure, most wanted first.
+const WANTED: [&str; 12] = [
+    "clock",
+    "temperature",
+    "power",
+    "available",
+    "read",
+    "written",
+    "busy",
+    "received",
+    "sent",
+    "run-queue",
+    "some",
+    "switches",
+];
+const MOST_FIGURES: usize = 9;
+/// More devices than this are summed up.
+const MOST_LINES: usize = 6;
+
+/// One column of one source over the whole run.
+struct Track {
+    source: String,
+    metric: String,
+    device: String,
+    unit: Option<Unit>,
+    points: Vec<(f64, f64)>,
+}
+
+impl Section for Telemetry {
+    fn rank(&self) -> u32 {
+        70
+    }
+
+    fn draw(&self, input: &ReportInput) -> Option<Markup> {
+        let mut title = None;
+        let mut body: Vec<Markup> = Vec::new();
+        for (run, (_, data)) in input.runs.iter().enumerate() {
+            let tracks = tracks(data);
+            if tracks.is_empty() {
+                continue;
+            }
+            let (said, plots, rest) = of_run(data, &tracks);
+            title = title.or(said);
+            body.push(html! {
+                @if input.runs.len() > 1 { h3 { (input.name(run)) } }
+                (page::grid(&plots))
+                @if !rest.is_empty() { p class="note" { "Also recorded, in the export: " (rest.join(", ")) } }
+            });
+        }
+        let title = title.unwrap_or_else(|| "What the machine did meanwhile".to_owned());
+        (!body.is_empty())
+            .then(|| page::section("telemetry", &title, &html! { @for part in &body { (part) } }))
+    }
+}
+
+/// Columns joined over all segments.
+fn tracks(data: &RunData) -> Vec<Track> {
+    let mut found: BTreeMap<(String, String), Track> = BTreeMap::new();
+    for segment in &data.telemetry {
+        for (place, (column, symbol)) in segment.columns.iter().enumerate() {
+            let track = found.entry((segment.source.clone(), column.clone())).or_insert_with(|| {
+                let (metric, device) = parted(column);
+                Track {
+                    source: segment.source.clone(),
+                    metric,
+                    device,
+                    unit: Unit::parse(symbol),
+                    points: Vec::new(),
+                }
+            });
+            for (at, row) in segment.at_ns.iter().zip(&segment.rows) {
+                if let Some(value) = row.get(place).copied().flatten().filter(|value| value.is_finite()) {
+                    track.points.push((seconds(*at), value));
+                }
+            }
+        }
+    }
+    let mut tracks: Vec<Track> = found.into_values().filter(|track| track.points.len() > 1).collect();
+    for track in &mut tracks {
+        track.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    tracks
+}
+
+/// `user{cpu=3}` in two.
+fn parted(column: &str) -> (String, String) {
+    match column.split_once('{') {
+        Some((metric, rest)) => (metric.to_owned(), rest.trim_end_matches('}').to_owned()),
+        None => (column.to_owned(), String::new()),
+    }
+}
+
+fn is_total(device: &str) -> bool {
+    let whole = |params: Params| params.0.values().all(|value| matches!(value.as_str(), "all" | "total"));
+    device.is_empty() || Params::parse(device).is_ok_and(whole)
+}
+
+fn of_run(data: &RunData, tracks: &[Track]) -> (Option<String>, Vec<Markup>, Vec<String>) {
+    let (said, split) = cpu_split(data, tracks);
+    let mut groups: BTreeMap<(&str, &str), Vec<&Track>> = BTreeMap::new();
+    for track in tracks {
+        groups.entry((&track.source, &track.metric)).or_default().push(track);
+    }
+    let wanted = |metric: &str| WANTED.iter().position(|word| metric == *word);
+    let mut order: Vec<((&str, &str), Vec<&Track>)> =
+        groups.into_iter().filter(|((_, metric), _)| split.is_none() || !SPLIT.contains(metric)).collect();
+    order.sort_by_key(|((_, metric), _)| wanted(metric).unwrap_or(WANTED.len()));
+    let mut plots: Vec<Markup> = split.into_iter().collect();
+    let mut rest = Vec::new();
+    for ((source, metric), tracks) in order {
+        let moves = tracks.iter().any(|track| track.points.iter().any(|point| point.1 != track.points[0].1));
+        if wanted(metric).is_some() && moves && plots.len() < MOST_FIGURES {
+            plots.push(group(source, metric, &tracks));
+        } else {
+            rest.push(format!("{source} {metric}"));
+        }
+    }
+    (said, plots, rest)
+}
+
+/// Shares of all CPUs together over time.
+fn cpu_split(data: &RunData, tracks: &[Track]) -> (Option<String>, Option<Markup>) {
+    let of = |name: &str| tracks.iter().find(|track| track.metric == name && is_total(&track.device));
+    let mean = |track: &Track| mean(&track.points);
+    let Some(idle) = of("idle") else { return (None, None) };
+    // Time that waits for a disk is idle too.
+    let busy = 1.0 - mean(idle) - of("iowait").map_or(0.0, mean);
+    let stolen = of("steal").map_or(0.0, mean);
+    let mut title = format!("CPUs were busy {} of the time on average", percent(busy.clamp(0.0, 1.0)));
+    if stolen > 0.001 {
+        title.push_str(&format!(", {} stolen by the host", percent(stolen)));
+    }
+    let lines = SPLIT.iter().filter(|name| **name != "idle").filter_map(|name| of(name));
+    let series: Vec<Series> = lines
+        .filter(|track| track.points.iter().any(|(_, value)| *value > 0.005))
+        .map(|track| Series { name: track.metric.clone(), points: points(track), reference: false })
+        .collect();
+    if series.is_empty() {
+        return (Some(title), None);
+    }
+    let plot = LinePlot {
+        caption: Caption::new("CPU time over the run")
+            .subtitle("share of all CPUs, one sample a second; shaded: takes"),
+        x: AxisSpec::new("time since the start", Kind::of(Unit::Second)),
+        y: AxisSpec::new("share of CPU time", Kind::percent()).from_zero(),
+        series,
+        markers: Vec::new(),
+        spans: spans(data),
+        size: Size::Wide,
+    };
+    (Some(title), Some(plot.render()))
+}
+
+fn points(track: &Track) -> Vec<Point> {
+    track.points.iter().map(|(at, value)| Point::at(*at, *value)).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a count of samples")]
+fn mean(points: &[(f64, f64)]) -> f64 {
+    points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64
+}
+
+/// One metric of one source, a line a device.
+fn group(source: &str, metric: &str, tracks: &[&Track]) -> Markup {
+    let unit = tracks.first().and_then(|track| track.unit).unwrap_or(Unit::Count);
+    let kind = if unit == Unit::Ratio { Kind::percent() } else { Kind::of(unit) };
+    let mut values = tracks.iter().flat_map(|track| track.points.iter().map(|point| point.1));
+    let first = values.next().unwrap_or(0.0);
+    let (low, high) = values.fold((first, first), |(low, high), value| (low.min(value), high.max(value)));
+    let title = sentence(&format!("{source} {metric}: {} to {}", quantity(low, kind), quantity(high, kind)));
+    let series = if tracks.len() > MOST_LINES { summed(tracks) } else { lines(tracks, metric) };
+    let subtitle = if tracks.len() > MOST_LINES {
+        format!("lowest, mean and highest of {} devices", tracks.len())
+    } else {
+        "one sample a second".to_owned()
+    };
+    LinePlot {
+        caption: Caption::new(title).subtitle(subtitle),
+        x: AxisSpec::new("time since the start", Kind::of(Unit::Second)),
+        y: AxisSpec::new(metric, kind),
+        series,
+        markers: Vec::new(),
+        spans: Vec::new(),
+        size: Size::Cell,
+    }
+    .render()
+}
+
+fn lines(tracks: &[&Track], metric: &str) -> Vec<Series> {
+    let name = |track: &Track| {
+        let device = track.device.split('=').next_back().unwrap_or("");
+        if device.is_empty() { metric.to_owned() } else { device.to_owned() }
+    };
+    tracks.iter().map(|track| Series { name: name(track), points: points(track), reference: false }).collect()
+}
+
+/// Lowest, mean and highest at each time.
+fn summed(tracks: &[&Track]) -> Vec<Series> {
+    let mut at: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for (time, value) in tracks.iter().flat_map(|track| &track.points) {
+        // Samples of one second belong together.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "seconds since the start"
+        )]
+        at.entry(time.max(0.0).round() as u64).or_default().push(*value);
+    }
+    #[expect(clippy::cast_precision_loss, reason = "seconds and counts")]
+    let line = |name: &str, of: fn(&[f64]) -> f64| Series {
+        name: name.to_owned(),
+        points: at.iter().map(|(time, values)| Point::at(*time as f64, of(values))).collect(),
+        reference: false,
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a count of devices")]
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    vec![
+        line("highest", |values| values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+        line("mean", mean),
+        line("lowest", |values| values.iter().copied().fold(f64::INFINITY, f64::min)),
+    ]
+}

@@ -1,0 +1,417 @@
+//! A comparison as text: the paragraph, figures side by side, ratios with intervals and verdicts, ranks, index.
+//!
+//! `ratio` is arm / base and the base is the first argument; the verdict says which way is good. Published figures are
+//! points: they have a plain ratio and never a significant verdict.
+
+use std::collections::BTreeMap;
+
+use model::doc::{ArmDoc, CompareDoc, IndexDoc, RowDoc, VerdictWord};
+use model::{Params, Validity};
+
+use super::grid::{Align, Cell, Grid, ranges};
+use super::names::{self, Key};
+use super::score::verdict;
+use super::{Look, Tone, cut, hang, notes, width, wrap};
+use crate::number::{self, Scale};
+
+/// One figure with its row for each arm after the base.
+#[derive(Clone, Debug)]
+pub struct Figure<'a> {
+    pub label: String,
+    /// In the order of the document's arms without the base.
+    pub rows: Vec<Option<&'a RowDoc>>,
+}
+
+impl<'a> Figure<'a> {
+    #[must_use]
+    pub fn any(&self) -> Option<&'a RowDoc> {
+        self.rows.iter().flatten().next().copied()
+    }
+
+    /// The scale that all machines' values share.
+    #[must_use]
+    pub fn scale(&self) -> Option<Scale> {
+        let row = self.any()?;
+        let arms = self.rows.iter().flatten().filter_map(|row| row.arm_value);
+        let values: Vec<f64> = arms.chain(self.base_value()).collect();
+        Some(Scale::common(&values, names::kind(&row.instrument, row.unit)))
+    }
+
+    #[must_use]
+    pub fn base_value(&self) -> Option<f64> {
+        self.rows.iter().flatten().find_map(|row| row.base_value)
+    }
+}
+
+/// The arms that are compared with the first.
+#[must_use]
+pub fn arms(doc: &CompareDoc) -> &[ArmDoc] {
+    doc.arms.get(1..).unwrap_or(&[])
+}
+
+/// The figures to show: headlines and published points, or all.
+#[must_use]
+pub fn figures(doc: &CompareDoc, all: bool) -> Vec<Figure<'_>> {
+    let wanted = |row: &&RowDoc| all || row.headline || row.point;
+    let mut shown: Vec<&RowDoc> = doc.rows.iter().filter(wanted).collect();
+    if shown.is_empty() {
+        shown = doc.rows.iter().collect();
+    }
+    shown.sort_by_key(|row| names::rank(&row.instrument));
+    let mut order: Vec<(&str, &str, &Params)> = Vec::new();
+    let mut cells: BTreeMap<(&str, &str, &Params), Vec<Option<&RowDoc>>> = BTreeMap::new();
+    for row in shown {
+        let Some(place) = arms(doc).iter().position(|arm| arm.name == row.arm) else { continue };
+        let key = (row.instrument.as_str(), row.metric.as_str(), &row.params);
+        let slots = cells.entry(key).or_insert_with(|| {
+            order.push(key);
+            vec![None; arms(doc).len()]
+        });
+        slots[place] = Some(row);
+    }
+    let keys: Vec<Key<'_>> =
+        order.iter().map(|&(instrument, metric, params)| Key { instrument, metric, params }).collect();
+    let labels = names::labels(&keys);
+    let rows = order.iter().filter_map(|key| cells.remove(key));
+    labels.into_iter().zip(rows).map(|(label, rows)| Figure { label, rows }).collect()
+}
+
+/// The comparison for a terminal.
+#[must_use]
+pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
+    let figures = figures(doc, all);
+    let mut out = String::new();
+    for line in doc.paragraph.lines().flat_map(|line| wrap(line, look.columns)) {
+        out.push_str(&format!("{line}\n"));
+    }
+    out.push('\n');
+    let mut whys = Whys::default();
+    if figures.is_empty() {
+        out.push_str("no figure that all of them have: nothing to compare\n");
+    } else if let [arm] = arms(doc)
+        && !arm.published
+    {
+        out.push_str(&pair(doc, &figures, &mut whys, look));
+    } else {
+        out.push_str(&side_by_side(doc, &figures, look));
+        for (place, arm) in arms(doc).iter().enumerate().filter(|(_, arm)| !arm.published) {
+            let base = doc.arms.first().map_or("", |base| base.name.as_str());
+            out.push_str(&format!("\n{} against {base}\n", arm.name));
+            out.push_str(&ratios(&figures, place, &mut whys, look));
+        }
+        out.push_str(&ranks(doc, &figures, look));
+    }
+    out.push_str(&indexes(doc, look));
+    out.push_str(&below(doc, &figures, all, &whys, look));
+    out
+}
+
+/// Reasons behind verdicts, lettered in the order they are met.
+#[derive(Default)]
+struct Whys(Vec<String>);
+
+/// More reasons than this are left to `--json`.
+const MOST_WHYS: usize = 12;
+
+impl Whys {
+    fn mark(&mut self, row: &RowDoc) -> String {
+        let Some(why) = row.why.as_ref().filter(|_| !row.point && row.verdict >= VerdictWord::CannotTell)
+        else {
+            return String::new();
+        };
+        let at = self.0.iter().position(|known| known == why).unwrap_or_else(|| {
+            self.0.push(why.clone());
+            self.0.len() - 1
+        });
+        letter(at).map_or(String::new(), |letter| format!(" ({letter})"))
+    }
+}
+
+fn letter(at: usize) -> Option<char> {
+    ('a'..='z').nth(at).filter(|_| at < MOST_WHYS)
+}
+
+fn heads<'a>(names: &[&'a str]) -> Vec<(&'a str, Align)> {
+    names
+        .iter()
+        .enumerate()
+        .map(|(i, name)| (*name, if i < 1 { Align::Left } else { Align::Right }))
+        .collect()
+}
+
+fn shown(scale: Option<&Scale>, value: Option<f64>) -> String {
+    match (scale, value) {
+        (Some(scale), Some(value)) => scale.number(value),
+        _ => "-".to_owned(),
+    }
+}
+
+fn interval_of(row: Option<&RowDoc>) -> Option<(String, String)> {
+    let row = row.filter(|row| row.verdict != VerdictWord::Invalid)?;
+    let (low, high) = (row.low?, row.high?);
+    Some((number::ratio(low), number::ratio(high)))
+}
+
+fn share(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), number::percent)
+}
+
+/// The ratio of a row that may be believed.
+fn believed(row: &RowDoc) -> Option<f64> {
+    row.ratio.filter(|_| row.verdict != VerdictWord::Invalid)
+}
+
+fn plain_ratio(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), number::ratio)
+}
+
+fn verdict_cell(row: &RowDoc, whys: &mut Whys) -> Cell {
+    let (word, tone) = verdict(row);
+    Cell::tone(format!("{word}{}", whys.mark(row)), tone)
+}
+
+/// Two machines: everything in one table where it fits, else figures and ratios apart.
+fn pair(doc: &CompareDoc, figures: &[Figure<'_>], whys: &mut Whys, look: Look) -> String {
+    let mut whys_here = Whys(whys.0.clone());
+    let one = joined(doc, figures, &mut whys_here);
+    if one.width() <= look.columns {
+        whys.0 = whys_here.0;
+        return one.render(look.columns, look.paint);
+    }
+    let figures_table = side_by_side(doc, figures, look);
+    format!("{figures_table}\n{}", ratios(figures, 0, whys, look))
+}
+
+fn joined(doc: &CompareDoc, figures: &[Figure<'_>], whys: &mut Whys) -> Grid {
+    let names: Vec<String> = doc.arms.iter().map(|arm| cut(&arm.name, 11)).collect();
+    let priced = figures.iter().filter_map(Figure::any).any(|row| row.per_price.is_some());
+    let powered = figures.iter().filter_map(Figure::any).any(|row| row.per_watt.is_some());
+    let mut columns = vec![("", Align::Left), ("", Align::Left)];
+    columns.extend(names.iter().take(2).map(|name| (name.as_str(), Align::Right)));
+    columns.extend([("ratio", Align::Right), ("95 % interval", Align::Right), ("floor", Align::Right)]);
+    columns.push(("verdict", Align::Left));
+    columns.extend(priced.then_some(("/price", Align::Right)));
+    columns.extend(powered.then_some(("/watt", Align::Right)));
+    let mut grid = Grid::new(&columns).gap(1);
+    let rows: Vec<Option<&RowDoc>> = figures.iter().map(Figure::any).collect();
+    let intervals = ranges(&rows.iter().map(|row| interval_of(*row)).collect::<Vec<_>>());
+    for ((figure, row), interval) in figures.iter().zip(rows).zip(intervals) {
+        let Some(row) = row else { continue };
+        let scale = figure.scale();
+        let mut cells: Vec<Cell> = vec![
+            figure.label.clone().into(),
+            scale.as_ref().map(Scale::ascii_unit).unwrap_or_default().into(),
+            shown(scale.as_ref(), row.base_value).into(),
+            shown(scale.as_ref(), row.arm_value).into(),
+            plain_ratio(believed(row)).into(),
+            if interval.is_empty() { "-".into() } else { interval.into() },
+            share(row.floor).into(),
+            verdict_cell(row, whys),
+        ];
+        cells.extend(priced.then(|| plain_ratio(row.per_price).into()));
+        cells.extend(powered.then(|| plain_ratio(row.per_watt).into()));
+        grid.row(cells);
+    }
+    grid
+}
+
+/// Values of all machines in columns, each arm's plain ratio to the base behind it; as many at once as fit.
+fn side_by_side(doc: &CompareDoc, figures: &[Figure<'_>], look: Look) -> String {
+    let places: Vec<usize> = (0..arms(doc).len()).collect();
+    let fits = |at_once: usize| {
+        places.chunks(at_once).all(|some| values_table(doc, figures, some).width() <= look.columns)
+    };
+    let at_once = (1..=places.len()).rev().find(|n| fits(*n)).unwrap_or(1);
+    let mut out = String::new();
+    for (index, some) in places.chunks(at_once).enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        out.push_str(&values_table(doc, figures, some).render(look.columns, look.paint));
+    }
+    let base = doc.arms.first().map_or("the first", |arm| arm.name.as_str());
+    out.push_str(&hang("", &format!("x = times the value of {base}"), look.columns));
+    out
+}
+
+/// `351 x0.50`, both parts aligned over the column.
+fn value_cells(figures: &[Figure<'_>], place: usize) -> Vec<Cell> {
+    let texts: Vec<(String, String, Tone)> = figures
+        .iter()
+        .map(|figure| {
+            let row = figure.rows.get(place).copied().flatten();
+            let value = shown(figure.scale().as_ref(), row.and_then(|row| row.arm_value));
+            let ratio =
+                row.and_then(believed).map_or(String::new(), |ratio| format!("x{}", number::ratio(ratio)));
+            (value, ratio, row.map_or(Tone::Dim, |row| verdict(row).1))
+        })
+        .collect();
+    let room = texts.iter().map(|(_, ratio, _)| width(ratio)).max().unwrap_or(0);
+    texts
+        .into_iter()
+        .map(|(value, ratio, tone)| Cell::tone(format!("{value} {ratio:>room$}"), tone))
+        .collect()
+}
+
+fn values_table(doc: &CompareDoc, figures: &[Figure<'_>], places: &[usize]) -> Grid {
+    let base = doc.arms.first().map_or(String::new(), |arm| cut(&arm.name, 16));
+    let names: Vec<String> =
+        places.iter().filter_map(|place| arms(doc).get(*place)).map(|arm| cut(&arm.name, 16)).collect();
+    let mut columns = vec![("", Align::Left), ("", Align::Left), (base.as_str(), Align::Right)];
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut grid = Grid::new(&columns);
+    let mut arms: Vec<_> = places.iter().map(|place| value_cells(figures, *place).into_iter()).collect();
+    for figure in figures {
+        let scale = figure.scale();
+        let mut cells: Vec<Cell> = vec![
+            figure.label.clone().into(),
+            scale.as_ref().map(Scale::ascii_unit).unwrap_or_default().into(),
+            shown(scale.as_ref(), figure.base_value()).into(),
+        ];
+        cells.extend(arms.iter_mut().filter_map(Iterator::next));
+        grid.row(cells);
+    }
+    grid
+}
+
+/// One arm's ratios with intervals, floors and verdicts.
+fn ratios(figures: &[Figure<'_>], place: usize, whys: &mut Whys, look: Look) -> String {
+    let rows: Vec<(&Figure<'_>, &RowDoc)> = figures
+        .iter()
+        .filter_map(|figure| Some((figure, figure.rows.get(place).copied().flatten()?)))
+        .collect();
+    let priced = rows.iter().any(|(_, row)| row.per_price.is_some());
+    let powered = rows.iter().any(|(_, row)| row.per_watt.is_some());
+    let mut columns = heads(&["", "ratio", "95 % interval", "A/A floor"]);
+    columns.push(("verdict", Align::Left));
+    columns.extend(priced.then_some(("per price", Align::Right)));
+    columns.extend(powered.then_some(("per watt", Align::Right)));
+    let mut grid = Grid::new(&columns);
+    let intervals = ranges(&rows.iter().map(|(_, row)| interval_of(Some(row))).collect::<Vec<_>>());
+    for ((figure, row), interval) in rows.into_iter().zip(intervals) {
+        let mut cells: Vec<Cell> = vec![
+            figure.label.clone().into(),
+            plain_ratio(believed(row)).into(),
+            if interval.is_empty() { "-".into() } else { interval.into() },
+            share(row.floor).into(),
+            verdict_cell(row, whys),
+        ];
+        cells.extend(priced.then(|| plain_ratio(row.per_price).into()));
+        cells.extend(powered.then(|| plain_ratio(row.per_watt).into()));
+        grid.row(cells);
+    }
+    grid.render(look.columns, look.paint)
+}
+
+/// Ranks of three or more machines: those that cannot be told apart share them.
+fn ranks(doc: &CompareDoc, figures: &[Figure<'_>], look: Look) -> String {
+    if doc.arms.len() < 3 || doc.ranks.is_empty() {
+        return String::new();
+    }
+    let names: Vec<(String, &str)> = doc
+        .arms
+        .iter()
+        .filter(|arm| doc.ranks.iter().any(|rank| rank.arm == arm.name))
+        .map(|arm| (cut(&arm.name, 16), arm.name.as_str()))
+        .collect();
+    let mut columns = vec![("rank", Align::Left)];
+    columns.extend(names.iter().map(|(name, _)| (name.as_str(), Align::Right)));
+    let mut grid = Grid::new(&columns);
+    for figure in figures {
+        let Some(row) = figure.any() else { continue };
+        let of = |arm: &str| {
+            doc.ranks.iter().find(|rank| {
+                rank.arm == arm
+                    && rank.instrument == row.instrument
+                    && rank.metric == row.metric
+                    && rank.params == row.params
+            })
+        };
+        if names.iter().all(|(_, arm)| of(arm).is_none()) {
+            continue;
+        }
+        let mut cells: Vec<Cell> = vec![figure.label.clone().into()];
+        cells.extend(names.iter().map(|(_, arm)| match of(arm) {
+            Some(rank) if rank.rank == rank.worst_rank => Cell::from(rank.rank.to_string()),
+            Some(rank) => Cell::from(format!("{}-{}", rank.rank, rank.worst_rank)),
+            None => Cell::from("-"),
+        }));
+        grid.row(cells);
+    }
+    if grid.is_empty() {
+        return String::new();
+    }
+    format!("\n{}", grid.render(look.columns, look.paint))
+}
+
+/// `index  1.24 (1.20 - 1.28) of ref-epyc-2c: geometric mean of 7 headline ratios`
+#[must_use]
+pub fn index_text(index: &IndexDoc) -> String {
+    match (index.value, &index.why) {
+        (Some(value), _) => {
+            let interval = match (index.low, index.high) {
+                (Some(low), Some(high)) => format!(" ({} - {})", number::ratio(low), number::ratio(high)),
+                _ => String::new(),
+            };
+            format!(
+                "{} is {}{interval} of {}: geometric mean of {} ratios, above 1 is better",
+                index.arm,
+                number::ratio(value),
+                index.reference,
+                index.components
+            )
+        }
+        (None, why) => {
+            format!("{} has none: {}", index.arm, why.as_deref().unwrap_or("components are missing"))
+        }
+    }
+}
+
+fn indexes(doc: &CompareDoc, look: Look) -> String {
+    let shown = doc.index.iter().filter(|index| index.arm != index.reference);
+    let text: String = shown.map(|index| hang("index  ", &index_text(index), look.columns)).collect();
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+/// Reasons, notes, sources and caveats.
+fn below(doc: &CompareDoc, figures: &[Figure<'_>], all: bool, whys: &Whys, look: Look) -> String {
+    let mut out = String::new();
+    let unsure = |row: &RowDoc| row.verdict == VerdictWord::CannotTell && !row.point;
+    if figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| unsure(row)) {
+        out.push_str("? = cannot tell\n");
+    }
+    for (at, why) in whys.0.iter().enumerate() {
+        if let Some(letter) = letter(at) {
+            out.push_str(&hang(&format!("({letter}) "), why, look.columns));
+        }
+    }
+    if whys.0.len() > MOST_WHYS {
+        out.push_str(&format!("{} more reasons: see --json\n", whys.0.len() - MOST_WHYS));
+    }
+    for note in notes::doubts(&doc.findings) {
+        out.push_str(&notes::line(note.state, &note.text, look));
+    }
+    for (source, names) in published(doc) {
+        let text =
+            format!("{}: published{source}; points without samples, never significant", names.join(", "));
+        out.push_str(&notes::line(Validity::Unknown, &text, look));
+    }
+    for (index, footnote) in doc.footnotes.iter().enumerate() {
+        out.push_str(&hang(&format!("{}. ", index + 1), footnote, look.columns));
+    }
+    let shown: usize = figures.iter().map(|figure| figure.rows.iter().flatten().count()).sum();
+    if !all && shown < doc.rows.len() {
+        out.push_str(&format!("{} more rows with --all\n", doc.rows.len() - shown));
+    }
+    if out.is_empty() { out } else { format!("\n{out}") }
+}
+
+/// Published arms by their source.
+fn published(doc: &CompareDoc) -> BTreeMap<String, Vec<&str>> {
+    let mut sources: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for arm in doc.arms.iter().filter(|arm| arm.published) {
+        let source = arm.source.as_deref().map(|source| format!(" in {source}")).unwrap_or_default();
+        sources.entry(source).or_default().push(&arm.name);
+    }
+    sources
+}

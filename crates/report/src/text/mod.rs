@@ -1,0 +1,225 @@
+//! Text for terminals, pipes and mail: tables at a given width, in documents' words.
+//!
+//! Widths are characters. Colour is optional and only repeats what a mark or a word says. Numbers are scaled by
+//! `number`; nothing here computes a statistic.
+
+pub mod compare;
+pub mod doctor;
+pub mod grid;
+pub mod history;
+pub mod line;
+pub mod list;
+pub mod names;
+pub mod notes;
+pub mod score;
+pub mod sheet;
+pub mod spec;
+
+/// How a text is set: its width, and whether marks are coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    pub columns: usize,
+    pub paint: bool,
+}
+
+impl Look {
+    /// 80 columns without colour: what a pipe gets.
+    #[must_use]
+    pub const fn plain() -> Look {
+        Look { columns: 80, paint: false }
+    }
+
+    #[must_use]
+    pub const fn wide(columns: usize) -> Look {
+        Look { columns, paint: false }
+    }
+}
+
+/// Colour of a mark or word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    #[default]
+    Plain,
+    Good,
+    Bad,
+    Warn,
+    Dim,
+    Bold,
+}
+
+impl Tone {
+    /// The text in this tone, or as it is.
+    #[must_use]
+    pub fn paint(self, text: &str, on: bool) -> String {
+        let code = match self {
+            Tone::Good => "32",
+            Tone::Bad => "31",
+            Tone::Warn => "33",
+            Tone::Dim => "2",
+            Tone::Bold => "1",
+            Tone::Plain => "",
+        };
+        if on && !code.is_empty() && !text.is_empty() {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// Width in characters.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The text cut to a width, an ellipsis at its end.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// The text cut to a width, its beginning left out: the end of a path tells more.
+#[must_use]
+pub fn cut_front(text: &str, most: usize) -> String {
+    let count = width(text);
+    if count <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().skip(count - most.saturating_sub(1)).collect();
+    format!("…{kept}")
+}
+
+/// Lines of at most `most` characters, broken at spaces; a longer word is broken where it must be.
+#[must_use]
+pub fn wrap(text: &str, most: usize) -> Vec<String> {
+    let most = most.max(8);
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split_whitespace() {
+        let mut word = word.to_owned();
+        let gap = usize::from(used > 0);
+        if used + gap + width(&word) > most && used > 0 {
+            lines.push(String::new());
+            used = 0;
+        }
+        while width(&word) > most {
+            let rest: String = word.chars().skip(most).collect();
+            word.truncate(word.char_indices().nth(most).map_or(word.len(), |(at, _)| at));
+            if let Some(last) = lines.last_mut() {
+                last.push_str(&word);
+            }
+            lines.push(String::new());
+            word = rest;
+        }
+        if let Some(last) = lines.last_mut() {
+            if used > 0 {
+                last.push(' ');
+                used += 1;
+            }
+            last.push_str(&word);
+            used += width(&word);
+        }
+    }
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+/// A first line behind `head`, the others behind as many spaces.
+#[must_use]
+pub fn hang(head: &str, text: &str, most: usize) -> String {
+    let indent = width(head);
+    let mut out = String::new();
+    for (index, line) in wrap(text, most.saturating_sub(indent)).iter().enumerate() {
+        let lead = if index == 0 { head.to_owned() } else { " ".repeat(indent) };
+        out.push_str(&format!("{lead}{line}\n"));
+    }
+    out
+}
+
+/// Enough of a run's identifier to name it.
+#[must_use]
+pub fn short(run: &str) -> &str {
+    run.get(..8).unwrap_or(run)
+}
+
+/// `2026-11-21` of seconds since 1970, UTC.
+#[must_use]
+pub fn date(seconds: f64) -> String {
+    moment(seconds).0
+}
+
+/// `2026-11-21 06:20` of seconds since 1970, UTC.
+#[must_use]
+pub fn date_time(seconds: f64) -> String {
+    let (date, time) = moment(seconds);
+    if time.is_empty() { date } else { format!("{date} {time}") }
+}
+
+fn moment(seconds: f64) -> (String, String) {
+    if !seconds.is_finite() || seconds.abs() > 2.5e11 {
+        return ("-".to_owned(), String::new());
+    }
+    let total = seconds.floor() as i64;
+    let (days, rest) = (total.div_euclid(86_400), total.rem_euclid(86_400));
+    // Days since 1 March of the year 0, in cycles of 400 years.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let of_month = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    (format!("{year:04}-{month:02}-{of_month:02}"), format!("{:02}:{:02}", rest / 3_600, rest / 60 % 60))
+}
+
+/// `1 run`, `2 runs`.
+#[must_use]
+pub fn count(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn days_are_named() {
+        assert_eq!(date_time(0.0), "1970-01-01 00:00");
+        assert_eq!(date_time(1_795_242_060.0), "2026-11-21 06:21");
+        assert_eq!(date(951_782_400.0), "2000-02-29");
+        assert_eq!(date(-1.0), "1969-12-31");
+        assert_eq!(date(f64::NAN), "-");
+    }
+
+    #[test]
+    fn long_lines_hang() {
+        assert_eq!(hang("! ", "one two three", 9), "! one two\n  three\n");
+        assert_eq!(wrap("abcdefghijkl m", 8), ["abcdefgh", "ijkl m"]);
+        assert_eq!((cut("abcdef", 4), cut_front("abcdef", 4)), ("abc…".into(), "…def".into()));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_or_too_wide(text in "\\PC{0,200}", most in 8usize..100) {
+            let lines = wrap(&text, most);
+            prop_assert!(lines.iter().all(|line| width(line) <= most));
+            let squeeze = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            prop_assert_eq!(squeeze(&lines.concat()), squeeze(&text));
+            prop_assert!(width(&cut(&text, most)) <= most && width(&cut_front(&text, most)) <= most);
+        }
+
+        #[test]
+        fn any_time_has_a_date(seconds in proptest::num::f64::ANY) {
+            prop_assert!(!date_time(seconds).is_empty());
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Findings as notes behind marks: `!` doubtful, `x` refused, `ok` the checks that found nothing.
+//!
+//! Findings of one rule that say the same are said once. What could not be checked is counted, with its rules.
+
+use std::collections::BTreeMap;
+
+use model::doc::RunDoc;
+use model::{Finding, Validity};
+
+use super::{Look, Tone, hang, names};
+
+/// More notes of one rule than this are counted, not said.
+const OF_A_RULE: usize = 3;
+
+/// One note: how sure, and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub state: Validity,
+    pub text: String,
+}
+
+/// The doubtful and refused findings, worst last, the same said once.
+#[must_use]
+pub fn doubts(findings: &[Finding]) -> Vec<Note> {
+    let mut notes: Vec<Note> = Vec::new();
+    for state in [Validity::Doubtful, Validity::Invalid] {
+        let mut of_rule: BTreeMap<&str, usize> = BTreeMap::new();
+        for finding in findings.iter().filter(|finding| finding.state == state) {
+            let text = said(finding);
+            if notes.iter().any(|note| note.text == text) {
+                continue;
+            }
+            let seen = of_rule.entry(&finding.kind).or_default();
+            *seen += 1;
+            if *seen <= OF_A_RULE {
+                notes.push(Note { state, text });
+            }
+        }
+        for (kind, seen) in of_rule.into_iter().filter(|(_, seen)| *seen > OF_A_RULE) {
+            notes.push(Note {
+                state,
+                text: format!("{kind}: {} more figures, see the report", seen - OF_A_RULE),
+            });
+        }
+    }
+    notes
+}
+
+/// The sentence, with its subject where the sentence does not name it.
+#[must_use]
+pub fn said(finding: &Finding) -> String {
+    let subject = finding.subject.split(' ').next().unwrap_or("");
+    let named = subject.is_empty()
+        || finding.text.starts_with(subject)
+        || finding.text.contains(&finding.subject)
+        || finding.text.contains(&subject.replace('-', " "))
+        || names::says(subject).is_some_and(|says| finding.text.contains(says));
+    if named { finding.text.clone() } else { format!("{}: {}", finding.subject, finding.text) }
+}
+
+/// Rules that found nothing, each with a few words where it has some; and rules that could not look.
+#[must_use]
+pub fn quiet(findings: &[Finding], state: Validity) -> Vec<String> {
+    let mut out: Vec<(&str, String)> = Vec::new();
+    for finding in findings.iter().filter(|finding| finding.state == state) {
+        let worse = findings.iter().any(|other| other.kind == finding.kind && other.state > state);
+        if worse || out.iter().any(|(kind, _)| *kind == finding.kind) {
+            continue;
+        }
+        let short = finding.text.len() <= 24 && !finding.text.is_empty() && state == Validity::Ok;
+        let words = if short { finding.text.trim_end_matches('.').to_owned() } else { finding.kind.clone() };
+        out.push((&finding.kind, words));
+    }
+    out.into_iter().map(|(_, words)| words).collect()
+}
+
+/// Mark and colour of a state.
+#[must_use]
+pub const fn mark(state: Validity) -> (&'static str, Tone) {
+    match state {
+        Validity::Ok => ("ok", Tone::Good),
+        Validity::Unknown => ("-", Tone::Dim),
+        Validity::Doubtful => ("!", Tone::Warn),
+        Validity::Invalid => ("x", Tone::Bad),
+    }
+}
+
+/// One marked note, wrapped.
+#[must_use]
+pub fn line(state: Validity, text: &str, look: Look) -> String {
+    let (mark, tone) = mark(state);
+    marked(mark, tone, text, look)
+}
+
+/// A text behind a mark, wrapped.
+#[must_use]
+pub fn marked(mark: &str, tone: Tone, text: &str, look: Look) -> String {
+    let plain = hang(&format!("{mark} "), text, look.columns);
+    match plain.strip_prefix(mark) {
+        Some(rest) => format!("{}{rest}", tone.paint(mark, look.paint)),
+        None => plain,
+    }
+}
+
+/// Everything to be said below a run's figures.
+#[must_use]
+pub fn of_run(run: &RunDoc, look: Look) -> String {
+    let mut out = String::new();
+    for note in doubts(&run.findings) {
+        out.push_str(&line(note.state, &note.text, look));
+    }
+    for (text, times) in run.errors.iter().take(5) {
+        let times = if *times > 1 { format!(" ({times} times)") } else { String::new() };
+        out.push_str(&line(Validity::Invalid, &format!("a take faulted: {text}{times}"), look));
+    }
+    if run.errors.len() > 5 {
+        let more = format!("{} more kinds of fault, see the report", run.errors.len() - 5);
+        out.push_str(&line(Validity::Invalid, &more, look));
+    }
+    for note in run.notes.iter().filter(|note| matches!(note.kind.as_str(), "unfit" | "user")) {
+        let head = if note.kind == "unfit" { "not run: " } else { "" };
+        out.push_str(&marked("-", Tone::Dim, &format!("{head}{}", note.text), look));
+    }
+    let other = if out.is_empty() { "" } else { "other " };
+    let ok = quiet(&run.findings, Validity::Ok);
+    if !ok.is_empty() {
+        let plural = if ok.len() == 1 { "check" } else { "checks" };
+        let text = format!("{} {other}{plural} ({})", ok.len(), ok.join(", "));
+        out.push_str(&marked("ok:", Tone::Good, &text, look));
+    }
+    let unknown = quiet(&run.findings, Validity::Unknown);
+    if !unknown.is_empty() {
+        let plural = if unknown.len() == 1 { "check lacks its" } else { "checks lack their" };
+        let text = format!("{} {plural} inputs here ({})", unknown.len(), unknown.join(", "));
+        out.push_str(&marked("-", Tone::Dim, &text, look));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_is_said_once_and_floods_are_counted() {
+        let mut findings: Vec<Finding> =
+            (0..9).map(|i| Finding::new("drift", Validity::Doubtful, format!("figure {i} drifts"))).collect();
+        findings.push(Finding::new("clock", Validity::Doubtful, "clock fell"));
+        findings.push(Finding::new("clock", Validity::Doubtful, "clock fell"));
+        let notes = doubts(&findings);
+        assert_eq!(notes.len(), 5, "{notes:?}");
+        assert!(notes.iter().any(|note| note.text == "drift: 6 more figures, see the report"));
+    }
+
+    #[test]
+    fn a_rule_that_found_something_is_not_ok_as_well() {
+        let findings = [
+            Finding::new("clock", Validity::Ok, "clock held"),
+            Finding::new("clock", Validity::Doubtful, "clock fell"),
+            Finding::new("steal", Validity::Ok, "steal 0"),
+            Finding::new("swap", Validity::Ok, "no page went to swap or came back in the whole run"),
+        ];
+        assert_eq!(quiet(&findings, Validity::Ok), ["steal 0", "swap"]);
+    }
+
+    #[test]
+    fn a_finding_names_its_subject() {
+        let about = |text: &str| said(&Finding::new("x", Validity::Doubtful, text).about("disk-fsync"));
+        assert_eq!(about("3 us a flush"), "disk-fsync: 3 us a flush");
+        assert_eq!(about("disk fsync: 3 us"), "disk fsync: 3 us");
+    }
+}

@@ -1,0 +1,384 @@
+//! The box score: the last screen of a run, at most as wide as asked.
+//!
+//! Headline figures with their interval, on one thread and on all, beside a reference where there is one; then what
+//! to believe and what not; then what to do next. Other figures are in the report.
+
+use model::doc::{CompareDoc, FactDoc, Noise, RowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::{Params, Validity};
+
+use super::grid::{Align, Cell, Grid, ranges};
+use super::names::{self, Key};
+use super::spec::Spec;
+use super::{Look, Tone, count, hang, notes, short, width};
+use crate::number::{self, Scale};
+
+/// What stands below the notes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tail {
+    /// Path of the report.
+    pub report: Option<String>,
+    pub advice: Vec<Advice>,
+}
+
+/// `again   boxscore run --quick     a 2nd run starts replacing the assumed noise`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Advice {
+    pub word: String,
+    pub command: String,
+    pub says: String,
+}
+
+/// One row of the table: a figure on one thread (or as it is) and on all.
+#[derive(Clone, Debug)]
+pub struct Row<'a> {
+    pub label: String,
+    pub one: Option<&'a SeriesDoc>,
+    pub all: Option<&'a SeriesDoc>,
+    pub versus: Option<&'a RowDoc>,
+}
+
+impl<'a> Row<'a> {
+    /// The series that the row is about.
+    #[must_use]
+    pub fn main(&self) -> Option<&'a SeriesDoc> {
+        self.one.or(self.all)
+    }
+}
+
+/// Rows beyond these are counted.
+const MOST_ROWS: usize = 40;
+
+/// The last screen of a run.
+#[must_use]
+pub fn score(
+    run: &RunDoc,
+    facts: &[FactDoc],
+    versus: Option<&CompareDoc>,
+    tail: &Tail,
+    look: Look,
+) -> String {
+    let rows = rows(run, versus);
+    let mut out = head(run, facts, versus, &rows, look);
+    out.push('\n');
+    if rows.is_empty() {
+        out.push_str("no figure was measured\n");
+    } else {
+        out.push_str(&table(&rows[..rows.len().min(MOST_ROWS)], facts, versus, look));
+        if rows.len() > MOST_ROWS {
+            out.push_str(&format!("and {} more figures: see the report\n", rows.len() - MOST_ROWS));
+        }
+    }
+    out.push('\n');
+    out.push_str(&verdict_note(&rows, versus, look));
+    out.push_str(&without_interval(&rows, look));
+    out.push_str(&notes::of_run(run, look));
+    let tail = tail_text(tail, look);
+    if !tail.is_empty() {
+        out.push('\n');
+        out.push_str(&tail);
+    }
+    out
+}
+
+/// The rows of a run: its headline figures, or all of them where it has none.
+#[must_use]
+pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<Row<'a>> {
+    let headline = run.series.iter().any(|series| series.headline);
+    let mut chosen: Vec<&SeriesDoc> =
+        run.series.iter().filter(|series| series.headline || !headline).collect();
+    chosen.sort_by_key(|series| names::rank(&series.instrument));
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    for series in &chosen {
+        let threads = series.params.get("threads");
+        let twin = |other: &&SeriesDoc| same_but_threads(series, other);
+        if threads == Some("all") && chosen.iter().any(|other| twin(other) && other.params != series.params) {
+            continue;
+        }
+        let all = run.series.iter().filter(twin).find(|other| other.params.get("threads") == Some("all"));
+        let one = (threads != Some("all")).then_some(*series);
+        let versus = versus.and_then(|doc| against(doc, run, series));
+        rows.push(Row { label: String::new(), one, all, versus });
+    }
+    let stripped: Vec<(Params, &SeriesDoc)> =
+        rows.iter().filter_map(Row::main).map(|series| (shown_params(&rows, series), series)).collect();
+    let keys: Vec<Key<'_>> = stripped
+        .iter()
+        .map(|(params, series)| Key { instrument: &series.instrument, metric: &series.metric, params })
+        .collect();
+    let arms = run.series.iter().any(|series| series.arm != run.series[0].arm);
+    for (row, label) in rows.iter_mut().zip(names::labels(&keys)) {
+        let arm = row.main().map(|series| series.arm.as_str()).filter(|arm| arms && !arm.is_empty());
+        row.label = arm.map_or(label.clone(), |arm| format!("{label} [{arm}]"));
+    }
+    rows
+}
+
+/// The thread count belongs to a name only where one figure has several rows of it.
+fn shown_params(rows: &[Row<'_>], series: &SeriesDoc) -> Params {
+    let twins = rows.iter().filter_map(Row::main).filter(|other| same_but_threads(series, other)).count();
+    let mut params = series.params.clone();
+    if twins < 2 {
+        params.0.remove("threads");
+    }
+    params
+}
+
+fn same_but_threads(a: &SeriesDoc, b: &SeriesDoc) -> bool {
+    let strip = |params: &Params| {
+        let mut params = params.clone();
+        params.0.remove("threads");
+        params
+    };
+    a.instrument == b.instrument
+        && a.metric == b.metric
+        && a.arm == b.arm
+        && a.role == b.role
+        && strip(&a.params) == strip(&b.params)
+}
+
+/// The comparison's row about this series: its base is the reference, its arm this machine.
+fn against<'a>(doc: &'a CompareDoc, run: &RunDoc, series: &SeriesDoc) -> Option<&'a RowDoc> {
+    let base = doc.arms.first()?;
+    let ours = |row: &&RowDoc| {
+        doc.arms
+            .iter()
+            .any(|arm| arm.name == row.arm && arm.name != base.name && arm.machine.name == run.machine.name)
+    };
+    let fits = |row: &&RowDoc| {
+        row.instrument == series.instrument
+            && row.metric == series.metric
+            && row.params.agrees(&series.params)
+    };
+    let mut fitting: Vec<&RowDoc> = doc.rows.iter().filter(fits).collect();
+    if fitting.iter().any(ours) {
+        fitting.retain(|row| ours(row));
+    }
+    fitting.iter().find(|row| row.params == series.params).or_else(|| fitting.first()).copied()
+}
+
+fn head(
+    run: &RunDoc,
+    facts: &[FactDoc],
+    versus: Option<&CompareDoc>,
+    rows: &[Row<'_>],
+    look: Look,
+) -> String {
+    let spec = Spec(facts);
+    let mut machine = vec![run.machine.name.clone()];
+    machine.extend(spec.processor());
+    machine.extend(spec.memory());
+    let mut line = vec![format!("{} run {}", run.level, short(&run.run))];
+    line.extend(run.seconds.map(number::duration));
+    line.extend(takes(rows));
+    if run.status != "complete" {
+        line.push(run.status.clone());
+    }
+    line.extend(versus.and_then(|doc| doc.arms.first()).map(|base| format!("compared with {}", base.name)));
+    let mut out = String::new();
+    for (index, parts) in [machine, line].iter().enumerate() {
+        for text in joined(parts, look.columns) {
+            let tone = if index == 0 { Tone::Bold } else { Tone::Plain };
+            out.push_str(&tone.paint(&text, look.paint));
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Parts between dots, on as many lines as they need.
+fn joined(parts: &[String], columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(last) if width(last) + 3 + width(part) <= columns => last.push_str(&format!(" · {part}")),
+            Some(_) => lines.push(super::cut(&format!("  {part}"), columns)),
+            None => lines.push(super::cut(part, columns)),
+        }
+    }
+    lines
+}
+
+fn takes(rows: &[Row<'_>]) -> Option<String> {
+    let counts: Vec<u64> = rows.iter().filter_map(Row::main).map(|series| series.n).collect();
+    let (least, most) = (counts.iter().min()?, counts.iter().max()?);
+    Some(if least == most {
+        format!("{most} take{} a figure", if *most == 1 { "" } else { "s" })
+    } else {
+        format!("{least} to {most} takes a figure")
+    })
+}
+
+/// Texts of one row.
+struct Texts {
+    unit: String,
+    one: String,
+    interval: Option<(String, String)>,
+    instead: &'static str,
+    all: String,
+}
+
+fn texts(row: &Row<'_>) -> Texts {
+    let value = |series: Option<&SeriesDoc>| {
+        series.filter(|s| s.validity != Validity::Invalid).and_then(|s| s.median)
+    };
+    let (one, all) = (value(row.one), value(row.all));
+    let bounds = row.one.filter(|s| s.validity != Validity::Invalid).and_then(|s| Some((s.low?, s.high?)));
+    let refused = |series: Option<&SeriesDoc>| series.is_some_and(|s| s.validity == Validity::Invalid);
+    let numbers: Vec<f64> = one.into_iter().chain(all).collect();
+    let scale = row.main().map(|series| {
+        let kind = names::kind(&series.instrument, series.unit);
+        let every: Vec<f64> = if numbers.is_empty() { series.median.into_iter().collect() } else { numbers };
+        Scale::common(&every, kind)
+    });
+    let show = |value: Option<f64>, series: Option<&SeriesDoc>| match (value, &scale) {
+        _ if refused(series) => "refused ".to_owned(),
+        (Some(value), Some(scale)) => format!("{}{}", scale.number(value), doubt(series)),
+        _ => "- ".to_owned(),
+    };
+    Texts {
+        unit: scale.as_ref().map(Scale::ascii_unit).unwrap_or_default(),
+        one: show(one, row.one),
+        interval: bounds.zip(scale.as_ref()).map(|((low, high), scale)| scale.interval(low, high)),
+        instead: if refused(row.one) { "see below" } else { "-" },
+        all: show(all, row.all),
+    }
+}
+
+fn doubt(series: Option<&SeriesDoc>) -> &'static str {
+    if series.is_some_and(|series| series.validity == Validity::Doubtful) { "!" } else { " " }
+}
+
+fn table(rows: &[Row<'_>], facts: &[FactDoc], versus: Option<&CompareDoc>, look: Look) -> String {
+    let texts: Vec<Texts> = rows.iter().map(texts).collect();
+    let intervals = ranges(&texts.iter().map(|text| text.interval.clone()).collect::<Vec<_>>());
+    let with_all = rows.iter().any(|row| row.all.is_some());
+    let threads = Spec(facts).number("cpu.threads").filter(|n| *n > 1.0);
+    let all = threads.map_or("all threads ".to_owned(), |n| format!("{} threads ", number::fixed(n, 0)));
+    let mut heads = vec![
+        ("", Align::Left),
+        ("", Align::Left),
+        ("1 thread ", Align::Right),
+        ("95 % interval", Align::Right),
+    ];
+    if with_all {
+        heads.push((&all, Align::Right));
+    }
+    if versus.is_some() {
+        heads.push(("vs ref", Align::Left));
+    }
+    let mut grid = Grid::new(&heads);
+    for ((row, text), interval) in rows.iter().zip(texts).zip(intervals) {
+        let interval = if text.interval.is_some() { interval } else { text.instead.to_owned() };
+        let mut cells: Vec<Cell> =
+            vec![row.label.clone().into(), text.unit.into(), text.one.into(), interval.into()];
+        if with_all {
+            cells.push(text.all.into());
+        }
+        if versus.is_some() {
+            cells.push(verdict_cell(row));
+        }
+        grid.row(cells);
+    }
+    grid.render(look.columns, look.paint)
+}
+
+fn verdict_cell(row: &Row<'_>) -> Cell {
+    let Some(versus) = row.versus else { return Cell::from("   -") };
+    let Some(ratio) = versus.ratio.filter(|_| versus.verdict != VerdictWord::Invalid) else {
+        return Cell::from("   -");
+    };
+    let (word, tone) = verdict(versus);
+    Cell::tone(format!("{:>4} {word}", number::ratio(ratio)), tone)
+}
+
+/// A row's verdict in one word, and its colour.
+#[must_use]
+pub const fn verdict(row: &RowDoc) -> (&'static str, Tone) {
+    match row.verdict {
+        VerdictWord::Invalid => ("invalid", Tone::Warn),
+        _ if row.point => ("point", Tone::Dim),
+        VerdictWord::Better => ("better", Tone::Good),
+        VerdictWord::Worse => ("worse", Tone::Bad),
+        VerdictWord::Tie => ("tie", Tone::Plain),
+        VerdictWord::CannotTell => ("?", Tone::Dim),
+    }
+}
+
+/// What `?` and `point` mean here, and where the noise between runs comes from.
+fn verdict_note(rows: &[Row<'_>], versus: Option<&CompareDoc>, look: Look) -> String {
+    let Some(doc) = versus else { return String::new() };
+    let shown: Vec<&RowDoc> = rows.iter().filter_map(|row| row.versus).collect();
+    let unsure = shown.iter().any(|row| !row.point && row.verdict == VerdictWord::CannotTell);
+    let mut out = String::new();
+    let noise = noise_text(doc, &shown);
+    if unsure {
+        let why =
+            shown.iter().filter(|row| row.verdict == VerdictWord::CannotTell).find_map(|row| row.why.clone());
+        let text = noise.or(why).map_or("= cannot tell".to_owned(), |text| format!("= cannot tell: {text}"));
+        out.push_str(&notes::marked("?", Tone::Dim, &text, look));
+    } else if let Some(text) = noise {
+        out.push_str(&notes::marked("-", Tone::Dim, &text, look));
+    }
+    if shown.iter().any(|row| row.point) {
+        out.push_str(&notes::marked("-", Tone::Dim, "point = a published figure without samples", look));
+    }
+    out
+}
+
+/// `1 run here, so 5 % between-run noise is assumed, not measured`
+fn noise_text(doc: &CompareDoc, rows: &[&RowDoc]) -> Option<String> {
+    let assumed = rows.iter().filter(|row| row.noise.is_some_and(|noise| noise != Noise::Measured));
+    let floors: Vec<f64> = assumed.filter_map(|row| row.floor).collect();
+    let range = share_range(&floors)?;
+    let ours = rows.first().and_then(|row| doc.arms.iter().find(|arm| arm.name == row.arm))?;
+    Some(format!(
+        "{} here, so {range} between-run noise is assumed, not measured",
+        count(ours.runs.len(), "run")
+    ))
+}
+
+/// `5 %` or `5 to 20 %`.
+#[must_use]
+pub fn share_range(shares: &[f64]) -> Option<String> {
+    let low = shares.iter().copied().min_by(f64::total_cmp)?;
+    let high = shares.iter().copied().max_by(f64::total_cmp)?;
+    let (low, high) = (number::percent(low), number::percent(high));
+    Some(if low == high { high } else { format!("{} to {high}", low.trim_end_matches(" %")) })
+}
+
+/// Why some figures have no interval.
+fn without_interval(rows: &[Row<'_>], look: Look) -> String {
+    let mut whys: Vec<&str> = rows
+        .iter()
+        .filter_map(Row::main)
+        .filter(|series| series.validity != Validity::Invalid && series.low.is_none())
+        .filter_map(|series| series.why.as_deref())
+        .collect();
+    whys.sort_unstable();
+    whys.dedup();
+    whys.iter()
+        .take(3)
+        .map(|why| notes::marked("-", Tone::Dim, &format!("no interval: {why}"), look))
+        .collect()
+}
+
+fn tail_text(tail: &Tail, look: Look) -> String {
+    let mut out = String::new();
+    if let Some(path) = &tail.report {
+        // A path is never broken: it is there to be copied.
+        out.push_str(&format!("report  {path}\n"));
+    }
+    let room =
+        tail.advice.iter().map(|advice| width(&advice.command)).filter(|w| *w <= 34).max().unwrap_or(0);
+    for Advice { word, command, says } in &tail.advice {
+        let line = format!("{word:<7} {command:<room$}  {says}");
+        if width(line.trim_end()) <= look.columns {
+            out.push_str(line.trim_end());
+            out.push('\n');
+        } else {
+            out.push_str(&format!("{word:<7} {command}\n"));
+            out.push_str(&hang("        ", says, look.columns));
+        }
+    }
+    out
+}

@@ -1,0 +1,190 @@
+//! The HTML report of fixed input: complete, well formed, small, and without what it has no data for.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use report::html::{ReportInput, report};
+use report::sections::ALL;
+
+fn input() -> ReportInput {
+    ReportInput {
+        runs: vec![(common::run(), common::data(12, 4, 60))],
+        compare: Some(common::compare()),
+        version: "0.1.0".to_owned(),
+        command: "boxscore report latest".to_owned(),
+        generated: "2026-11-21 06:30 UTC".to_owned(),
+    }
+}
+
+/// Every tag closes in order; nothing reaches out; no number is not one.
+fn sound(text: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let (style, script) = (text.find("<style>").unwrap_or(0), text.find("</style>").unwrap_or(0));
+    let markup = format!("{}{}", &text[..style], &text[script + 8..]);
+    let cut = markup.find("<script>").unwrap_or(markup.len());
+    for part in markup[..cut].split('<').skip(1) {
+        let tag = part.split('>').next().unwrap_or("");
+        let name = tag.trim_start_matches('/').split([' ', '\n']).next().unwrap_or("");
+        if tag.starts_with('!') || ["meta", "br", "hr"].contains(&name) || tag.ends_with('/') {
+            continue;
+        }
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "near {}", &part[..part.len().min(80)]);
+        } else {
+            open.push(name);
+        }
+    }
+    assert_eq!(open, ["html", "body"], "only these are open where the script starts");
+    assert!(
+        !text.contains("NaN") && ![">inf", ">-inf", " inf ", " -inf "].iter().any(|odd| text.contains(odd)),
+        "a number is not one"
+    );
+    assert!(!text.contains("src=\"http") && !text.contains("url(") && !text.contains("@import"));
+    let mut ids: Vec<&str> = text.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all, "an id stands twice");
+    for link in text.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(ids.contains(&link), "#{link} leads nowhere");
+    }
+}
+
+#[test]
+fn a_full_report_has_every_section_in_order() {
+    let text = report(&input());
+    sound(&text);
+    let places: Vec<usize> =
+        ["score", "cpu", "memory", "disk", "clock", "validity", "noise", "telemetry", "machines", "methods"]
+            .iter()
+            .map(|id| {
+                text.find(&format!("<section id=\"{id}\"")).unwrap_or_else(|| panic!("no section {id}"))
+            })
+            .collect();
+    assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{places:?}");
+    let tied = common::LEAD.replace(" %", "\u{a0}%");
+    let lead = text.find(&tied).expect("the lead is there");
+    assert!(lead < places[0], "the verdict stands first");
+    assert!(text.contains("7 better") || text.contains("5 better"), "a tally");
+    assert!(text.contains("boxscore run --quick --seed 7"), "the command that makes it again");
+}
+
+#[test]
+fn a_refused_figure_shows_no_number() {
+    let text = report(&input());
+    assert!(text.contains("refused"));
+    let row =
+        text.split("disk fsync</span>").nth(1).and_then(|rest| rest.split("</tr>").next()).expect("its row");
+    assert!(row.contains("refused") && !row.contains("3.00</td>"), "{row}");
+}
+
+#[test]
+fn a_report_of_many_cores_stays_small() {
+    let mut big = input();
+    big.runs = vec![(common::run(), common::data(18, 64, 120))];
+    let text = report(&big);
+    sound(&text);
+    assert!(text.len() < 1_000_000, "{} bytes", text.len());
+}
+
+#[test]
+fn sections_without_data_are_absent() {
+    let nothing = ReportInput::default();
+    assert!(ALL.iter().all(|section| section.draw(&nothing).is_none()));
+    sound(&report(&nothing));
+    let mut bare = input();
+    bare.compare = None;
+    let (run, data) = &mut bare.runs[0];
+    (run.series, run.findings, run.notes, run.errors) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
+    (data.series, data.takes, data.telemetry, data.facts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let text = report(&bare);
+    sound(&text);
+    for id in
+        ["score", "cpu", "memory", "disk", "clock", "validity", "noise", "telemetry", "machines", "faults"]
+    {
+        assert!(!text.contains(&format!("<section id=\"{id}\"")), "{id} is empty and yet there");
+    }
+}
+
+#[test]
+fn one_family_alone_makes_its_own_section() {
+    for (family, id) in [("mem-latency", "memory"), ("disk-read", "disk"), ("index", "cpu")] {
+        let mut one = input();
+        one.runs[0].0.series.retain(|series| series.instrument == family);
+        let text = report(&one);
+        sound(&text);
+        for other in ["cpu", "memory", "disk"] {
+            assert_eq!(text.contains(&format!("<section id=\"{other}\"")), other == id, "{family}: {other}");
+        }
+    }
+}
+
+#[test]
+fn several_runs_stand_side_by_side() {
+    let mut two = input();
+    let mut other = common::run();
+    other.run = "0192ffff".to_owned();
+    other.machine.name = "nano-2".to_owned();
+    for series in &mut other.series {
+        series.median = series.median.map(|median| median * 0.8);
+        series.low = series.low.map(|low| low * 0.8);
+        series.high = series.high.map(|high| high * 0.8);
+    }
+    two.runs.push((other, common::data(12, 4, 60)));
+    two.compare = Some(common::three());
+    let text = report(&two);
+    sound(&text);
+    assert!(text.contains("Trust · nano-2") && text.contains("mini-1, nano-2"));
+    assert!(text.len() < 1_000_000, "{} bytes", text.len());
+}
+
+#[test]
+fn names_are_escaped() {
+    let mut odd = input();
+    odd.runs[0].0.machine.name = "<img src=x onerror=alert(1)>".to_owned();
+    odd.runs[0].0.findings[0].text = "<script>alert(1)</script>".to_owned();
+    let text = report(&odd);
+    assert!(!text.contains("<img") && !text.contains("<script>alert"));
+}
+
+#[test]
+fn missing_and_odd_numbers_are_said_not_drawn() {
+    let mut odd = input();
+    let (run, data) = &mut odd.runs[0];
+    for (index, series) in run.series.iter_mut().enumerate() {
+        match index % 4 {
+            0 => (series.median, series.low, series.high) = (None, None, None),
+            1 => series.median = Some(f64::NAN),
+            2 => series.median = Some(0.0),
+            _ => series.high = Some(f64::INFINITY),
+        }
+    }
+    for series in &mut data.series {
+        if let Some(point) = series.points.last_mut() {
+            point.value = model::reading::Value::Number(f64::NAN);
+        }
+    }
+    if let Some(compare) = &mut odd.compare {
+        for row in &mut compare.rows {
+            row.ratio = Some(0.0);
+        }
+    }
+    sound(&report(&odd));
+}
+
+/// FNV-1a over the whole file: any change of a report is seen, and agreed to here.
+#[test]
+fn the_report_of_fixed_input_is_as_agreed() {
+    let text = report(&input());
+    let digest = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    let headings: Vec<&str> = text
+        .split("<h2>")
+        .skip(1)
+        .chain(text.split("<figcaption><strong>").skip(1))
+        .filter_map(|rest| rest.split("</").next())
+        .collect();
+    insta::assert_snapshot!(format!("{digest:016x}, {} bytes\n{}", text.len(), headings.join("\n")));
+}

@@ -1,0 +1,266 @@
+//! The text outputs of fixed documents, as agreed.
+
+mod common;
+
+use model::doc::{
+    CheckDoc, CheckState, DoctorDoc, HistoryDoc, HistoryRow, InstrumentDoc, ListDoc, MetricDoc, ParamDoc,
+    VerdictWord,
+};
+use model::metric::Better;
+use model::unit::Unit;
+use model::{Finding, Validity};
+use report::text::score::{Advice, Tail};
+use report::text::{Look, compare, doctor, history, line, list, score, sheet, width};
+
+fn tail() -> Tail {
+    let advice = |word: &str, command: &str, says: &str| Advice {
+        word: word.to_owned(),
+        command: command.to_owned(),
+        says: says.to_owned(),
+    };
+    Tail {
+        report: Some("~/.local/share/boxscore/0192f3.html".to_owned()),
+        advice: vec![
+            advice("again", "boxscore run --quick", "a 2nd run starts replacing the assumed noise"),
+            advice("versus", "boxscore compare . ref-epyc-2c xeon-x3470", ""),
+            advice("share", "boxscore show --line", "one line that others paste into compare"),
+        ],
+    }
+}
+
+/// No line is wider than asked, none ends in a space, nothing is not a number.
+fn sound(text: &str, columns: usize) -> String {
+    for line in text.lines() {
+        assert!(width(line) <= columns, "{} columns: {line}", width(line));
+        assert!(!line.ends_with(' '), "{line:?}");
+    }
+    assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");
+    text.to_owned()
+}
+
+#[test]
+fn the_last_screen_of_a_run() {
+    let (run, compared) = (common::run(), common::compare());
+    let text = score::score(&run, &common::facts(), Some(&compared), &tail(), Look::plain());
+    insta::assert_snapshot!(sound(&text, 80));
+}
+
+#[test]
+fn a_run_without_reference_facts_or_intervals() {
+    let mut run = common::run();
+    run.status = "interrupted".to_owned();
+    run.findings.clear();
+    run.errors.insert("no space left on the device".to_owned(), 3);
+    for series in &mut run.series {
+        (series.low, series.high, series.n) = (None, None, 3);
+        series.why = Some("3 takes: 6 are the least for a 95 % interval".to_owned());
+    }
+    let text = score::score(&run, &[], None, &Tail::default(), Look::plain());
+    insta::assert_snapshot!(sound(&text, 80));
+    run.series.clear();
+    assert!(
+        score::score(&run, &[], None, &Tail::default(), Look::plain()).contains("no figure was measured")
+    );
+}
+
+#[test]
+fn colour_only_repeats_the_words() {
+    let (run, compared) = (common::run(), common::compare());
+    let plain = score::score(&run, &common::facts(), Some(&compared), &tail(), Look::plain());
+    let look = Look { columns: 80, paint: true };
+    let mut painted = score::score(&run, &common::facts(), Some(&compared), &tail(), look);
+    assert!(painted.contains("\u{1b}[32m"));
+    for code in ["0", "1", "2", "31", "32", "33"] {
+        painted = painted.replace(&format!("\u{1b}[{code}m"), "");
+    }
+    assert_eq!(painted, plain);
+}
+
+#[test]
+fn two_machines() {
+    insta::assert_snapshot!(sound(&compare::table(&common::compare(), false, Look::plain()), 80));
+}
+
+#[test]
+fn three_machines_with_prices() {
+    insta::assert_snapshot!(sound(&compare::table(&common::three(), false, Look::plain()), 80));
+}
+
+#[test]
+fn beside_a_published_study() {
+    let doc = common::published();
+    let text = sound(&compare::table(&doc, false, Look::plain()), 80);
+    assert!(!text.contains("better") && !text.contains("worse"));
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn nothing_in_common() {
+    let mut doc = common::compare();
+    doc.rows.clear();
+    doc.index.clear();
+    assert!(compare::table(&doc, false, Look::plain()).contains("nothing to compare"));
+}
+
+#[test]
+fn markdown_and_csv() {
+    insta::assert_snapshot!("markdown", report::markdown::compare(&common::three(), false));
+    let csv = report::csv::compare(&common::three());
+    assert_eq!(csv.lines().count(), 1 + common::three().rows.len());
+    insta::assert_snapshot!("csv", csv);
+}
+
+#[test]
+fn csv_never_mixes_prices() {
+    let mut doc = common::three();
+    let mut bought = doc.rows[0].clone();
+    bought.per_price = Some(2.0);
+    doc.rows.push(bought);
+    doc.arms[1].price =
+        Some(model::doc::PriceDoc { amount: 429.0, currency: "EUR".to_owned(), hourly: false });
+    let csv = report::csv::compare(&doc);
+    let (hourly, bought) = (csv.lines().nth(7).unwrap(), csv.lines().last().unwrap());
+    assert!(hourly.ends_with(",1.9,,USD,"), "{hourly}");
+    assert!(bought.ends_with(",,2,EUR,"), "{bought}");
+}
+
+#[test]
+fn fields_are_quoted() {
+    let mut doc = common::compare();
+    doc.rows.truncate(1);
+    doc.rows[0].why = Some("a \"b\", c".to_owned());
+    assert!(report::csv::compare(&doc).contains(",\"a \"\"b\"\", c\","));
+}
+
+#[test]
+fn the_instruments() {
+    let metric = MetricDoc {
+        name: "latency".to_owned(),
+        unit: Unit::Second,
+        better: Better::Lower,
+        definition: "time of one dependent load".to_owned(),
+    };
+    let param = ParamDoc {
+        name: "mode".to_owned(),
+        values: "random, stride".to_owned(),
+        default: "random".to_owned(),
+        says: "order of the loads".to_owned(),
+    };
+    let one = |name: &str, family: &str, runnable, why: Option<&str>| InstrumentDoc {
+        name: name.to_owned(),
+        family: family.to_owned(),
+        says: "latency of dependent loads by working set, stride and order, with the plateaus of the caches"
+            .to_owned(),
+        source: "lat_mem_rd-style (lmbench)".to_owned(),
+        definition: 1,
+        params: vec![param.clone()],
+        metrics: vec![metric.clone()],
+        needs: Vec::new(),
+        runnable,
+        why: why.map(str::to_owned),
+    };
+    let doc = ListDoc {
+        schema: "boxscore.list/1".to_owned(),
+        instruments: vec![
+            one("mem-latency", "memory", true, None),
+            one("disk-fsync", "disk", false, Some("/tmp is in memory (tmpfs): name a directory with --dir")),
+            one("mem-bandwidth", "memory", true, None),
+        ],
+    };
+    insta::assert_snapshot!("list", sound(&list::list(&doc, false, 80), 80));
+    insta::assert_snapshot!("list-long", sound(&list::list(&doc, true, 80), 80));
+}
+
+#[test]
+fn the_history() {
+    let row = |run: &str, status: &str, label: Option<&str>| HistoryRow {
+        run: run.to_owned(),
+        study: "s".to_owned(),
+        label: label.map(str::to_owned),
+        machine: "mini-1".to_owned(),
+        status: status.to_owned(),
+        started: 1_795_242_060.0,
+        seconds: Some(112.0),
+        level: "quick".to_owned(),
+        takes: 120,
+        faults: u64::from(status == "faulty") * 2,
+    };
+    let runs = vec![
+        row("0192f3a4b5c67def", "complete", None),
+        row("0192f3a4b5ffffff", "faulty", Some("after the BIOS update")),
+        row("0192f3a4c0000000", "interrupted", None),
+    ];
+    let doc = HistoryDoc { schema: "boxscore.history/1".to_owned(), runs };
+    insta::assert_snapshot!(sound(&history::table(&doc, 80), 80));
+    let none = HistoryDoc { schema: doc.schema, runs: Vec::new() };
+    assert!(history::table(&none, 80).contains("no runs yet"));
+}
+
+#[test]
+fn the_sheet_of_one_machine() {
+    insta::assert_snapshot!("sheet", sound(&sheet::sheet(&common::sheets()[..1], 80), 80));
+    insta::assert_snapshot!("sheets", sound(&sheet::sheet(&common::sheets(), 80), 80));
+    assert_eq!(sheet::sheet(&[], 80), "no machine\n");
+}
+
+#[test]
+fn the_doctor() {
+    let check = |key: &str, state, found: &str, wanted: &str, how: &str| CheckDoc {
+        key: key.to_owned(),
+        state,
+        found: found.to_owned(),
+        wanted: wanted.to_owned(),
+        how: how.to_owned(),
+    };
+    let checks = vec![
+        check("governor", CheckState::Ok, "performance", "performance", ""),
+        check(
+            "cgroup.quota",
+            CheckState::Bad,
+            "0.9 CPUs of 2",
+            "no quota",
+            "raise CPUQuota= of the unit, or run outside the container",
+        ),
+        check("turbo", CheckState::Unknown, "not readable", "", "run with sudo"),
+        check(
+            "background",
+            CheckState::Warn,
+            "load 1.8 on 2 CPUs",
+            "below 0.1",
+            "stop other work; `ps aux --sort=-%cpu | head` names it",
+        ),
+    ];
+    let doc = DoctorDoc { schema: "boxscore.doctor/1".to_owned(), checks };
+    insta::assert_snapshot!(sound(&doctor::table(&doc, Look::plain()), 80));
+}
+
+#[test]
+fn a_line_to_paste() {
+    let text = line::line(&common::run());
+    let back = line::parse(&text).expect("its own line");
+    assert_eq!(back.rows.len(), 7, "the refused figure is left out");
+    assert_eq!(line::write(&back), text);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn narrow_and_wide_terminals() {
+    for columns in [60, 100, 200] {
+        let look = Look::wide(columns);
+        let _ = sound(&compare::table(&common::published(), true, look), columns.max(70));
+        let _ = sound(&sheet::sheet(&common::sheets(), columns), columns);
+    }
+}
+
+#[test]
+fn findings_beyond_a_few_are_counted() {
+    let mut run = common::run();
+    run.findings = (0..40)
+        .map(|i| {
+            Finding::new("drift", Validity::Doubtful, format!("figure {i} drifts by {i} %")).about("crc32c")
+        })
+        .collect();
+    let text = score::score(&run, &common::facts(), None, &Tail::default(), Look::plain());
+    assert!(text.contains("37 more figures"), "{text}");
+    assert!(common::compare().rows.iter().any(|row| row.verdict == VerdictWord::Better));
+}
