@@ -1,11 +1,95 @@
-//! `boxscore doctor`.
+//! `boxscore doctor`: what about this host would spoil measurements, and the command that changes it.
+//!
+//! Reads only. Looks at the CPU times over [`WINDOW`]; a state never changes the exit code.
+
+use std::time::Duration;
+
+use instruments::facts::cgroup::{self, Limits};
+use instruments::facts::{Root, scan};
+use instruments::telemetry::parse::{meminfo, stat, throttle};
+use model::doc::DoctorDoc;
+use verdict::Live;
 
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::out;
+
+/// Long enough that one tick of the kernel's books (10 ms) is little.
+const WINDOW: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug, clap::Args)]
+#[command(
+    after_long_help = "Examples:\n  boxscore doctor\n  boxscore doctor --json\nIt changes nothing, and exits 0 whatever it finds."
+)]
 pub struct Args {}
 
-pub fn run(_args: &Args, _global: &Global) -> Result<u8, CliError> {
-    Err(CliError::usage("not built yet"))
+pub fn run(_args: &Args, global: &Global) -> Result<u8, CliError> {
+    let root = Root::live();
+    let live = live(&root);
+    let facts = scan::everything(&root);
+    let document =
+        DoctorDoc { schema: "boxscore.doctor/1".to_owned(), checks: verdict::doctor(&facts, &live) };
+    if global.json {
+        out::json(&document);
+    } else {
+        out::print(&report::text::doctor::table(&document, out::look()));
+    }
+    Ok(0)
+}
+
+/// What only shows while one looks.
+fn live(root: &Root) -> Live {
+    let before = times(root);
+    std::thread::sleep(WINDOW);
+    let passed = before.zip(times(root)).map(|(before, after)| (after.0.since(&before.0), after.1));
+    let share = passed.and_then(|(times, _)| {
+        let total = times.total();
+        (total > 0).then(|| (times.busy() as f64 / total as f64, times.steal as f64 / total as f64))
+    });
+    let memory = root.bytes("/proc/meminfo").map(|bytes| meminfo::parse(&bytes)).unwrap_or_default();
+    Live {
+        load_average: root.maybe("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()),
+        busy_cpus: share.zip(passed).map(|((busy, _), (_, cpus))| busy * cpus as f64),
+        steal_share: share.map(|(_, steal)| steal),
+        cpus: sys::affinity::allowed().ok().map(|cpus| cpus.len() as f64),
+        free_memory_bytes: memory.available.map(|bytes| bytes as f64),
+        swap_used_bytes: memory.swap_used.map(|bytes| bytes as f64),
+        on_mains: on_mains(root),
+        throttled_periods: throttled(root, &cgroup::limits(root)),
+    }
+}
+
+/// Times of all CPUs together, and how many they are.
+fn times(root: &Root) -> Option<(stat::Times, usize)> {
+    let stat = stat::parse(&root.bytes("/proc/stat").ok()?);
+    Some((stat.all?, stat.cpus.len()))
+}
+
+/// `None` on a machine without a power supply that reports.
+fn on_mains(root: &Root) -> Option<bool> {
+    const DIR: &str = "/sys/class/power_supply";
+    let supplies = root.list(DIR);
+    let read = |name: &String, file: &str| root.maybe(&format!("{DIR}/{name}/{file}"));
+    let of = |kind: &str| -> Vec<&String> {
+        supplies.iter().filter(|name| read(name, "type").is_some_and(|text| text.trim() == kind)).collect()
+    };
+    let mains: Vec<bool> =
+        of("Mains").into_iter().filter_map(|name| Some(read(name, "online")?.trim() == "1")).collect();
+    if !mains.is_empty() {
+        return Some(mains.contains(&true));
+    }
+    let states: Vec<String> = of("Battery").into_iter().filter_map(|name| read(name, "status")).collect();
+    (!states.is_empty()).then(|| states.iter().all(|state| state.trim() != "Discharging"))
+}
+
+/// Periods in which our control group was stopped: its own counter where it is mounted, or the one at the top that a
+/// container sees.
+fn throttled(root: &Root, limits: &Limits) -> Option<f64> {
+    let path = limits.path.clone().unwrap_or_default();
+    let path = path.trim_end_matches('/');
+    let dirs = ["/sys/fs/cgroup", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"];
+    let own = dirs.iter().map(|dir| format!("{dir}{path}/cpu.stat"));
+    let top = dirs.iter().map(|dir| format!("{dir}/cpu.stat"));
+    let read = |file: String| throttle::parse(&root.bytes(&file).ok()?);
+    own.chain(top).find_map(read).map(|throttle| throttle.count as f64)
 }

@@ -1,11 +1,80 @@
-//! `boxscore history`.
+//! `boxscore history`: the runs in the store, newest first. Reads heads only, no readings.
+
+use model::data::RunHead;
+use model::doc::{HistoryDoc, HistoryRow};
+use store::{Filter, Store};
 
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::{out, paths, present, resolve};
+
+const AFTER: &str = "\
+Examples:
+  boxscore history
+  boxscore history --limit 5
+  boxscore history --label before --json";
 
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {}
+#[command(after_long_help = AFTER)]
+pub struct Args {
+    /// At most so many runs, the newest
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+    /// Only runs of this label
+    #[arg(long, value_name = "LABEL")]
+    pub label: Option<String>,
+    /// Only runs of this machine
+    #[arg(long, value_name = "NAME")]
+    pub machine: Option<String>,
+}
 
-pub fn run(_args: &Args, _global: &Global) -> Result<u8, CliError> {
-    Err(CliError::usage("not built yet"))
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    let path = paths::store(global)?;
+    // Before the first run there is no store; that is an empty history, not an error.
+    let runs = if path.exists() { rows(args, &resolve::open(&path)?)? } else { Vec::new() };
+    let document = HistoryDoc { schema: "boxscore.history/1".to_owned(), runs };
+    if global.json {
+        out::json(&document);
+    } else {
+        out::print(&report::text::history::table(&document, out::columns()));
+    }
+    Ok(0)
+}
+
+/// The runs that the arguments ask for, newest first.
+fn rows(args: &Args, store: &Store) -> Result<Vec<HistoryRow>, CliError> {
+    let filter = Filter { label: args.label.clone(), ..Filter::default() };
+    let heads = store.heads(&filter).map_err(present::store_error)?;
+    let wanted = |head: &&RunHead| {
+        args.machine.as_ref().is_none_or(|name| *name == head.machine || *name == head.machine_id)
+    };
+    let most = args.limit.map_or(usize::MAX, |limit| limit as usize);
+    let chosen: Vec<&RunHead> = heads.iter().rev().filter(wanted).take(most).collect();
+    let mut rows = Vec::with_capacity(chosen.len());
+    let mut known: Option<(String, String)> = None;
+    for head in chosen {
+        // Machines of one study share its plan.
+        let level = match &known {
+            Some((study, level)) if *study == head.study => level.clone(),
+            _ => store.plan(&head.study).map_err(present::store_error)?.level.word().to_owned(),
+        };
+        known = Some((head.study.clone(), level.clone()));
+        rows.push(row(head, level));
+    }
+    Ok(rows)
+}
+
+fn row(head: &RunHead, level: String) -> HistoryRow {
+    HistoryRow {
+        run: head.id.clone(),
+        study: head.study.clone(),
+        label: head.label.clone(),
+        machine: head.machine.clone(),
+        status: head.status.word().to_owned(),
+        started: head.started_ns as f64 / 1e9,
+        seconds: head.seconds,
+        level,
+        takes: head.takes,
+        faults: head.faults,
+    }
 }
