@@ -46,7 +46,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Row>, CsvError> {
             let line = error.position().map_or(1, ::csv::Position::line);
             wrong(line, error.to_string())
         })?;
-        let line = record.position().map_or(1, ::csv::Position::line);
+        let line = record.position().map_or(1, |at| at.line() + blank_lines(text, at.byte()));
         if record.len() > header.len() {
             return Err(wrong(
                 line,
@@ -60,6 +60,13 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Row>, CsvError> {
         });
     }
     Ok(rows)
+}
+
+/// A record's position is where reading it began: before the blank lines that stand in front of it.
+fn blank_lines(text: &str, at: u64) -> u64 {
+    let rest = usize::try_from(at).ok().and_then(|at| text.get(at..)).unwrap_or_default();
+    let blank = rest.len() - rest.trim_start_matches(['\r', '\n']).len();
+    rest[..blank].matches('\n').count() as u64
 }
 
 #[cfg(test)]
