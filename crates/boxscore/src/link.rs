@@ -1,7 +1,7 @@
 //! The way to a measuring child: a process with frames on its pipes. On this host the same binary, elsewhere
 //! whatever command the user gave, with `agent --stdio` behind it.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -33,7 +33,11 @@ impl Link for ChildLink {
     fn send(&mut self, frame: &Frame) -> Result<(), String> {
         let bytes = frame::encode(frame).map_err(|error| error.to_string())?;
         let Some(to) = &mut self.to else { return Err("its pipe was closed".to_owned()) };
-        to.write_all(&bytes).and_then(|()| to.flush()).map_err(|error| error.to_string())
+        match to.write_all(&bytes).and_then(|()| to.flush()) {
+            // The pipe the other way says so too, with the child's last words.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            sent => sent.map_err(|error| error.to_string()),
+        }
     }
 
     fn hang_up(&mut self) -> Option<String> {

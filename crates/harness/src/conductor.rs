@@ -7,130 +7,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use model::data::Status;
-use model::frame::{Frame, Hello, Job, OwnCost, Segment};
+use model::frame::{Frame, Job, OwnCost, Segment};
 use model::plan::{Plan, Takes};
-use model::reading::{Reading, Take};
-use model::{Fact, Phase, Value};
+use model::reading::Take;
+use model::{Phase, Value};
 use stats::{Decision, StopRule};
 
 use crate::order::{self, Place};
 use crate::worker::Event;
 
+pub use crate::ports::{Ended, Finished, Link, Outcome, Show, Sink, SinkError};
+
 /// A child that says nothing for so long is lost: it pings every second.
 const SILENCE_NS: u64 = 30_000_000_000;
 const POLL: Duration = Duration::from_millis(200);
-
-/// The way to one child.
-pub trait Link {
-    fn send(&mut self, frame: &Frame) -> Result<(), String>;
-
-    /// Closes the way, which ends the child; says how it ended, where that is known by now.
-    fn hang_up(&mut self) -> Option<String> {
-        None
-    }
-}
-
-/// The sink refused: nothing more can be stored.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SinkError(pub String);
-
-/// What the display may show. Nothing here is stored.
-#[derive(Debug)]
-pub enum Show<'a> {
-    Doing {
-        machine: usize,
-        text: &'a str,
-    },
-    Starting {
-        machine: usize,
-        cell: u32,
-        arm: u32,
-        block: u32,
-        warm_up: bool,
-    },
-    Reading(&'a Reading),
-    Taken {
-        machine: usize,
-        take: &'a Take,
-        median: Option<f64>,
-        width: Option<f64>,
-        n: usize,
-    },
-    Left {
-        seconds: Option<f64>,
-    },
-    Unfit {
-        machine: usize,
-        cell: u32,
-        why: &'a str,
-    },
-    Lost {
-        machine: usize,
-        why: &'a str,
-    },
-    /// The user asked to stop: the take in flight is finished first.
-    Stopping,
-}
-
-/// Where everything goes. `commit` returns only when the take is durable.
-pub trait Sink {
-    fn hello(&mut self, machine: usize, hello: &Hello) -> Result<(), SinkError>;
-    fn facts(&mut self, machine: usize, facts: &[Fact]) -> Result<(), SinkError>;
-    fn commit(&mut self, machine: usize, take: Option<&Take>, telemetry: &[Segment])
-    -> Result<(), SinkError>;
-    fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError>;
-    fn end(
-        &mut self,
-        machine: usize,
-        status: Status,
-        seconds: f64,
-        cost: Option<OwnCost>,
-    ) -> Result<(), SinkError>;
-    fn show(&mut self, show: &Show<'_>);
-}
-
-/// A take of an earlier sitting, for `resume`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finished {
-    pub machine: usize,
-    pub take: Take,
-}
-
-/// Which rule ended a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// Every cell had its fixed number, or reached the last look.
-    Count,
-    /// Every cell was precise enough before its last look.
-    Target,
-    Budget,
-    Interrupted,
-    /// Every machine was lost.
-    Lost,
-}
-
-impl Ended {
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Ended::Count => "the planned number of takes",
-            Ended::Target => "the target precision",
-            Ended::Budget => "the time budget",
-            Ended::Interrupted => "an interrupt",
-            Ended::Lost => "the loss of every machine",
-        }
-    }
-}
-
-/// How it went.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    pub ended: Ended,
-    pub statuses: Vec<Status>,
-    pub faults: u64,
-    pub unfit: Vec<(usize, u32, String)>,
-}
 
 #[derive(Default)]
 struct Tally {

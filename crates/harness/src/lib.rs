@@ -7,6 +7,7 @@
 pub mod conductor;
 pub mod fake;
 pub mod order;
+mod ports;
 pub mod recorder;
 mod rig;
 pub mod ticker;
