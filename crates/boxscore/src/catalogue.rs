@@ -40,8 +40,8 @@ pub fn reference() -> Result<Option<(String, Vec<RunData>)>, CliError> {
 }
 
 /// Names of the reference machines.
-pub fn references() -> impl Iterator<Item = &'static str> {
-    REFERENCES.iter().map(|(name, _)| *name)
+pub fn references() -> Vec<&'static str> {
+    REFERENCES.iter().map(|(name, _)| *name).collect()
 }
 
 /// Every published machine, in the catalogue's order.
