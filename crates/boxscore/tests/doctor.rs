@@ -1,0 +1,35 @@
+//! `boxscore doctor` end to end, on the machine that the tests run on.
+
+mod common;
+
+use common::Bench;
+use model::doc::{CheckState, DoctorDoc};
+
+#[test]
+fn every_check_says_what_it_found_and_how_to_change_it() {
+    let bench = Bench::new();
+    let said = bench.run(&["doctor", "--json"]).expect(0, &[]);
+    let document: DoctorDoc = serde_json::from_str(&said.out).expect("a document");
+    assert_eq!(document.schema, "boxscore.doctor/1");
+    for check in &document.checks {
+        assert!(!check.found.is_empty() && !check.wanted.is_empty(), "{check:?}");
+        if matches!(check.state, CheckState::Warn | CheckState::Bad) {
+            assert!(!check.how.is_empty(), "{check:?}");
+        }
+    }
+    let state = |key: &str| document.checks.iter().find(|check| check.key == key).map(|check| check.state);
+    // Every Linux has CPU times and meminfo.
+    for key in ["background", "free-memory"] {
+        assert!(state(key).is_some_and(|state| state != CheckState::Unknown), "{key}: {document:?}");
+    }
+    assert!(!bench.store().exists(), "looking made a store");
+}
+
+#[test]
+fn the_text_has_every_check_and_no_state_changes_the_exit_code() {
+    let bench = Bench::new();
+    let text = bench.run(&["doctor"]).expect(0, &[]).out;
+    for key in ["governor", "background", "swap", "clock-source", "mitigations", "huge-pages"] {
+        assert!(text.contains(key), "no {key} in {text}");
+    }
+}

@@ -1,0 +1,68 @@
+//! `boxscore show` end to end: the figures of a planted run, the line that can be pasted, and wrong names.
+
+mod common;
+
+use common::Bench;
+use model::doc::{ErrorDoc, RunDoc};
+
+fn shown(bench: &Bench, args: &[&str]) -> RunDoc {
+    serde_json::from_str(&bench.run(args).expect(0, &[]).out).expect("a document")
+}
+
+#[test]
+fn the_figures_are_those_of_the_takes() {
+    let bench = Bench::new();
+    bench.fake(&["--takes", "7", "--label", "planted", "--no-report"]).expect(0, &[]);
+    let data = bench.only();
+    let document = shown(&bench, &["show", "planted", "--takes", "--json"]);
+    assert_eq!((document.schema.as_str(), &document.run), ("boxscore.show/1", &data.head.id));
+    assert!(!document.series.is_empty());
+    for series in &document.series {
+        let stored = data.rows().find(|stored| {
+            (&stored.key.instrument, &stored.key.metric, &stored.key.params)
+                == (&series.instrument, &series.metric, &series.params)
+        });
+        let stored = stored.expect("the series is stored").measured();
+        assert_eq!(series.takes, stored);
+        let mut sorted = stored;
+        sorted.sort_by(f64::total_cmp);
+        assert_eq!((series.n, series.median), (7, Some(sorted[3])));
+    }
+    assert!(shown(&bench, &["show", "--json"]).series.iter().all(|series| series.takes.is_empty()));
+    let text = bench.run(&["show", "latest", "--takes"]).expect(0, &[]).out;
+    let first = document.series[0].takes[0].to_string();
+    assert!(text.lines().any(|line| line.trim() == first), "{text}");
+}
+
+#[test]
+fn the_line_is_short_and_read_back() {
+    let bench = Bench::new();
+    bench.fake(&["--takes", "7", "--no-report"]).expect(0, &[]);
+    let said = bench.run(&["show", "--line"]).expect(0, &[]);
+    assert_eq!(said.out.lines().count(), 1);
+    let pasted = report::text::line::parse(&said.out).expect("a line");
+    let headlines = shown(&bench, &["show", "--json"]).series.into_iter().filter(|series| series.headline);
+    assert_eq!(pasted.rows.len(), headlines.count());
+}
+
+#[test]
+fn a_second_run_replaces_the_assumed_noise() {
+    let bench = Bench::new();
+    let text = |bench: &Bench| shown(bench, &["show", "--json"]).series[0].noise;
+    bench.fake(&["--takes", "7", "--no-report"]).expect(0, &[]);
+    assert_eq!(text(&bench), model::doc::Noise::Assumed);
+    bench.fake(&["--takes", "7", "--no-report"]).expect(0, &[]);
+    assert_ne!(text(&bench), model::doc::Noise::Assumed);
+}
+
+#[test]
+fn a_wrong_name_says_what_to_do() {
+    let bench = Bench::new();
+    bench.run(&["show"]).expect(1, &["error: there is no store", "hint: `boxscore run --quick`"]);
+    bench.fake(&["--takes", "3", "--no-report"]).expect(0, &[]);
+    bench.run(&["show", "nobody"]).expect(1, &["nobody", "boxscore history"]);
+    let said = bench.run(&["show", "nobody", "--json"]).expect(1, &[]);
+    let error: ErrorDoc = serde_json::from_str(&said.out).expect("an error document");
+    assert_eq!((error.schema.as_str(), error.kind.as_str()), ("boxscore.error/1", "data"));
+    bench.run(&["show", "--line", "--json"]).expect(2, &[]);
+}
