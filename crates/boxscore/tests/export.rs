@@ -73,7 +73,10 @@ fn bench_text_has_gos_shape() {
     for line in lines {
         let fields: Vec<&str> = line.split(' ').collect();
         assert_eq!((fields.len(), fields[1]), (4, "1"), "{line}");
-        assert!(fields[0].starts_with("BenchmarkCrc32c/metric=") && fields[2].parse::<f64>().is_ok(), "{line}");
+        assert!(
+            fields[0].starts_with("BenchmarkCrc32c/metric=") && fields[2].parse::<f64>().is_ok(),
+            "{line}"
+        );
     }
     assert!(text.contains("Unit B/s better=higher\n") && text.contains("\ncpu: Planted CPU\n"), "{text}");
 }
