@@ -8,7 +8,7 @@ use model::doc::{DoneDoc, InspectDoc, RunDoc, Scalar};
 
 fn bench() -> Bench {
     let bench = Bench::new();
-    bench.fake(&["--takes", "3", "--no-report"]).expect(0, &[]);
+    bench.fake(&["--takes", "3"]).expect(0, &[]);
     bench
 }
 
@@ -48,7 +48,7 @@ fn a_machine_keeps_facts_and_gives_its_price_to_its_runs() {
         .expect(0, &["noted with planted"]);
     bench.run(&["note", "planted", "hot"]).expect(0, &[]);
     let run = bench.only();
-    assert!(run.head.price.is_some_and(|price| price.amount == 429.0 && !price.hourly));
+    assert!(run.head.price.as_ref().is_some_and(|price| price.amount == 429.0 && !price.hourly));
     assert!(run.fact("memory.slots").is_none_or(|fact| fact.value != Some(FactValue::Number(4.0))));
     let said = bench.run(&["inspect", "planted", "--json"]).expect(0, &[]).out;
     let sheet: InspectDoc = serde_json::from_str(&said).expect("a document");
