@@ -9,6 +9,7 @@ mod dist;
 mod generate;
 mod new;
 mod shell;
+mod smoke;
 mod tidy;
 
 use std::process::ExitCode;
@@ -22,7 +23,7 @@ cargo xtask VERB
   new instrument NAME [--family cpu|memory|disk|machine]
                                a benchmark that works, to be changed
   test-all                     ci, longer fuzzing, the binaries of every target
-  dist | dist-all              static binaries in dist/: of this host, or of every target
+  dist | dist-all              static binaries in dist/: of this host, or of every target (each then tried)
   gen [--check]                write the generated files (or say which are stale)";
 
 fn main() -> ExitCode {
