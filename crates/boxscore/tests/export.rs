@@ -10,9 +10,9 @@ fn study() -> Bench {
     bench.world(
         r#"{"seed": 7, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01, "faults": [2]}]}"#,
     );
-    bench.fake(&["--takes", "4", "--label", "first", "--price", "0.2/h", "--no-report"]);
+    bench.fake(&["--takes", "4", "--label", "first", "--price", "0.2/h"]);
     bench.world(r#"{"seed": 8, "series": [{"instrument": "*", "median": 2e9, "spread": 0.01}]}"#);
-    bench.fake(&["--takes", "4", "--watts", "12.5", "--no-report"]).expect(0, &[]);
+    bench.fake(&["--takes", "4", "--watts", "12.5"]).expect(0, &[]);
     bench
 }
 
@@ -73,7 +73,10 @@ fn bench_text_has_gos_shape() {
     for line in lines {
         let fields: Vec<&str> = line.split(' ').collect();
         assert_eq!((fields.len(), fields[1]), (4, "1"), "{line}");
-        assert!(fields[0].starts_with("BenchmarkCrc32c/metric=") && fields[2].parse::<f64>().is_ok(), "{line}");
+        assert!(
+            fields[0].starts_with("BenchmarkCrc32c/metric=") && fields[2].parse::<f64>().is_ok(),
+            "{line}"
+        );
     }
     assert!(text.contains("Unit B/s better=higher\n") && text.contains("\ncpu: Planted CPU\n"), "{text}");
 }
@@ -82,7 +85,7 @@ fn bench_text_has_gos_shape() {
 fn refusals_say_what_to_do() {
     let bench = Bench::new();
     bench.run(&["export"]).expect(1, &["error: ", "boxscore run"]);
-    bench.fake(&["--takes", "3", "--no-report"]).expect(0, &[]);
+    bench.fake(&["--takes", "3"]).expect(0, &[]);
     bench.run(&["export", "nobody"]).expect(1, &["nobody"]);
     bench.run(&["export", "--format", "xml"]).expect(2, &["json, csv, bench"]);
     let said = bench.run(&["export", "--format", "csv", "--json"]).expect(2, &[]);

@@ -27,7 +27,7 @@ fn a_sheet_becomes_machines_that_inspect_knows() {
 #[test]
 fn another_store_is_imported_whole() {
     let bench = Bench::new();
-    bench.fake(&["--takes", "3", "--no-report"]).expect(0, &[]);
+    bench.fake(&["--takes", "3"]).expect(0, &[]);
     let other = Bench::new();
     let file = bench.store().display().to_string();
     other.run(&["import", &file]).expect(0, &["1 added"]);

@@ -120,8 +120,24 @@ fn write(to: &Path, text: &str) -> Result<(), CliError> {
 }
 
 const COLUMNS: [&str; 18] = [
-    "run", "study", "machine", "label", "instrument", "metric", "unit", "better", "params", "definition",
-    "arm", "take", "block", "phase", "at_ns", "window_ns", "value", "histogram",
+    "run",
+    "study",
+    "machine",
+    "label",
+    "instrument",
+    "metric",
+    "unit",
+    "better",
+    "params",
+    "definition",
+    "arm",
+    "take",
+    "block",
+    "phase",
+    "at_ns",
+    "window_ns",
+    "value",
+    "histogram",
 ];
 
 /// One line a reading; a histogram's bytes in hexadecimal.

@@ -38,8 +38,12 @@ impl From<OwnError> for CliError {
             OwnError::Schema { schema, .. } if schema.starts_with("boxscore.export/") => {
                 plain.hint("a newer boxscore wrote it: use that one")
             }
-            OwnError::Schema { .. } | OwnError::Foreign { .. } => plain.hint("`boxscore export RUN -o FILE` writes what can be read back"),
-            OwnError::Malformed { .. } | OwnError::Run { .. } => plain.hint("the file is damaged: export it again"),
+            OwnError::Schema { .. } | OwnError::Foreign { .. } => {
+                plain.hint("`boxscore export RUN -o FILE` writes what can be read back")
+            }
+            OwnError::Malformed { .. } | OwnError::Run { .. } => {
+                plain.hint("the file is damaged: export it again")
+            }
         }
     }
 }
@@ -79,9 +83,8 @@ fn document(name: &str, text: &str) -> Result<Vec<RunData>, OwnError> {
 
 /// The text of these runs, one run a line. It is also the verb's document, so it has that one's fields.
 pub fn write(runs: &[RunData]) -> Result<String, CliError> {
-    let wrong = |what: &str, error: serde_json::Error| {
-        CliError::data(format!("{what} cannot be written: {error}"))
-    };
+    let wrong =
+        |what: &str, error: serde_json::Error| CliError::data(format!("{what} cannot be written: {error}"));
     let first = serde_json::to_string(&runs.first().map(|run| &run.head.id));
     let first = first.map_err(|error| wrong("the run's id", error))?;
     let mut text =
@@ -277,7 +280,8 @@ impl Run {
         let takes: Vec<TakeHead> = self.takes.into_iter().map(take_back).collect::<Result<_, _>>()?;
         let series: Vec<Series> = self.series.into_iter().map(series_back).collect::<Result<_, _>>()?;
         let status = Status::parse(&self.status).ok_or_else(|| format!("no status is `{}`", self.status))?;
-        let price = |cost: Cost| Price { amount: cost.amount.0, hourly: cost.hourly, currency: cost.currency };
+        let price =
+            |cost: Cost| Price { amount: cost.amount.0, hourly: cost.hourly, currency: cost.currency };
         let own_cost = self.own_cost.map(|[agent, telemetry, seconds]| OwnCost {
             agent_cpu_seconds: agent.0,
             telemetry_cpu_seconds: telemetry.0,

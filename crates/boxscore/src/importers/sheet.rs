@@ -190,7 +190,8 @@ mod tests {
     #[test]
     fn friendly_columns_and_keys_are_the_same_facts() {
         let short = parse("a.csv", "machine,cpu,cores,ram_gb\nbox,X 1,4,8\n").unwrap();
-        let long = parse("b.csv", "machine,cpu.model,cpu.cores,memory.installed.bytes\nbox,X 1,4,8GiB\n").unwrap();
+        let long =
+            parse("b.csv", "machine,cpu.model,cpu.cores,memory.installed.bytes\nbox,X 1,4,8GiB\n").unwrap();
         let plain = |sheets: &[MachineSheet]| -> Vec<_> {
             let mut facts: Vec<_> =
                 sheets[0].facts.iter().map(|fact| (fact.key.clone(), fact.value.clone().unwrap())).collect();
