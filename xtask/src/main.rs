@@ -10,6 +10,7 @@ mod generate;
 mod new;
 mod perf;
 mod shell;
+mod smoke;
 mod tidy;
 
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ cargo xtask VERB
   new instrument NAME [--family cpu|memory|disk|machine]
                                a benchmark that works, to be changed
   test-all                     ci, longer fuzzing, the binaries of every target
-  dist | dist-all              static binaries in dist/: of this host, or of every target
+  dist | dist-all              static binaries in dist/: of this host, or of every target (each then tried)
   perf [OPTIONS]               our kernels beside others', our size and start-up (`perf --help`)
   gen [--check]                write the generated files (or say which are stale)";
 
