@@ -40,34 +40,34 @@ pub fn run(options: &Options, outcome: &mut Outcome) -> Result<()> {
         return Ok(());
     }
     let store = Scratch::new()?;
-    let mut keep = |what, value, most, unit| {
-        let limit = Limit { what, value, most, unit };
-        let mark = if value <= most { "holds" } else { "BROKEN" };
-        println!("{what:<44} {value:>10.2} {unit} of {most} {unit}: {mark}");
-        outcome.limits.push(limit);
-    };
     #[expect(clippy::cast_precision_loss, reason = "a file's size is far below 2^53")]
     let megabytes = std::fs::metadata(&binary)?.len() as f64 / 1e6;
-    keep("size of the binary", megabytes, 15.0, "MB");
-    let here = |words: &[&str]| store.command(&binary, words);
-    keep("boxscore --version", middle(|| here(&["--version"]), TURNS)?.ms, 10.0, "ms");
-    keep("boxscore inspect", middle(|| here(&["inspect"]), TURNS)?.ms, 200.0, "ms");
-    match store.fill(&binary) {
-        Ok(()) => {}
-        Err(error) => {
-            outcome.skip("a store of 1,000 runs", &format!("{error:#}"));
-            return Ok(());
-        }
+    keep(outcome, "size of the binary", Ok(megabytes), 15.0, "MB");
+    let timed = |words: &[&str], turns| middle(|| store.command(&binary, words), turns).map(|cost| cost.ms);
+    keep(outcome, "boxscore --version", timed(&["--version"], TURNS), 10.0, "ms");
+    keep(outcome, "boxscore inspect", timed(&["inspect"], TURNS), 200.0, "ms");
+    if let Err(error) = store.fill(&binary) {
+        outcome.skip("a store of 1,000 runs", &format!("{error:#}"));
+        return Ok(());
     }
-    for (what, words) in [
-        ("boxscore history, 1,000 runs", &["history"][..]),
-        ("boxscore compare latest~1 latest, 1,000 runs", &["compare", "latest~1", "latest"]),
-    ] {
-        keep(what, middle(|| here(words), 5)?.ms, 1000.0, "ms");
-    }
-    let run = middle(|| store.fake_run(&binary), 3)?;
-    keep("memory of a run, 1,000 runs in the store", run.peak_kib / 1000.0 * 1.024, 100.0, "MB");
+    keep(outcome, "boxscore history, 1,000 runs", timed(&["history"], 5), 1000.0, "ms");
+    let compare = timed(&["compare", "latest~1", "latest"], 5);
+    keep(outcome, "boxscore compare, 1,000 runs", compare, 1000.0, "ms");
+    let peak = middle(|| store.fake_run(&binary), 3).map(|cost| cost.peak_kib * 1.024e-3);
+    keep(outcome, "memory of a run, 1,000 runs in the store", peak, 100.0, "MB");
     Ok(())
+}
+
+/// Shows and keeps a value with its limit; a verb that fails is skipped, visibly.
+fn keep(outcome: &mut Outcome, what: &'static str, value: Result<f64>, most: f64, unit: &'static str) {
+    match value {
+        Ok(value) => {
+            let mark = if value <= most { "holds" } else { "BROKEN" };
+            println!("{what:<44} {value:>10.2} {unit} of {most} {unit}: {mark}");
+            outcome.limits.push(Limit { what, value, most, unit });
+        }
+        Err(error) => outcome.skip(what, &format!("{error:#}")),
+    }
 }
 
 /// A folder of its own that goes when this does.
