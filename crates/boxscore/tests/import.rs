@@ -47,7 +47,7 @@ fn of_wrong_files_nothing_is_kept() {
         ("other.json", "{\"a\": 1}", "not an export of boxscore"),
     ] {
         std::fs::write(bench.path(name), text).expect("a file");
-        bench.run(&["import", "good.csv", name]).expect(1, &["error: ", said, "hint: "][..2].as_ref());
+        bench.run(&["import", "good.csv", name]).expect(1, &["error: ", said]);
     }
     bench.run(&["import", "good.csv", "missing.csv"]).expect(1, &["missing.csv: "]);
     assert!(!bench.store().exists(), "something was kept");

@@ -65,4 +65,6 @@ fn unknown_and_ambiguous_names_say_what_there_is() {
     said.expect(1, &["may mean any of 2", "the sheet of xeon-e5620", "the published machine xeon-e5620"]);
     let sheet = one(&bench, &["inspect", "sheet xeon-e5620", "--json"]);
     assert_eq!(number(&sheet.facts, "cpu.cores"), Some(4.0));
+    bench.fake(&["--takes", "3", "--label", "xeon-x3470"]).expect(0, &[]);
+    bench.run(&["inspect", "xeon-x3470"]).expect(1, &["may mean any of 2", "the label of run"]);
 }

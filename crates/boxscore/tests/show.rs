@@ -56,6 +56,22 @@ fn a_second_run_replaces_the_assumed_noise() {
 }
 
 #[test]
+fn machines_and_exported_files_are_runs_too() {
+    let bench = Bench::new();
+    bench.fake(&["--takes", "7"]).expect(0, &[]);
+    bench.fake(&["--takes", "7"]).expect(0, &[]);
+    let newest = shown(&bench, &["show", "--json"]);
+    assert_eq!(shown(&bench, &["show", "planted", "--json"]), newest);
+    bench.run(&["export", "-o", "x.json"]).expect(0, &[]);
+    let file = shown(&bench, &["show", "x.json", "--json"]);
+    assert_eq!((&file.run, file.series[0].median), (&newest.run, newest.series[0].median));
+    bench.run(&["show", "."]).expect(1, &["has no complete run in the store"]);
+    bench
+        .run(&["show", "xeon-e5620"])
+        .expect(1, &["has a sheet but no run", "hint: boxscore inspect xeon-e5620"]);
+}
+
+#[test]
 fn a_wrong_name_says_what_to_do() {
     let bench = Bench::new();
     bench.run(&["show"]).expect(1, &["error: there is no store", "hint: `boxscore run --quick`"]);

@@ -11,6 +11,7 @@ use store::{Filter, Store};
 
 use crate::cli::Global;
 use crate::error::{CliError, nearest};
+use crate::ids::short;
 use crate::{catalogue, out, paths, present, resolve};
 
 const AFTER: &str = "\
@@ -82,11 +83,15 @@ pub fn machine(name: &str, store: Option<&Store>) -> Result<Option<Machine>, Cli
         return Ok(Some(Machine::This(identity(&facts), facts)));
     }
     let mut found: Vec<Machine> = Vec::new();
+    let mut labelled = None;
     if let Some(store) = store {
         let fits = |id: &str, known: &str| id == name || known == name;
         for head in store.heads(&Filter::default()).map_err(present::store_error)?.into_iter().rev() {
             let known =
                 |machine: &Machine| matches!(machine, Machine::Measured(one) if one.id == head.machine_id);
+            if head.label.as_deref() == Some(name) && !fits(&head.machine_id, &head.machine) {
+                labelled = Some(format!("the label of run {}", short(&head.id)));
+            }
             if fits(&head.machine_id, &head.machine) && !found.iter().any(known) {
                 found.push(Machine::Measured(MachineDoc { id: head.machine_id, name: head.machine }));
             }
@@ -103,8 +108,9 @@ pub fn machine(name: &str, store: Option<&Store>) -> Result<Option<Machine>, Cli
     if catalogue::references().into_iter().any(|known| known == name) {
         found.push(Machine::Reference(name.to_owned()));
     }
-    if found.len() > 1 {
-        let list: Vec<String> = found.iter().map(Machine::says).collect();
+    let meanings = found.iter().map(Machine::says);
+    let list: Vec<String> = meanings.chain(labelled.filter(|_| !found.is_empty())).collect();
+    if list.len() > 1 {
         return Err(CliError::data(format!("`{name}` may mean any of {}: {}", list.len(), list.join("; ")))
             .hint("say the machine's id, or a run of it"));
     }

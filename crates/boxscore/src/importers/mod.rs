@@ -64,3 +64,40 @@ fn store(path: &Path) -> Result<Read, CliError> {
     let runs = store.load_many(&ids).map_err(present::store_error)?;
     Ok(Read { runs, machines: store.sheets().map_err(present::store_error)? })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_with_its_name(text in any::<String>()) {
+            if let Err(error) = parse("some.file", &text) {
+                prop_assert!(error.message.starts_with("some.file:"), "{}", error.message);
+            }
+        }
+
+        #[test]
+        fn any_cells_are_machines_or_an_error_with_a_line(
+            cells in proptest::collection::vec("[ -~]{0,12}", 3),
+            column in "(cpu|cores|ram_gb|crc32_instruction|cpu\\.mhz\\.max|memory\\.bytes|[a-z.]{1,8})",
+        ) {
+            let text = format!("machine,{column},note\n{}\n", cells.join(","));
+            match parse("m.csv", &text) {
+                Ok(read) => prop_assert!(read.runs.is_empty() && !read.machines.is_empty()),
+                Err(error) => prop_assert!(error.message.starts_with("m.csv:"), "{}", error.message),
+            }
+        }
+    }
+
+    #[test]
+    fn formats_are_told_by_content() {
+        let sheet = parse("x", "\u{feff}cores,machine\n4,box\n").unwrap();
+        assert_eq!((sheet.runs.len(), sheet.machines[0].name.as_str()), (0, "box"));
+        assert_eq!(parse("x", "").unwrap_err().message, "x: the format is not known");
+        let none = parse("x", "{\"schema\": \"boxscore.export/1\", \"runs\": []}").unwrap();
+        assert_eq!(none, Read::default());
+    }
+}
