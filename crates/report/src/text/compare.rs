@@ -52,12 +52,15 @@ pub fn arms(doc: &CompareDoc) -> &[ArmDoc] {
 /// The figures to show: headlines and published points, or all.
 #[must_use]
 pub fn figures(doc: &CompareDoc, all: bool) -> Vec<Figure<'_>> {
-    let wanted = |row: &&RowDoc| all || row.headline || row.point;
+    let detail = |row: &RowDoc| names::is_detail(&row.instrument, &row.metric);
+    let wanted = |row: &&RowDoc| all || ((row.headline || row.point) && !detail(row));
     let mut shown: Vec<&RowDoc> = doc.rows.iter().filter(wanted).collect();
     if shown.is_empty() {
         shown = doc.rows.iter().collect();
     }
-    shown.sort_by_key(|row| names::rank(&row.instrument));
+    shown.sort_by_cached_key(|row| {
+        names::order(Key { instrument: &row.instrument, metric: &row.metric, params: &row.params })
+    });
     let mut order: Vec<(&str, &str, &Params)> = Vec::new();
     let mut cells: BTreeMap<(&str, &str, &Params), Vec<Option<&RowDoc>>> = BTreeMap::new();
     for row in shown {
@@ -260,8 +263,12 @@ fn values_table(doc: &CompareDoc, figures: &[Figure<'_>], places: &[usize]) -> G
     let mut columns = vec![("", Align::Left), ("", Align::Left), (base.as_str(), Align::Right)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut grid = Grid::new(&columns);
-    let mut arms: Vec<_> = places.iter().map(|place| value_cells(figures, *place).into_iter()).collect();
-    for figure in figures {
+    let here = |figure: &&Figure<'_>| {
+        places.iter().any(|place| figure.rows.get(*place).copied().flatten().is_some())
+    };
+    let figures: Vec<Figure<'_>> = figures.iter().filter(here).cloned().collect();
+    let mut arms: Vec<_> = places.iter().map(|place| value_cells(&figures, *place).into_iter()).collect();
+    for figure in &figures {
         let scale = figure.scale();
         let mut cells: Vec<Cell> = vec![
             figure.label.clone().into(),
@@ -368,7 +375,10 @@ pub fn index_text(index: &IndexDoc) -> String {
 }
 
 fn indexes(doc: &CompareDoc, look: Look) -> String {
-    let shown = doc.index.iter().filter(|index| index.arm != index.reference);
+    let published = |name: &str| doc.arms.iter().any(|arm| arm.name == name && arm.published);
+    let shown = doc.index.iter().filter(|index| {
+        index.arm != index.reference && !published(&index.arm) && !published(&index.reference)
+    });
     let text: String = shown.map(|index| hang("index  ", &index_text(index), look.columns)).collect();
     if text.is_empty() { text } else { format!("\n{text}") }
 }
@@ -388,7 +398,7 @@ fn below(doc: &CompareDoc, figures: &[Figure<'_>], all: bool, whys: &Whys, look:
     if whys.0.len() > MOST_WHYS {
         out.push_str(&format!("{} more reasons: see --json\n", whys.0.len() - MOST_WHYS));
     }
-    for note in notes::doubts(&doc.findings) {
+    for note in notes::doubts(&doc.findings, &notes::headlines_compared(doc)) {
         out.push_str(&notes::line(note.state, &note.text, look));
     }
     for (source, names) in published(doc) {
