@@ -256,7 +256,10 @@ impl Resolver {
         let machines = self.heads.iter().map(|head| head.machine.as_str());
         let published = self.machines.iter().map(|machine| machine.name.as_str());
         let error = CliError::data(format!("no run, label, machine or file is called `{name}`"));
-        match nearest(name, labels.chain(machines).chain(published).chain(catalogue::references()).chain(["latest"])) {
+        match nearest(
+            name,
+            labels.chain(machines).chain(published).chain(catalogue::references()).chain(["latest"]),
+        ) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => {
                 let published: Vec<&str> =
