@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::shell;
+use crate::{shell, smoke};
 
 /// What `dist-all` builds.
 const TARGETS: &[&str] =
@@ -33,22 +33,29 @@ pub fn host() -> Result<()> {
         build.env("RUSTFLAGS", flags);
     }
     shell::must(&mut build)?;
-    publish(&target, "boxscore")
+    smoke::shape(&publish(&target, "boxscore")?)
 }
 
-/// Every target, as `dist/boxscore-ARCH`, by a cross compiler that needs no packages of the system.
+/// Every target, as `dist/boxscore-ARCH`, by a cross compiler that needs no packages of the system. Each binary is
+/// then tried; all must name the same build, since a machine refuses an agent of another one.
 pub fn all() -> Result<()> {
     let folder = zig()?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path)))?;
+    let mut builds: Vec<(String, String)> = Vec::new();
     for target in TARGETS {
         install(target)?;
         let words = ["zigbuild", "--release", "--locked", "-p", "boxscore", "--target", target];
         shell::must(shell::command(&shell::cargo(), &words).env("PATH", &path))?;
         let arch = target.split('-').next().unwrap_or(target);
-        publish(target, &format!("boxscore-{arch}"))?;
+        let binary = publish(target, &format!("boxscore-{arch}"))?;
+        smoke::shape(&binary)?;
+        builds.extend(smoke::run(&binary, arch)?.map(|build| (arch.to_owned(), build)));
     }
-    Ok(())
+    match builds.iter().find(|(_, build)| *build != builds[0].1) {
+        Some((arch, build)) => bail!("{arch} is build {build}, {} is {}", builds[0].0, builds[0].1),
+        None => Ok(()),
+    }
 }
 
 /// Has the standard library of a target, if need be from rustup.
@@ -84,8 +91,8 @@ fn zig() -> Result<PathBuf> {
     Ok(bin)
 }
 
-/// Copies the binary to `dist/` with its checksum, and says how large it is.
-fn publish(target: &str, name: &str) -> Result<()> {
+/// Copies the binary to `dist/` with its checksum, says how large it is, and gives its path.
+fn publish(target: &str, name: &str) -> Result<PathBuf> {
     let root = shell::root();
     let folder = root.join("dist");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -98,7 +105,7 @@ fn publish(target: &str, name: &str) -> Result<()> {
     let sum = shell::must_output(shell::command("sha256sum", &[name]).current_dir(&folder))?;
     fs::write(folder.join(format!("{name}.sha256")), sum)?;
     println!("dist/{name}  {target}  {}", megabytes(fs::metadata(&to)?.len()));
-    Ok(())
+    Ok(to)
 }
 
 fn target_folder(root: &Path) -> PathBuf {

@@ -8,7 +8,9 @@ mod deny;
 mod dist;
 mod generate;
 mod new;
+mod perf;
 mod shell;
+mod smoke;
 mod tidy;
 
 use std::process::ExitCode;
@@ -22,7 +24,8 @@ cargo xtask VERB
   new instrument NAME [--family cpu|memory|disk|machine]
                                a benchmark that works, to be changed
   test-all                     ci, longer fuzzing, the binaries of every target
-  dist | dist-all              static binaries in dist/: of this host, or of every target
+  dist | dist-all              static binaries in dist/: of this host, or of every target (each then tried)
+  perf [OPTIONS]               our kernels beside others', our size and start-up (`perf --help`)
   gen [--check]                write the generated files (or say which are stale)";
 
 fn main() -> ExitCode {
@@ -46,6 +49,7 @@ fn verb(words: &[&str]) -> Result<()> {
         ["dist"] => dist::host(),
         ["dist-all"] => dist::all(),
         ["tidy"] => tidy::run(),
+        ["perf", rest @ ..] => perf::run(rest),
         ["gen"] => generate::run(false),
         ["gen", "--check"] => generate::run(true),
         [] | ["help" | "--help" | "-h"] => {

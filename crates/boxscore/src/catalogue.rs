@@ -65,7 +65,7 @@ pub fn machines() -> Result<Vec<PublishedMachine>, csv::CsvError> {
 }
 
 /// Columns that are numbers: the fact, the factor to its base unit, and the unit.
-const NUMBERS: [(&str, &str, f64, Unit); 14] = [
+pub const NUMBERS: [(&str, &str, f64, Unit); 14] = [
     ("cores", "cpu.cores", 1.0, Unit::Count),
     ("threads", "cpu.threads", 1.0, Unit::Count),
     ("clock_ghz", "cpu.mhz.base", 1e9, Unit::Hertz),
@@ -83,7 +83,7 @@ const NUMBERS: [(&str, &str, f64, Unit); 14] = [
 ];
 
 /// Columns that are yes or no.
-const FLAGS: [(&str, &str); 4] = [
+pub const FLAGS: [(&str, &str); 4] = [
     ("crc32_instruction", "cpu.isa.crc32"),
     ("gib_pages", "cpu.isa.gib_pages"),
     ("on_die_memory_controller", "cpu.on_die.memory_controller"),

@@ -16,7 +16,7 @@ use crate::cli::agent::BUILD;
 use crate::cli::compare::cards;
 use crate::error::CliError;
 use crate::ids::short;
-use crate::resolve::{Loaded, Resolver};
+use crate::resolve::{Loaded, Resolver, is_whole};
 use crate::{out, paths};
 
 /// The store's refusal as a user meets it.
@@ -68,9 +68,11 @@ fn command(plan: &Plan, run: &str) -> String {
 
 /// What stands beside a run: its own arms, the other machines of its study, or a reference machine.
 pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareDoc>, CliError> {
+    let whole: Vec<&Shown> = runs.iter().filter(|one| is_whole(&one.data.head)).collect();
     let cards = cards();
     let options = CompareOptions { cards: &cards, ..CompareOptions::default() };
-    let loaded: Vec<Loaded> = match runs {
+    let loaded: Vec<Loaded> = match whole.as_slice() {
+        [] => return Ok(None),
         [one] if one.data.plan.arms.len() > 1 => resolver.arms(&one.data.head.id)?,
         [one] => match resolver.reference()? {
             Some(reference) if reference.machine.id != one.data.head.machine_id => {

@@ -12,14 +12,14 @@ use model::doc::MachineDoc;
 use model::fact::same_class;
 use model::{Fact, FactValue, SeriesKey};
 use report::text::line::{self, Pasted};
-use store::{Filter, Mode, Store, Want, Which};
+use store::{Filter, MachineSheet, Mode, Store, StoreError, Want, Which};
 use verdict::compare::Side;
 
 use crate::catalogue::{self, PublishedMachine};
 use crate::cli::Global;
 use crate::error::{CliError, nearest};
 use crate::ids::short;
-use crate::{importers, paths, present};
+use crate::{importers, out, paths, present};
 
 /// Runs that are pooled, and earlier runs that the noise is taken from, at the most.
 const MOST_RUNS: usize = 20;
@@ -37,7 +37,10 @@ pub fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
     }
     let labelled: Vec<&RunHead> = heads.iter().filter(|head| head.label.as_deref() == Some(name)).collect();
     match labelled.as_slice() {
-        [] => store.resolve(name).map_err(|error| present::store_error(error).hint(known_names(&heads))),
+        [] => store.resolve(name).map_err(|error| match error {
+            StoreError::NoRun { .. } => present::store_error(error).hint(known_names(&heads)),
+            other => present::store_error(other),
+        }),
         [head] => Ok(head.id.clone()),
         many => Err(ambiguous(name, many.iter().map(|head| candidate(head)))),
     }
@@ -63,7 +66,9 @@ fn latest(name: &str) -> Result<Option<usize>, CliError> {
     }
 }
 
-fn is_whole(head: &RunHead) -> bool {
+/// Complete runs only are compared.
+#[must_use]
+pub fn is_whole(head: &RunHead) -> bool {
     matches!(head.status, Status::Complete | Status::Faulty)
 }
 
@@ -178,6 +183,14 @@ impl Resolver {
             return self.this_machine();
         }
         if Path::new(name).is_file() {
+            let known = |head: &RunHead| head.label.as_deref() == Some(name) || head.machine == name;
+            if self.heads.iter().any(known) {
+                return Err(ambiguous(
+                    name,
+                    [format!("the file {name}"), format!("the label or machine {name}")].into_iter(),
+                )
+                .hint(format!("say ./{name} for the file, or the run's id")));
+            }
             return file_side(name);
         }
         self.named(name)
@@ -194,7 +207,11 @@ impl Resolver {
         }
         let study = run.head.study.clone();
         let siblings: Vec<RunHead> = self.heads.iter().filter(|head| head.study == study).cloned().collect();
-        siblings.iter().map(|head| self.pool(&head.machine, std::slice::from_ref(head), None)).collect()
+        let (whole, cut): (Vec<RunHead>, Vec<RunHead>) = siblings.into_iter().partition(is_whole);
+        for head in &cut {
+            out::say(&format!("note: {} is left out: {}", candidate(head), head.status.word()));
+        }
+        whole.iter().map(|head| self.pool(&head.machine, std::slice::from_ref(head), None)).collect()
     }
 
     fn this_machine(&mut self) -> Result<Loaded, CliError> {
@@ -222,7 +239,7 @@ impl Resolver {
         let labelled = by(&|head| head.label.as_deref() == Some(of_run));
         let machine = by(&|head| head.machine == of_run || head.machine_id == of_run);
         let published = self.machines.iter().find(|machine| machine.name == of_run).cloned();
-        let id = self.store.as_ref().and_then(|store| store.resolve(of_run).ok());
+        let id = self.id(of_run, labelled.is_empty() && machine.is_empty() && published.is_none())?;
         let one = by(&|head| Some(&head.id) == id.as_ref());
         let mut meanings: Vec<(String, Vec<RunHead>)> = Vec::new();
         for (what, heads) in [("label", labelled), ("machine", machine), ("run", one)] {
@@ -231,6 +248,11 @@ impl Resolver {
             if !heads.is_empty() && !same {
                 meanings.push((format!("the {what} {of_run}"), heads));
             }
+        }
+        if meanings.is_empty()
+            && let Some(sheet) = self.sheet(of_run)?
+        {
+            return Ok(sheet_side(&sheet));
         }
         if meanings.is_empty()
             && let Some((reference, runs)) = catalogue::reference_named(of_run)?
@@ -248,6 +270,24 @@ impl Resolver {
                 let published = published.map(|machine| format!("the published machine {}", machine.name));
                 Err(ambiguous(name, many.iter().map(|(what, _)| what.clone()).chain(published)))
             }
+        }
+    }
+
+    /// The sheet of a machine that was imported without runs.
+    fn sheet(&self, name: &str) -> Result<Option<MachineSheet>, CliError> {
+        let Some(store) = &self.store else { return Ok(None) };
+        let sheets = store.sheets().map_err(present::store_error)?;
+        Ok(sheets.into_iter().find(|sheet| sheet.name == name || sheet.id == name))
+    }
+
+    /// The run that an id or its beginning means; several are an error only where nothing else is meant.
+    fn id(&self, name: &str, alone: bool) -> Result<Option<String>, CliError> {
+        let Some(store) = &self.store else { return Ok(None) };
+        match store.resolve(name) {
+            Ok(id) => Ok(Some(id)),
+            Err(StoreError::NoRun { .. }) => Ok(None),
+            Err(StoreError::Ambiguous { .. }) if !alone => Ok(None),
+            Err(error) => Err(present::store_error(error)),
         }
     }
 
@@ -383,6 +423,22 @@ fn published_side(machine: &PublishedMachine) -> Loaded {
         price: machine.price.clone(),
         watts: machine.watts,
         source: Some(machine.study.clone()),
+    }
+}
+
+/// A machine that is known from a sheet only: facts, and no figures.
+fn sheet_side(sheet: &MachineSheet) -> Loaded {
+    Loaded {
+        name: sheet.name.clone(),
+        machine: MachineDoc { id: sheet.id.clone(), name: sheet.name.clone() },
+        runs: Vec::new(),
+        earlier: Vec::new(),
+        arm: None,
+        published: Vec::new(),
+        facts: sheet.facts.clone(),
+        price: None,
+        watts: None,
+        source: Some(sheet.source.clone()),
     }
 }
 

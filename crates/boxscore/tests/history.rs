@@ -20,7 +20,7 @@ fn without_a_store_there_is_no_history_and_no_error() {
 fn runs_come_newest_first_up_to_the_limit() {
     let bench = Bench::new();
     for label in ["one", "two", "two"] {
-        bench.fake(&["--takes", "3", "--label", label, "--no-report"]).expect(0, &[]);
+        bench.fake(&["--takes", "3", "--label", label]).expect(0, &[]);
     }
     let document = |args: &[&str]| -> HistoryDoc {
         serde_json::from_str(&bench.run(args).expect(0, &[]).out).expect("a document")

@@ -12,7 +12,7 @@ fn shown(bench: &Bench, args: &[&str]) -> RunDoc {
 #[test]
 fn the_figures_are_those_of_the_takes() {
     let bench = Bench::new();
-    bench.fake(&["--takes", "7", "--label", "planted", "--no-report"]).expect(0, &[]);
+    bench.fake(&["--takes", "7", "--label", "planted"]).expect(0, &[]);
     let data = bench.only();
     let document = shown(&bench, &["show", "planted", "--takes", "--json"]);
     assert_eq!((document.schema.as_str(), &document.run), ("boxscore.show/1", &data.head.id));
@@ -37,7 +37,7 @@ fn the_figures_are_those_of_the_takes() {
 #[test]
 fn the_line_is_short_and_read_back() {
     let bench = Bench::new();
-    bench.fake(&["--takes", "7", "--no-report"]).expect(0, &[]);
+    bench.fake(&["--takes", "7"]).expect(0, &[]);
     let said = bench.run(&["show", "--line"]).expect(0, &[]);
     assert_eq!(said.out.lines().count(), 1);
     let pasted = report::text::line::parse(&said.out).expect("a line");
@@ -49,17 +49,33 @@ fn the_line_is_short_and_read_back() {
 fn a_second_run_replaces_the_assumed_noise() {
     let bench = Bench::new();
     let text = |bench: &Bench| shown(bench, &["show", "--json"]).series[0].noise;
-    bench.fake(&["--takes", "7", "--no-report"]).expect(0, &[]);
+    bench.fake(&["--takes", "7"]).expect(0, &[]);
     assert_eq!(text(&bench), model::doc::Noise::Assumed);
-    bench.fake(&["--takes", "7", "--no-report"]).expect(0, &[]);
+    bench.fake(&["--takes", "7"]).expect(0, &[]);
     assert_ne!(text(&bench), model::doc::Noise::Assumed);
+}
+
+#[test]
+fn machines_and_exported_files_are_runs_too() {
+    let bench = Bench::new();
+    bench.fake(&["--takes", "7"]).expect(0, &[]);
+    bench.fake(&["--takes", "7"]).expect(0, &[]);
+    let newest = shown(&bench, &["show", "--json"]);
+    assert_eq!(shown(&bench, &["show", "planted", "--json"]), newest);
+    bench.run(&["export", "-o", "x.json"]).expect(0, &[]);
+    let file = shown(&bench, &["show", "x.json", "--json"]);
+    assert_eq!((&file.run, file.series[0].median), (&newest.run, newest.series[0].median));
+    bench.run(&["show", "."]).expect(1, &["has no complete run in the store"]);
+    bench
+        .run(&["show", "xeon-e5620"])
+        .expect(1, &["has a sheet but no run", "hint: boxscore inspect xeon-e5620"]);
 }
 
 #[test]
 fn a_wrong_name_says_what_to_do() {
     let bench = Bench::new();
     bench.run(&["show"]).expect(1, &["error: there is no store", "hint: `boxscore run --quick`"]);
-    bench.fake(&["--takes", "3", "--no-report"]).expect(0, &[]);
+    bench.fake(&["--takes", "3"]).expect(0, &[]);
     bench.run(&["show", "nobody"]).expect(1, &["nobody", "boxscore history"]);
     let said = bench.run(&["show", "nobody", "--json"]).expect(1, &[]);
     let error: ErrorDoc = serde_json::from_str(&said.out).expect("an error document");

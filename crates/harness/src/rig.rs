@@ -12,6 +12,9 @@ use crate::fake::{FakeProbe, Stand};
 /// Share of memory that prepared probes may hold together.
 const MEMORY_SHARE: f64 = 0.4;
 
+/// A 32-bit program has at most 4 GiB of addresses; one of them is left to the kernel, code and stacks.
+const ADDRESSABLE_32: u64 = 3 << 30;
+
 /// What the inventory said that instruments need to know.
 #[derive(Clone, Debug, Default)]
 pub struct Host {
@@ -34,9 +37,15 @@ impl Host {
         };
         let largest = |keys: &[&str]| keys.iter().filter_map(|key| bytes(key)).max();
         let llc = largest(&["cache.l4.bytes", "cache.l3.bytes"]).or_else(|| largest(&["cache.l2.bytes"]));
-        let memory = [bytes("memory.bytes"), bytes("cgroup.memory.limit")].into_iter().flatten().min();
+        let memory = [bytes("memory.bytes"), bytes("cgroup.memory.limit"), addressable(usize::BITS)];
+        let memory = memory.into_iter().flatten().min();
         Host { cpus: cpus.to_vec(), llc, memory }
     }
+}
+
+/// The memory that a program with pointers of so many bits can reach, where that is less than machines have.
+fn addressable(bits: u32) -> Option<u64> {
+    (bits <= 32).then_some(ADDRESSABLE_32)
 }
 
 /// A prepared cell of one arm.
@@ -193,5 +202,31 @@ pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> 
         memory: host.memory,
         seed: job.plan.seed,
         command: job.plan.command.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Unit;
+
+    use super::*;
+
+    #[test]
+    fn the_least_memory_counts() {
+        let memory = |facts: &[(&str, f64)]| {
+            let facts: Vec<Fact> =
+                facts.iter().map(|(key, n)| Fact::number(*key, *n, Unit::Bytes, "x")).collect();
+            Host::from_facts(&facts, &[0]).memory
+        };
+        let gib = f64::from(1u32 << 30);
+        assert_eq!(memory(&[("memory.bytes", 2.0 * gib), ("cgroup.memory.limit", gib)]), Some(1 << 30));
+        let large = if usize::BITS > 32 { 64 << 30 } else { ADDRESSABLE_32 };
+        assert_eq!(memory(&[("memory.bytes", 64.0 * gib)]), Some(large));
+    }
+
+    #[test]
+    fn only_small_pointers_bound_memory() {
+        assert_eq!(addressable(32), Some(3 << 30));
+        assert_eq!(addressable(64), None);
     }
 }

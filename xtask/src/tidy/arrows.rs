@@ -34,7 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "boxscore",
         &["model", "stats", "sys", "instruments", "harness", "logs", "store", "verdict", "report", "lab"],
     ),
-    ("xtask", &[]),
+    ("xtask", &["stats"]),
 ];
 
 /// Outside crates with few homes, and why.

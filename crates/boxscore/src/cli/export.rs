@@ -1,11 +1,278 @@
-//! `boxscore export`.
+//! `boxscore export`: runs as JSON that can be imported again, as CSV, or as Go benchmark text.
+//!
+//! Values are in base units and unrounded. The default place is stdout.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use model::Better;
+use model::data::{RunData, Series};
+use model::doc::DoneDoc;
+use model::reading::{Phase, Value};
+use model::unit::Unit;
+use store::Filter;
 
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::importers::own;
+use crate::{out, paths, present, resolve};
+
+const AFTER: &str = "\
+Examples:
+  boxscore export -o box1.json                    the newest run, whole; `boxscore import` reads it
+  boxscore export --all -o everything.json
+  boxscore export latest --format csv > takes.csv one line a reading
+  boxscore export before --format bench > a.txt   for benchstat a.txt b.txt";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Whole runs, which `import` reads back
+    Json,
+    /// One line a reading
+    Csv,
+    /// Go benchmark text
+    Bench,
+}
 
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {}
+#[command(after_long_help = AFTER)]
+pub struct Args {
+    /// Runs of the store: ids, labels, latest, latest~N [default: latest]
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Every run of the store
+    #[arg(long, conflicts_with = "runs")]
+    pub all: bool,
+    /// json, csv or bench
+    #[arg(long, short, value_name = "FORMAT", default_value = "json")]
+    pub format: Format,
+    /// Write to this file [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
 
-pub fn run(_args: &Args, _global: &Global) -> Result<u8, CliError> {
-    Err(CliError::usage("not built yet"))
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    let path = paths::store(global)?;
+    if global.json && args.output.is_none() && args.format != Format::Json {
+        return Err(CliError::usage("--json prints a document on stdout, and so does the export")
+            .hint("name a file with -o"));
+    }
+    let store = resolve::open(&path)?;
+    let ids: Vec<String> = if args.all {
+        let heads = store.heads(&Filter::default()).map_err(present::store_error)?;
+        heads.into_iter().map(|head| head.id).collect()
+    } else if args.runs.is_empty() {
+        vec![resolve::run_id("latest", &store)?]
+    } else {
+        let mut ids: Vec<String> = Vec::new();
+        for name in &args.runs {
+            let id = resolve::run_id(name, &store)?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
+    };
+    let runs = store.load_many(&ids).map_err(present::store_error)?;
+    let text = match args.format {
+        Format::Json => own::write(&runs)?,
+        Format::Csv => csv(&runs)?,
+        Format::Bench => bench(&runs),
+    };
+    let Some(to) = &args.output else {
+        out::print(&text);
+        return Ok(0);
+    };
+    write(to, &text)?;
+    if global.json {
+        out::json(&DoneDoc {
+            schema: "boxscore.export/1".to_owned(),
+            ok: true,
+            paths: vec![to.display().to_string()],
+            run: ids.first().cloned(),
+        });
+    } else {
+        out::say(&format!("{}: {}", to.display(), counted(runs.len())));
+    }
+    Ok(0)
+}
+
+fn counted(runs: usize) -> String {
+    if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
+}
+
+/// Writes a file whole or not at all.
+fn write(to: &Path, text: &str) -> Result<(), CliError> {
+    let wrong = |error: std::io::Error| CliError::data(format!("{}: {error}", to.display()));
+    let special = to.exists() && !to.is_file();
+    let beside = to.with_extension(format!("{}.part", std::process::id()));
+    if special {
+        // A pipe or a device cannot be replaced.
+        return std::fs::write(to, text).map_err(wrong);
+    }
+    let mut file = std::fs::File::create(&beside).map_err(wrong)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| std::fs::rename(&beside, to));
+    written.map_err(|error| {
+        // The half-written file is of no use; where even that cannot be removed, the first error says why.
+        drop(std::fs::remove_file(&beside));
+        wrong(error)
+    })
+}
+
+const COLUMNS: [&str; 18] = [
+    "run",
+    "study",
+    "machine",
+    "label",
+    "instrument",
+    "metric",
+    "unit",
+    "better",
+    "params",
+    "definition",
+    "arm",
+    "take",
+    "block",
+    "phase",
+    "at_ns",
+    "window_ns",
+    "value",
+    "histogram",
+];
+
+/// One line a reading; a histogram's bytes in hexadecimal.
+fn csv(runs: &[RunData]) -> Result<String, CliError> {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    let wrong = |what: String| CliError::data(format!("the table cannot be written: {what}"));
+    writer.write_record(COLUMNS).map_err(|error| wrong(error.to_string()))?;
+    for run in runs {
+        for series in &run.series {
+            for point in &series.points {
+                let (value, histogram) = match &point.value {
+                    Value::Number(number) => (number.to_string(), String::new()),
+                    Value::Histogram(histogram) => (String::new(), own::hex(&histogram.to_bytes())),
+                };
+                let key = &series.key;
+                let record = [
+                    run.head.id.clone(),
+                    run.head.study.clone(),
+                    run.head.machine.clone(),
+                    run.head.label.clone().unwrap_or_default(),
+                    key.instrument.clone(),
+                    key.metric.clone(),
+                    key.unit.symbol().to_owned(),
+                    direction(series.better).to_owned(),
+                    key.params.to_string(),
+                    key.definition.to_string(),
+                    key.arm.clone(),
+                    point.seq.to_string(),
+                    point.block.to_string(),
+                    point.phase.word().to_owned(),
+                    point.at_ns.to_string(),
+                    point.window_ns.to_string(),
+                    value,
+                    histogram,
+                ];
+                writer.write_record(&record).map_err(|error| wrong(error.to_string()))?;
+            }
+        }
+    }
+    let bytes = writer.into_inner().map_err(|error| wrong(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| wrong(error.to_string()))
+}
+
+const fn direction(better: Better) -> &'static str {
+    match better {
+        Better::Higher => "higher",
+        Better::Lower => "lower",
+        Better::Neither => "neither",
+    }
+}
+
+/// Go's benchmark format: a block of configuration a run, a line a measured take. Conditions, warm-up takes and
+/// histograms are not in it.
+fn bench(runs: &[RunData]) -> String {
+    let mut out = units(runs);
+    for run in runs {
+        let fact = |key: &str| run.fact(key).and_then(|fact| fact.value.as_ref()).map(model::FactValue::text);
+        let lines = [
+            ("machine", Some(run.head.machine.clone())),
+            ("cpu", fact("cpu.model")),
+            ("kernel", fact("kernel.release")),
+            ("label", run.head.label.clone()),
+            ("run", Some(run.head.id.clone())),
+            ("boxscore", Some(run.head.build.clone())),
+        ];
+        for (key, value) in lines {
+            // An empty value unsets what the run before set.
+            out.push_str(format!("{key}: {}", one_line(&value.unwrap_or_default())).trim_end());
+            out.push('\n');
+        }
+        out.push('\n');
+        for series in run.rows() {
+            let measured = series.points.iter().filter(|point| point.phase == Phase::Measured);
+            for value in measured.filter_map(model::data::Point::number) {
+                out.push_str(&format!("{} 1 {value} {}\n", name(series), unit(series.key.unit)));
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Which way is better, for the units whose series agree on it.
+fn units(runs: &[RunData]) -> String {
+    let rows: Vec<&Series> = runs.iter().flat_map(RunData::rows).collect();
+    let mut out = String::new();
+    for of in Unit::ALL {
+        let mut ways: Vec<&str> =
+            rows.iter().filter(|row| row.key.unit == of).map(|row| direction(row.better)).collect();
+        ways.sort_unstable();
+        ways.dedup();
+        if let [way] = ways.as_slice() {
+            out.push_str(&format!("Unit {} better={way}\n", unit(of)));
+        }
+    }
+    out
+}
+
+/// `BenchmarkMemBandwidth/metric=bandwidth/op=read/threads=1`.
+fn name(series: &Series) -> String {
+    let key = &series.key;
+    let mut name = "Benchmark".to_owned();
+    for part in key.instrument.split(['-', '_']) {
+        let mut letters = part.chars();
+        name.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        name.push_str(letters.as_str());
+    }
+    name.push_str(&format!("/metric={}", word(&key.metric)));
+    let params = key.params.to_string();
+    for pair in params.split(';').filter(|pair| !pair.is_empty()) {
+        name.push_str(&format!("/{}", word(pair)));
+    }
+    if !key.arm.is_empty() {
+        name.push_str(&format!("/arm={}", word(&key.arm)));
+    }
+    name
+}
+
+/// Without what ends a part of a name.
+fn word(text: &str) -> String {
+    text.chars().map(|c| if c.is_whitespace() || c == '/' { '_' } else { c }).collect()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The spelling that Go's tools scale.
+const fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Second => "sec/op",
+        Unit::Byte => "B",
+        Unit::Count => "count",
+        Unit::Ratio => "ratio",
+        Unit::PerSec => "op/s",
+        other => other.symbol(),
+    }
 }

@@ -1,11 +1,216 @@
-//! `boxscore inspect`.
+//! `boxscore inspect`: the spec sheet of this machine, of machines in the store, of sheets and of published machines.
+//!
+//! Facts only, no figures. Facts added by hand stand over those that were read.
+
+use std::collections::BTreeMap;
+
+use instruments::facts::{Root, scan};
+use model::doc::{FactDoc, InspectDoc, InspectManyDoc, MachineDoc, MachineFacts};
+use model::{Fact, FactValue};
+use store::{Filter, Store};
 
 use crate::cli::Global;
-use crate::error::CliError;
+use crate::error::{CliError, nearest};
+use crate::ids::short;
+use crate::{catalogue, out, paths, present, resolve};
+
+const AFTER: &str = "\
+Examples:
+  boxscore inspect                        this machine, every fact with its source
+  boxscore inspect . xeon-e5620 box1      side by side
+  boxscore inspect --json > sheet.json
+Facts that need root say so; `sudo boxscore inspect` has them.";
 
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {}
+#[command(after_long_help = AFTER)]
+pub struct Args {
+    /// Machines: `.` (this one), names of the store, sheets, published machines, or runs [default: .]
+    #[arg(value_name = "MACHINE")]
+    pub machines: Vec<String>,
+}
 
-pub fn run(_args: &Args, _global: &Global) -> Result<u8, CliError> {
-    Err(CliError::usage("not built yet"))
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    // Facts need no store; one that is there adds what was noted by hand.
+    let path = paths::store(global)?;
+    let store = if path.exists() { Some(resolve::open(&path)?) } else { None };
+    let names = if args.machines.is_empty() { vec![".".to_owned()] } else { args.machines.clone() };
+    let machines: Vec<MachineFacts> =
+        names.iter().map(|name| sheet(name, store.as_ref())).collect::<Result<_, _>>()?;
+    if global.json {
+        let schema = "boxscore.inspect/1".to_owned();
+        match machines.as_slice() {
+            [one] => {
+                let (machine, facts) = (one.machine.clone(), one.facts.clone());
+                out::json(&InspectDoc { schema, machine, facts });
+            }
+            _ => out::json(&InspectManyDoc { schema, machines }),
+        }
+    } else {
+        out::print(&report::text::sheet::sheet(&machines, out::columns()));
+    }
+    Ok(0)
+}
+
+/// What a name may mean, besides a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Machine {
+    /// It runs this program.
+    This(MachineDoc, Vec<Fact>),
+    /// It has runs in the store.
+    Measured(MachineDoc),
+    /// Its sheet was imported.
+    Sheet(MachineDoc),
+    Published(String),
+    Reference(String),
+}
+
+impl Machine {
+    fn says(&self) -> String {
+        match self {
+            Machine::This(machine, _) => format!("this machine, {}", machine.name),
+            Machine::Measured(machine) => format!("the measured machine {} ({})", machine.name, machine.id),
+            Machine::Sheet(machine) => format!("the sheet of {}", machine.name),
+            Machine::Published(name) => format!("the published machine {name}"),
+            Machine::Reference(name) => format!("the reference machine {name}"),
+        }
+    }
+}
+
+/// The machine that a name means; `None` where no machine has it.
+pub fn machine(name: &str, store: Option<&Store>) -> Result<Option<Machine>, CliError> {
+    if name == "." {
+        let facts = scan::everything(&Root::live());
+        return Ok(Some(Machine::This(identity(&facts), facts)));
+    }
+    let mut found: Vec<Machine> = Vec::new();
+    let mut labelled = None;
+    if let Some(store) = store {
+        let fits = |id: &str, known: &str| id == name || known == name;
+        for head in store.heads(&Filter::default()).map_err(present::store_error)?.into_iter().rev() {
+            let known =
+                |machine: &Machine| matches!(machine, Machine::Measured(one) if one.id == head.machine_id);
+            if head.label.as_deref() == Some(name) && !fits(&head.machine_id, &head.machine) {
+                labelled = Some(format!("the label of run {}", short(&head.id)));
+            }
+            if fits(&head.machine_id, &head.machine) && !found.iter().any(known) {
+                found.push(Machine::Measured(MachineDoc { id: head.machine_id, name: head.machine }));
+            }
+        }
+        for sheet in store.sheets().map_err(present::store_error)? {
+            if fits(&sheet.id, &sheet.name) {
+                found.push(Machine::Sheet(MachineDoc { id: sheet.id, name: sheet.name }));
+            }
+        }
+    }
+    if published()?.contains_key(name) {
+        found.push(Machine::Published(name.to_owned()));
+    }
+    if catalogue::references().into_iter().any(|known| known == name) {
+        found.push(Machine::Reference(name.to_owned()));
+    }
+    let meanings = found.iter().map(Machine::says);
+    let list: Vec<String> = meanings.chain(labelled.filter(|_| !found.is_empty())).collect();
+    if list.len() > 1 {
+        return Err(CliError::data(format!("`{name}` may mean any of {}: {}", list.len(), list.join("; ")))
+            .hint("say the machine's id, or a run of it"));
+    }
+    Ok(found.pop())
+}
+
+/// Id and name as a run would store them.
+fn identity(facts: &[Fact]) -> MachineDoc {
+    let said = |key: &str| {
+        let value = facts.iter().find(|fact| fact.key == key).and_then(|fact| fact.value.as_ref());
+        value.map(FactValue::text)
+    };
+    let host = said("hostname").unwrap_or_else(|| "this machine".to_owned());
+    let id = said("machine.id").unwrap_or_else(|| format!("host {host}"));
+    MachineDoc { id, name: said("machine.name").unwrap_or(host) }
+}
+
+fn published() -> Result<BTreeMap<String, Vec<Fact>>, CliError> {
+    let machines = catalogue::machines().map_err(|error| CliError::data(error.to_string()))?;
+    Ok(machines.into_iter().map(|machine| (machine.name, machine.facts)).collect())
+}
+
+/// The facts of what a name means: a machine, or else a run.
+fn sheet(name: &str, store: Option<&Store>) -> Result<MachineFacts, CliError> {
+    let (machine, facts) = match machine(name, store)? {
+        Some(Machine::This(machine, facts)) => (machine, facts),
+        Some(Machine::Measured(machine)) => {
+            let facts = newest(&machine, store)?;
+            (machine, facts)
+        }
+        Some(Machine::Sheet(machine)) => (machine, Vec::new()),
+        Some(Machine::Published(name)) => {
+            let facts = published()?.remove(&name).unwrap_or_default();
+            (MachineDoc { id: String::new(), name }, facts)
+        }
+        Some(Machine::Reference(name)) => {
+            let runs = catalogue::reference_named(&name)?.map(|(_, runs)| runs).unwrap_or_default();
+            let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
+            (MachineDoc { id: String::new(), name }, facts)
+        }
+        None => of_run(name, store)?,
+    };
+    let added = match store {
+        Some(store) if !machine.id.is_empty() => {
+            store.machine_facts(&machine.id).map_err(present::store_error)?
+        }
+        _ => Vec::new(),
+    };
+    let facts = overlaid(facts, added);
+    Ok(MachineFacts { machine, facts: facts.iter().map(FactDoc::from).collect() })
+}
+
+/// Facts by hand replace what was read under the same key; others follow.
+fn overlaid(mut facts: Vec<Fact>, added: Vec<Fact>) -> Vec<Fact> {
+    for fact in added {
+        match facts.iter_mut().find(|known| known.key == fact.key) {
+            Some(known) => *known = fact,
+            None => facts.push(fact),
+        }
+    }
+    facts
+}
+
+/// The facts of a machine's newest run.
+fn newest(machine: &MachineDoc, store: Option<&Store>) -> Result<Vec<Fact>, CliError> {
+    let Some(store) = store else { return Ok(Vec::new()) };
+    let filter = Filter { machine_id: Some(machine.id.clone()), ..Filter::default() };
+    let heads = store.heads(&filter).map_err(present::store_error)?;
+    match heads.last() {
+        Some(head) => store.facts(&head.id).map_err(present::store_error),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The facts as a run found them.
+fn of_run(name: &str, store: Option<&Store>) -> Result<(MachineDoc, Vec<Fact>), CliError> {
+    let Some(store) = store else { return Err(unknown(name, None)) };
+    let Ok(id) = resolve::run_id(name, store) else { return Err(unknown(name, Some(store))) };
+    let facts = store.facts(&id).map_err(present::store_error)?;
+    let heads = store.heads(&Filter::default()).map_err(present::store_error)?;
+    let head = heads.into_iter().find(|head| head.id == id);
+    let head = head.ok_or_else(|| CliError::data(format!("no run is called `{name}`")))?;
+    Ok((MachineDoc { id: head.machine_id, name: head.machine }, facts))
+}
+
+/// No machine and no run has the name.
+pub fn unknown(name: &str, store: Option<&Store>) -> CliError {
+    let mut known: Vec<String> = vec![".".to_owned(), "latest".to_owned()];
+    if let Some(store) = store {
+        // The names only help with the hint; that they cannot be read is said by what reads them next.
+        let heads = store.heads(&Filter::default()).unwrap_or_default();
+        known.extend(heads.into_iter().map(|head| head.machine));
+        known.extend(store.sheets().unwrap_or_default().into_iter().map(|sheet| sheet.name));
+    }
+    known.extend(published().unwrap_or_default().into_keys());
+    known.extend(catalogue::references().into_iter().map(str::to_owned));
+    known.dedup();
+    let error = CliError::data(format!("no machine or run is called `{name}`"));
+    match nearest(name, known.iter().map(String::as_str)) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => error.hint(format!("known are {}", known.join(", "))),
+    }
 }

@@ -1,11 +1,182 @@
-//! `boxscore note`.
+//! `boxscore note`: words, a price, watts, a label or facts, added to a run or a machine at any time.
+//!
+//! A run's facts are what was found when it ran, so a fact always goes to the machine. A machine's price and watts go
+//! to each of its runs as well.
+
+use model::data::{Note, Price};
+use model::doc::{DoneDoc, MachineDoc};
+use model::{Fact, Unit};
+use store::{Filter, Mode, Store};
 
 use crate::cli::Global;
+use crate::cli::inspect::{self, Machine};
 use crate::error::CliError;
+use crate::ids::short;
+use crate::importers::sheet;
+use crate::{out, paths, present, resolve, study};
+
+const BY_HAND: &str = "added by hand";
+
+const AFTER: &str = "\
+Examples:
+  boxscore note latest \"after the BIOS update\"
+  boxscore note . --price 0.192/h --currency EUR --watts 35
+  boxscore note latest --label before
+  boxscore note . --fact memory.slots=4 --fact memory.max.bytes=128GiB";
 
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {}
+#[command(after_long_help = AFTER)]
+pub struct Args {
+    /// A run (id, label, latest, latest~N) or a machine (`.` is this one)
+    #[arg(value_name = "RUN|MACHINE")]
+    pub target: String,
+    /// What to remember
+    #[arg(value_name = "TEXT", required_unless_present_any = ["price", "watts", "label", "facts"])]
+    pub text: Option<String>,
+    /// What the machine costs: 0.192/h, or 429 bought
+    #[arg(long, value_name = "PRICE")]
+    pub price: Option<String>,
+    /// Currency of the price
+    #[arg(long, value_name = "CODE", requires = "price", default_value = "USD")]
+    pub currency: String,
+    /// What the machine draws, in watts
+    #[arg(long, value_name = "W")]
+    pub watts: Option<f64>,
+    /// Label of the run, which `compare` and `show` accept
+    #[arg(long, value_name = "LABEL")]
+    pub label: Option<String>,
+    /// A fact of the machine (memory.slots=4); repeatable
+    #[arg(long = "fact", value_name = "K=V")]
+    pub facts: Vec<String>,
+}
 
-pub fn run(_args: &Args, _global: &Global) -> Result<u8, CliError> {
-    Err(CliError::usage("not built yet"))
+/// What is to be written, checked before anything is.
+struct Said {
+    text: Option<String>,
+    price: Option<Price>,
+    watts: Option<f64>,
+    label: Option<String>,
+    facts: Vec<Fact>,
+}
+
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    let said = said(args)?;
+    let path = paths::store(global)?;
+    let mut store = Store::open(&path, Mode::ReadWrite).map_err(present::store_error)?;
+    let found = inspect::machine(&args.target, Some(&store))?;
+    let run = match found {
+        Some(Machine::This(machine, _) | Machine::Measured(machine) | Machine::Sheet(machine)) => {
+            to_machine(&machine, &said, &mut store)?;
+            None
+        }
+        Some(Machine::Published(name) | Machine::Reference(name)) => {
+            return Err(CliError::data(format!("{name} is part of boxscore and takes no notes"))
+                .hint("import a sheet of your own: boxscore import FILE.csv"));
+        }
+        None => {
+            let id = resolve::run_id(&args.target, &store)?;
+            to_run(&id, &said, &mut store)?;
+            Some(id)
+        }
+    };
+    if global.json {
+        out::json(&DoneDoc {
+            schema: "boxscore.note/1".to_owned(),
+            ok: true,
+            paths: vec![path.display().to_string()],
+            run,
+        });
+    } else {
+        let to = run.map_or_else(|| args.target.clone(), |run| format!("run {}", short(&run)));
+        out::say(&format!("noted with {to}"));
+    }
+    Ok(0)
+}
+
+fn said(args: &Args) -> Result<Said, CliError> {
+    if let Some(watts) = args.watts.filter(|watts| !watts.is_finite() || *watts <= 0.0) {
+        return Err(CliError::usage(format!("--watts {watts}: must be above 0")));
+    }
+    for (what, text) in [("the note", &args.text), ("--label", &args.label)] {
+        if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            return Err(CliError::usage(format!("{what} is empty")));
+        }
+    }
+    let price = args.price.as_deref().map(|text| study::parse_price(text, &args.currency)).transpose()?;
+    Ok(Said {
+        text: args.text.clone(),
+        price,
+        watts: args.watts,
+        label: args.label.clone(),
+        facts: args.facts.iter().map(|text| fact(text)).collect::<Result<_, _>>()?,
+    })
+}
+
+fn fact(text: &str) -> Result<Fact, CliError> {
+    let wrong = |what: String| CliError::usage(format!("--fact {text}: {what}"));
+    let (key, value) = text
+        .split_once('=')
+        .ok_or_else(|| wrong("not of the form key=value".to_owned()).hint("write --fact memory.slots=4"))?;
+    if !sheet::is_key(key) {
+        return Err(wrong(format!("`{key}` is not a fact's key"))
+            .hint("keys are dotted and lower case; `boxscore inspect --json` has them"));
+    }
+    sheet::fact(key, value.trim(), BY_HAND).map_err(wrong)
+}
+
+fn to_run(run: &str, said: &Said, store: &mut Store) -> Result<(), CliError> {
+    let whole = store.load_light(run).map_err(present::store_error)?;
+    if let Some(text) = &said.text {
+        let note = Note { kind: "note".to_owned(), text: text.clone(), at_ns: None };
+        // Said twice is said once.
+        if !whole.notes.contains(&note) {
+            store.note(run, &note).map_err(present::store_error)?;
+        }
+    }
+    if let Some(price) = &said.price {
+        store.set_price(run, Some(price)).map_err(present::store_error)?;
+    }
+    if let Some(watts) = said.watts {
+        store.set_watts(run, Some(watts)).map_err(present::store_error)?;
+    }
+    if let Some(label) = &said.label {
+        store.set_label(run, Some(label)).map_err(present::store_error)?;
+    }
+    store.add_machine_facts(&whole.head.machine_id, &said.facts).map_err(present::store_error)
+}
+
+fn to_machine(machine: &MachineDoc, said: &Said, store: &mut Store) -> Result<(), CliError> {
+    if said.label.is_some() {
+        return Err(CliError::usage(format!("--label belongs to a run; {} is a machine", machine.name))
+            .hint("say the run: boxscore note latest --label LABEL"));
+    }
+    let mut facts = said.facts.clone();
+    if let Some(text) = &said.text {
+        let known = store.machine_facts(&machine.id).map_err(present::store_error)?;
+        let earlier = known.iter().find(|fact| fact.key == "note").and_then(|fact| fact.value.as_ref());
+        let text = match earlier.map(model::FactValue::text) {
+            Some(earlier) if earlier.split("; ").any(|part| part == text) => earlier,
+            Some(earlier) => format!("{earlier}; {text}"),
+            None => text.clone(),
+        };
+        facts.push(Fact::text("note", text, BY_HAND));
+    }
+    if let Some(watts) = said.watts {
+        facts.push(Fact::number("power.watts", watts, Unit::Watt, BY_HAND));
+    }
+    if let Some(price) = &said.price {
+        let per = if price.hourly { ".hour" } else { "" };
+        let key = format!("price.{}{per}", price.currency.to_lowercase());
+        facts.push(Fact::number(key, price.amount, Unit::Count, BY_HAND));
+    }
+    let filter = Filter { machine_id: Some(machine.id.clone()), ..Filter::default() };
+    for head in store.heads(&filter).map_err(present::store_error)? {
+        if let Some(price) = &said.price {
+            store.set_price(&head.id, Some(price)).map_err(present::store_error)?;
+        }
+        if let Some(watts) = said.watts {
+            store.set_watts(&head.id, Some(watts)).map_err(present::store_error)?;
+        }
+    }
+    store.add_machine_facts(&machine.id, &facts).map_err(present::store_error)
 }

@@ -1,25 +1,35 @@
 //! `boxscore show`: one run, its figures recomputed from the stored takes; or its figures as one line to paste.
 
+use std::path::Path;
+
+use model::data::Status;
 use model::doc::{FactDoc, RunDoc, SeriesDoc};
 use report::text::score::{Tail, score};
+use store::{Filter, Store};
+use verdict::{RunContext, run_doc};
 
-use crate::cli::Global;
+use crate::cli::inspect::{self, Machine};
+use crate::cli::{Global, compare};
 use crate::error::CliError;
+use crate::ids::short;
 use crate::present::{self, Shown};
 use crate::resolve::{self, Resolver};
-use crate::{out, paths};
+use crate::{importers, out, paths};
+
+const SCHEMA: &str = "boxscore.show/1";
 
 const AFTER: &str = "\
 Examples:
   boxscore show                    the newest complete run
   boxscore show latest~1 --all     the one before, every figure
   boxscore show box1 --line        one line that `boxscore compare . 'bx1:...'` accepts
+  boxscore show box1.json          a run that `boxscore export` wrote
   boxscore show 019d2f --takes     every measured value, in time order";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct Args {
-    /// A run's id or its beginning, a label, latest, latest~N
+    /// A run (id, label, latest, latest~N), a machine's newest run (`.` is this one), or an exported file
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// Print the headline figures as one line to paste
@@ -35,13 +45,17 @@ pub struct Args {
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
-    let mut resolver = Resolver::new(global)?;
-    let store = resolver.store().ok_or_else(|| {
-        CliError::data(format!("there is no store at {}", path.display()))
-            .hint("`boxscore run --quick` measures this machine")
-    })?;
-    let id = resolve::run_id(&args.run, store)?;
-    let shown = present::shown(&id, "boxscore.show/1", args.takes, &mut resolver)?;
+    let shown = if Path::new(&args.run).is_file() {
+        of_file(&args.run, args.takes)?
+    } else {
+        let mut resolver = Resolver::new(global)?;
+        let store = resolver.store().ok_or_else(|| {
+            CliError::data(format!("there is no store at {}", path.display()))
+                .hint("`boxscore run --quick` measures this machine")
+        })?;
+        let id = run_id(&args.run, store)?;
+        present::shown(&id, SCHEMA, args.takes, &mut resolver)?
+    };
     if args.line {
         out::print(&format!("{}\n", report::text::line::line(&shown.doc)));
     } else if global.json {
@@ -52,6 +66,37 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         out::print(&text(&shown, args, report));
     }
     Ok(0)
+}
+
+/// The newest run of an exported file or another store, without earlier runs beside it.
+fn of_file(name: &str, with_takes: bool) -> Result<Shown, CliError> {
+    let runs = importers::read(Path::new(name))?.runs;
+    let data = runs.into_iter().max_by_key(|run| run.head.started_ns);
+    let data = data.ok_or_else(|| CliError::data(format!("{name}: no run in it")))?;
+    let cards = compare::cards();
+    let command = format!("boxscore import {name} && boxscore run --plan {}", short(&data.head.id));
+    let context = RunContext { cards: &cards, command, with_takes, ..RunContext::default() };
+    let doc = RunDoc { schema: SCHEMA.to_owned(), ..run_doc(&data, &context) };
+    Ok(Shown { doc, data, earlier: Vec::new() })
+}
+
+/// The run that a name means; a machine means its newest complete run.
+fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
+    let machine = match inspect::machine(name, Some(store))? {
+        Some(Machine::This(machine, _) | Machine::Measured(machine)) => machine,
+        Some(Machine::Sheet(_) | Machine::Published(_)) => {
+            return Err(CliError::data(format!("{name} has a sheet but no run"))
+                .hint(format!("boxscore inspect {name}")));
+        }
+        Some(Machine::Reference(_)) | None => return resolve::run_id(name, store),
+    };
+    let filter = Filter { machine_id: Some(machine.id), ..Filter::default() };
+    let heads = store.heads(&filter).map_err(present::store_error)?;
+    let whole = heads.iter().rev().find(|head| matches!(head.status, Status::Complete | Status::Faulty));
+    whole.map(|head| head.id.clone()).ok_or_else(|| {
+        CliError::data(format!("{} has no complete run in the store", machine.name))
+            .hint("`boxscore run --quick` measures this machine; `boxscore history` lists the runs")
+    })
 }
 
 fn text(shown: &Shown, args: &Args, report: Option<String>) -> String {

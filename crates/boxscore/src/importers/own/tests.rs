@@ -1,0 +1,128 @@
+//! The round trip keeps every bit; any text is runs or an error.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn key(text: &str) -> SeriesKey {
+    SeriesKey {
+        instrument: "crc32c".into(),
+        metric: text.into(),
+        unit: Unit::BytesPerSec,
+        params: Params::parse("size=1KiB").unwrap(),
+        arm: text.into(),
+        definition: 1,
+    }
+}
+
+fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
+    let plan = r#"{"version": 1, "seed": 18446744073709551615, "level": "named", "cells": [], "arms": [],
+        "machines": [], "takes": {"Fixed": 3}, "warm_up": 1, "take_seconds": 0.1, "budget_seconds": null,
+        "cpus": null, "dir": null, "command": null, "telemetry_only": false, "label": null, "fake": null}"#;
+    let plan: Plan = serde_json::from_str(plan).unwrap();
+    let number = |index: usize| f64::from_bits(values[index % values.len()]);
+    let mut histogram = Histogram::default();
+    recorded.iter().for_each(|ns| histogram.record(*ns));
+    let point = |(seq, bits): (usize, &u64)| Point {
+        seq: seq as u64,
+        block: 1,
+        phase: if seq == 0 { Phase::WarmUp } else { Phase::Measured },
+        at_ns: *bits,
+        window_ns: 1,
+        value: Value::Number(f64::from_bits(*bits)),
+    };
+    let mut points: Vec<Point> = values.iter().enumerate().map(point).collect();
+    points.push(Point { value: Value::Histogram(histogram), ..points[0].clone() });
+    let facts = vec![
+        Fact::number("a", number(0), Unit::Count, text),
+        Fact::text("b", text, ""),
+        Fact::flag("c", true, ""),
+        Fact::unknown("d", "", text),
+    ];
+    let finding = Finding::new("clock", Validity::Doubtful, text).evidence("x", number(1));
+    RunData {
+        head: RunHead {
+            id: "0198".into(),
+            study: "s".into(),
+            status: Status::Faulty,
+            machine_id: text.into(),
+            machine: "m".into(),
+            label: Some(text.into()),
+            started_ns: i64::MIN,
+            seconds: Some(number(2)),
+            build: "b".into(),
+            config_class: model::fact::config_class(&facts),
+            price: Some(Price { amount: number(3), hourly: true, currency: "EUR".into() }),
+            watts: None,
+            takes: 1,
+            faults: 1,
+        },
+        plan,
+        facts,
+        series: vec![Series { key: key(text), better: Better::Higher, points }],
+        takes: vec![TakeHead {
+            seq: u64::MAX,
+            block: 0,
+            phase: Phase::WarmUp,
+            cell: 0,
+            arm: 0,
+            start_ns: 0,
+            end_ns: 1,
+            repeats: 1,
+            fault: Some(text.into()),
+            refusals: vec![finding],
+        }],
+        notes: vec![Note { kind: "note".into(), text: text.into(), at_ns: Some(u64::MAX) }],
+        telemetry: vec![Segment {
+            source: "cpu".into(),
+            columns: vec![("user".into(), "ratio".into()), (text.into(), "1".into())],
+            at_ns: vec![7],
+            rows: vec![vec![Some(number(0)), None]],
+        }],
+        own_cost: Some(OwnCost { agent_cpu_seconds: number(1), ..OwnCost::default() }),
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_bit_comes_back(
+        values in proptest::collection::vec(any::<u64>(), 1..6),
+        text in any::<String>(),
+        recorded in proptest::collection::vec(any::<u64>(), 0..5),
+    ) {
+        let run = run(&values, &text, &recorded);
+        let once = write(std::slice::from_ref(&run)).unwrap();
+        let back = document("x.json", &once).unwrap();
+        prop_assert_eq!(write(&back).unwrap(), once);
+        let bits = |run: &RunData| -> Vec<Option<u64>> {
+            run.series[0].points.iter().map(|point| point.number().map(f64::to_bits)).collect()
+        };
+        prop_assert_eq!(bits(&back[0]), bits(&run));
+        prop_assert_eq!(&back[0].takes[0].fault, &run.takes[0].fault);
+        prop_assert_eq!(&back[0].notes, &run.notes);
+    }
+
+    #[test]
+    fn any_text_is_runs_or_an_error(text in any::<String>()) {
+        prop_assert!(document("x.json", &text).is_err());
+    }
+
+    #[test]
+    fn damage_is_an_error_or_runs_and_never_a_panic(at in any::<prop::sample::Index>(), with in 0u8..128) {
+        let mut bytes = write(&[run(&[0x7ff8_0000_0000_0001], "t", &[5])]).unwrap().into_bytes();
+        let at = at.index(bytes.len());
+        bytes[at] = with;
+        if let Ok(text) = String::from_utf8(bytes) {
+            let _ = document("x.json", &text);
+        }
+    }
+}
+
+#[test]
+fn errors_say_where() {
+    let said = |text: &str| document("x.json", text).unwrap_err().to_string();
+    assert_eq!(said("{\n \"schema\": }"), "x.json:2:12: expected value");
+    assert!(said("{\"schema\": \"boxscore.export/9\"}").contains("`boxscore.export/9`"));
+    assert!(said("{}").contains("not an export of boxscore"));
+    assert_eq!(said("{\"schema\": \"boxscore.export/1\"}"), "x.json:1:31: missing field `runs`");
+}

@@ -1,0 +1,93 @@
+//! `boxscore export` end to end: a round trip through a fresh store, CSV, Go benchmark text, and refusals.
+
+mod common;
+
+use common::Bench;
+use model::doc::DoneDoc;
+
+fn study() -> Bench {
+    let bench = Bench::new();
+    bench.world(
+        r#"{"seed": 7, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01, "faults": [2]}]}"#,
+    );
+    bench.fake(&["--takes", "4", "--label", "first", "--price", "0.2/h"]);
+    bench.world(r#"{"seed": 8, "series": [{"instrument": "*", "median": 2e9, "spread": 0.01}]}"#);
+    bench.fake(&["--takes", "4", "--watts", "12.5"]).expect(0, &[]);
+    bench
+}
+
+#[test]
+fn a_round_trip_gives_the_same_bytes() {
+    let bench = study();
+    let once = bench.run(&["export", "--all"]).expect(0, &[]).out;
+    std::fs::write(bench.path("once.json"), &once).expect("a file");
+    let other = Bench::new();
+    let file = bench.path("once.json").display().to_string();
+    other.run(&["import", &file]).expect(0, &["2 added"]);
+    let again = other.run(&["export", "--all"]).expect(0, &[]).out;
+    assert_eq!(once, again);
+    for head in bench.heads() {
+        assert_eq!(bench.data(&head.id), other.data(&head.id));
+    }
+    other.run(&["import", &file]).expect(0, &["0 added", "2 were there"]);
+    assert_eq!(other.run(&["export", "--all"]).expect(0, &[]).out, once);
+}
+
+#[test]
+fn a_file_is_written_whole_and_named() {
+    let bench = study();
+    let said = bench.run(&["export", "first", "-o", "first.json", "--json"]).expect(0, &[]);
+    let done: DoneDoc = serde_json::from_str(&said.out).expect("a document");
+    assert_eq!((done.schema.as_str(), done.ok), ("boxscore.export/1", true));
+    assert_eq!(done.paths, ["first.json"]);
+    let text = std::fs::read_to_string(bench.path("first.json")).expect("the file");
+    assert_eq!(text, bench.run(&["export", "first", "--json"]).expect(0, &[]).out);
+    let document: DoneDoc = serde_json::from_str(&text).expect("the export is the verb's document");
+    assert_eq!(document.run, done.run);
+    bench.run(&["export", "-o", "nowhere/x.json"]).expect(1, &["nowhere/x.json: "]);
+}
+
+#[test]
+fn csv_has_one_line_a_reading() {
+    let bench = study();
+    let text = bench.run(&["export", "latest", "--format", "csv"]).expect(0, &[]).out;
+    let data = bench.data(&bench.heads()[1].id);
+    let readings: usize = data.series.iter().map(|series| series.points.len()).sum();
+    let mut table = csv::Reader::from_reader(text.as_bytes());
+    let at = table.headers().expect("a header").iter().position(|name| name == "value").expect("values");
+    let values: Vec<String> =
+        table.records().map(|record| record.expect("a record").get(at).unwrap_or("").to_owned()).collect();
+    assert_eq!(values.len(), readings);
+    let stored = data.series.iter().flat_map(|series| &series.points).filter_map(|point| point.number());
+    let mut numbers = values.iter().filter(|text| !text.is_empty());
+    assert!(stored.into_iter().all(|value| numbers.next().is_some_and(|text| text.parse() == Ok(value))));
+}
+
+#[test]
+fn bench_text_has_gos_shape() {
+    let bench = study();
+    let text = bench.run(&["export", "latest", "--format", "bench"]).expect(0, &[]).out;
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("Benchmark")).collect();
+    let data = bench.data(&bench.heads()[1].id);
+    assert_eq!(lines.len(), data.rows().map(|series| series.measured().len()).sum::<usize>());
+    for line in lines {
+        let fields: Vec<&str> = line.split(' ').collect();
+        assert_eq!((fields.len(), fields[1]), (4, "1"), "{line}");
+        assert!(
+            fields[0].starts_with("BenchmarkCrc32c/metric=") && fields[2].parse::<f64>().is_ok(),
+            "{line}"
+        );
+    }
+    assert!(text.contains("Unit B/s better=higher\n") && text.contains("\ncpu: Planted CPU\n"), "{text}");
+}
+
+#[test]
+fn refusals_say_what_to_do() {
+    let bench = Bench::new();
+    bench.run(&["export"]).expect(1, &["error: ", "boxscore run"]);
+    bench.fake(&["--takes", "3"]).expect(0, &[]);
+    bench.run(&["export", "nobody"]).expect(1, &["nobody"]);
+    bench.run(&["export", "--format", "xml"]).expect(2, &["json, csv, bench"]);
+    let said = bench.run(&["export", "--format", "csv", "--json"]).expect(2, &[]);
+    assert!(said.out.contains("-o"), "{said:?}");
+}

@@ -1,0 +1,31 @@
+//! Runs one side of a comparison for `cargo xtask perf` and prints one JSON line.
+//!
+//! `take INSTRUMENT SET CPU TAKES REPEATS` prepares one of our instruments as the conductor would, on one CPU,
+//! and prints the value of each take in the metric's own unit; REPEATS 0 means calibrate for 50 ms.
+//! `crc32c SIZE CPU PAIRS SEED` times our checksum and two crates' in turns within this process, in ns a
+//! message. Not counted: buffers beyond the caches, the building and the filling of arrays.
+
+mod crc;
+mod take;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["take", name, set, cpu, takes, repeats] => take::run(name, set, cpu, takes, repeats),
+        ["crc32c", size, cpu, pairs, seed] => crc::run(size, cpu, pairs, seed),
+        _ => Err("take INSTRUMENT SET CPU TAKES REPEATS | crc32c SIZE CPU PAIRS SEED".into()),
+    };
+    match outcome {
+        Ok(line) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("peers: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Takes of one instrument on one CPU: the values of its first metric, one a take.
+
+use std::error::Error;
+
+use model::{Fact, Finding, Histogram, MetricInfo, Params, Record, Seconds, Setup, Size};
+
+/// Long enough for a take; the conductor's own default.
+const AT_LEAST: Seconds = Seconds(0.05);
+
+#[derive(Default)]
+struct Values(Vec<f64>);
+
+impl Record for Values {
+    fn value(&mut self, _: &MetricInfo, value: f64) {
+        self.0.push(value);
+    }
+    fn value_of(&mut self, _: &MetricInfo, _: &Params, _: f64) {}
+    fn histogram(&mut self, _: &MetricInfo, _: Histogram) {}
+    fn fact(&mut self, _: Fact) {}
+    fn note(&mut self, kind: &str, text: &str) {
+        eprintln!("{kind}: {text}");
+    }
+    fn refuse(&mut self, finding: Finding) {
+        eprintln!("doubtful: {}", finding.text);
+    }
+}
+
+pub fn run(name: &str, set: &str, cpu: &str, takes: &str, repeats: &str) -> Result<String, Box<dyn Error>> {
+    let instrument = instruments::find(name).ok_or_else(|| format!("no instrument {name}"))?;
+    let params = instrument.card().resolve(&Params::parse(set)?)?;
+    let (cpu, takes, repeats): (u32, usize, u64) = (cpu.parse()?, takes.parse()?, repeats.parse()?);
+    let _pinned = sys::affinity::pin(usize::try_from(cpu)?)?;
+    let setup = Setup {
+        params,
+        size: Size::Full,
+        cpus: vec![cpu],
+        dir: std::env::temp_dir(),
+        // The comparison states its sizes; chains stay warm on both sides.
+        llc: None,
+        memory: Some(1 << 40),
+        seed: 1,
+        command: None,
+    };
+    let mut probe = instrument.prepare(&setup)?;
+    let repeats = if repeats == 0 { probe.calibrate(AT_LEAST)? } else { repeats };
+    let mut values = Values::default();
+    for _ in 0..takes {
+        probe.take(repeats, &mut values)?;
+    }
+    Ok(serde_json::to_string(&values.0)?)
+}
