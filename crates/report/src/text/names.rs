@@ -181,7 +181,7 @@ fn told(key: &str, value: &str) -> String {
     match key {
         "threads" if value == "1" => "1 thread".to_owned(),
         "threads" => format!("{value} threads"),
-        "dimms" => format!("- {value}"),
+        "dimms" => value.to_owned(),
         "qd" => format!("depth {value}"),
         "level" if value == "any" => String::new(),
         "level" if value.bytes().all(|b| b.is_ascii_digit()) => format!("level {value}"),
@@ -237,9 +237,14 @@ pub fn labels(keys: &[Key<'_>]) -> Vec<String> {
             if metric_differs && !out[*index].ends_with(keys[*index].metric) {
                 out[*index].push_str(&format!(" {}", keys[*index].metric));
             }
-            for name in &names {
+            for name in names
+                .iter()
+                .filter(|name| **name != "dimms")
+                .chain(names.iter().filter(|name| **name == "dimms"))
+            {
                 if let Some(value) = keys[*index].params.get(name) {
-                    out[*index].push_str(&format!(" {}", told(name, value)));
+                    let comma = if *name == "dimms" { "," } else { "" };
+                    out[*index].push_str(&format!("{comma} {}", told(name, value)));
                 }
             }
         }
