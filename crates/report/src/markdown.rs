@@ -25,7 +25,9 @@ pub fn compare(doc: &CompareDoc, all: bool) -> String {
             .map(|index| format!("index: {}", index_text(index))),
     );
     lines.extend(
-        notes::doubts(&doc.findings).into_iter().map(|note| format!("{}: {}", note.state.word(), note.text)),
+        notes::doubts(&doc.findings, &notes::headlines_compared(doc))
+            .into_iter()
+            .map(|note| format!("{}: {}", note.state.word(), note.text)),
     );
     lines.extend(doc.footnotes.iter().cloned());
     if !lines.is_empty() {

@@ -253,7 +253,7 @@ fn narrow_and_wide_terminals() {
 }
 
 #[test]
-fn findings_beyond_a_few_are_counted() {
+fn many_findings_of_a_rule_are_one_line() {
     let mut run = common::run();
     run.findings = (0..40)
         .map(|i| {
@@ -261,6 +261,7 @@ fn findings_beyond_a_few_are_counted() {
         })
         .collect();
     let text = score::score(&run, &common::facts(), None, &Tail::default(), Look::plain());
-    assert!(text.contains("37 more figures"), "{text}");
+    assert_eq!(text.matches("drifts by").count(), 1, "{text}");
+    assert!(text.contains("! 40 figures"), "{text}");
     assert!(common::compare().rows.iter().any(|row| row.verdict == VerdictWord::Better));
 }

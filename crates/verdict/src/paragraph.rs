@@ -114,16 +114,19 @@ fn refused(rows: &[&RowDoc]) -> Option<String> {
 }
 
 fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
-    if rows.is_empty() {
+    let mut said: Vec<String> = Vec::new();
+    for topic in Topic::of_all(rows) {
+        let about = rows.iter().filter(|row| Topic::of(row) == topic);
+        let good: Vec<f64> = about.filter_map(|row| Topic::goodness(row)).collect();
+        let Some(range) = phrase::factors(&good) else { continue };
+        let of = if said.is_empty() { format!(" the performance of {base}") } else { String::new() };
+        let figures = if said.is_empty() { say::count(good.len(), "figure") } else { good.len().to_string() };
+        said.push(format!("{range}{of} in {} ({figures})", topic.noun()));
+    }
+    if said.is_empty() {
         return None;
     }
-    let good: Vec<f64> = rows.iter().filter_map(|row| Topic::goodness(row)).collect();
-    let range = phrase::factors(&good)?;
-    let figures = say::count(good.len(), "published point");
-    let verb = if good.len() == 1 { "puts" } else { "put" };
-    Some(format!(
-        "{figures} without samples {verb} {arm} at {range} the performance of {base}; nothing is called on them."
-    ))
+    Some(format!("Published figures, which carry no verdict, put {arm} at {}.", say::list(&said)))
 }
 
 fn overall(index: &IndexDoc) -> Option<String> {
@@ -231,7 +234,7 @@ mod tests {
             text,
             "mini-1 computes 18 to 31 % faster than ref and waits 21 % longer for memory. They tie on memory \
              read (within 5 %). Whether mini-1 and ref differ on cipher aes-128-gcm cannot be told yet, since the \
-             noise between runs is assumed, not measured. Not counted: disk-fsync (mini-1: no flush reached the drive)."
+             noise between runs is assumed, not measured. Not counted: disk fsync (mini-1: no flush reached the drive)."
         );
     }
 

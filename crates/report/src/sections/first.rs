@@ -165,7 +165,7 @@ fn right(input: &ReportInput) -> Markup {
 
 /// Doubts first, then what was checked and found nothing.
 fn trust(run: &RunDoc, data: &RunData) -> Markup {
-    let doubts = notes::doubts(&run.findings);
+    let doubts = notes::doubts(&run.findings, &notes::headlines(run));
     let ok = notes::quiet(&run.findings, Validity::Ok);
     let unknown = notes::quiet(&run.findings, Validity::Unknown);
     let clock = about_clock(&run.findings).and_then(|text| Some((text, clock_line(data)?)));

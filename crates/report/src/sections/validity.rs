@@ -1,8 +1,9 @@
 //! What the rules said: every finding with its evidence, doubts first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
+use model::doc::RunDoc;
 use model::{Finding, Validity};
 
 use crate::number;
@@ -27,27 +28,46 @@ impl Section for Rules {
         if all.is_empty() {
             return None;
         }
-        let of = |state| all.iter().filter(|finding| finding.state == state).count();
-        let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
-        let title = match (doubtful, refused) {
-            (0, 0) => format!("Validity: {} checks found nothing to doubt", of(Validity::Ok)),
-            (doubtful, 0) => format!("Validity: {doubtful} doubts, nothing refused"),
-            (doubtful, refused) => format!("Validity: {refused} refused, {doubtful} doubted"),
+        let says = |state: Validity| {
+            let notes = input.runs.iter().map(|(run, _)| {
+                notes::doubts(&run.findings, &notes::headlines(run))
+                    .into_iter()
+                    .filter(|note| note.state == state)
+                    .count()
+            });
+            notes.sum::<usize>()
+        };
+        let ok = all.iter().filter(|finding| finding.state == Validity::Ok).count();
+        let title = match (says(Validity::Doubtful), says(Validity::Invalid)) {
+            (0, 0) => format!("Validity: {} found nothing to doubt", count(ok, "check")),
+            (doubtful, 0) => format!("Validity: {}, nothing refused", count(doubtful, "doubt")),
+            (0, refused) => format!("Validity: {} refused", count(refused, "figure")),
+            (doubtful, refused) => format!("Validity: {refused} refused, {}", count(doubtful, "doubt")),
         };
         let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
             @if input.runs.len() > 1 { h3 { (input.name(run)) } }
-            (findings(&doc.findings))
+            (findings(doc))
         } };
         Some(page::section("validity", &title, &body))
     }
 }
 
-fn findings(all: &[Finding]) -> Markup {
+/// One line a rule; what each said of each figure stands folded below.
+fn findings(run: &RunDoc) -> Markup {
+    let all = &run.findings;
     let of = |state: Validity| all.iter().filter(move |finding| finding.state == state).collect::<Vec<_>>();
+    let notes = notes::doubts(all, &notes::headlines(run));
     let loud: Vec<&Finding> = of(Validity::Invalid).into_iter().chain(of(Validity::Doubtful)).collect();
+    let kinds: BTreeSet<&str> = loud.iter().map(|finding| finding.kind.as_str()).collect();
     let quiet = [(Validity::Ok, "found nothing"), (Validity::Unknown, "could not be checked here")];
     html! {
-        (list(&loud))
+        ul class="trust" { @for note in notes.iter().rev() {
+            (Trust::from(note.state).line(&html! { (crate::plot::tied(&note.text.replace(" -> ", " → "))) }))
+        } }
+        @for kind in kinds {
+            @let found: Vec<&Finding> = loud.iter().copied().filter(|finding| finding.kind == kind).collect();
+            (page::more(&format!("{kind}: {}", count(found.len(), "finding")), &list(&found)))
+        }
         @for (state, says) in quiet {
             @let found = of(state);
             @if !found.is_empty() { (page::more(&format!("{} {says}", count(found.len(), "check")), &list(&found))) }

@@ -52,12 +52,15 @@ pub fn arms(doc: &CompareDoc) -> &[ArmDoc] {
 /// The figures to show: headlines and published points, or all.
 #[must_use]
 pub fn figures(doc: &CompareDoc, all: bool) -> Vec<Figure<'_>> {
-    let wanted = |row: &&RowDoc| all || row.headline || row.point;
+    let detail = |row: &RowDoc| names::is_detail(&row.instrument, &row.metric);
+    let wanted = |row: &&RowDoc| all || ((row.headline || row.point) && !detail(row));
     let mut shown: Vec<&RowDoc> = doc.rows.iter().filter(wanted).collect();
     if shown.is_empty() {
         shown = doc.rows.iter().collect();
     }
-    shown.sort_by_key(|row| names::rank(&row.instrument));
+    shown.sort_by_cached_key(|row| {
+        names::order(Key { instrument: &row.instrument, metric: &row.metric, params: &row.params })
+    });
     let mut order: Vec<(&str, &str, &Params)> = Vec::new();
     let mut cells: BTreeMap<(&str, &str, &Params), Vec<Option<&RowDoc>>> = BTreeMap::new();
     for row in shown {
@@ -106,12 +109,27 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
     out
 }
 
-/// Reasons behind verdicts, lettered in the order they are met.
-#[derive(Default)]
-struct Whys(Vec<String>);
+/// Reasons behind verdicts, lettered in the order they are met; how many runs would settle them is said as a range.
+#[derive(Clone, Default)]
+struct Whys(Vec<Why>);
+
+#[derive(Clone)]
+struct Why {
+    /// What held the verdict back.
+    held: String,
+    /// `runs` or `takes`.
+    of: String,
+    /// How many would settle it, by row.
+    needed: Vec<u64>,
+    /// What else is said, such as that more would not settle it.
+    other: Vec<String>,
+}
 
 /// More reasons than this are left to `--json`.
 const MOST_WHYS: usize = 12;
+
+/// More than these are many.
+const MANY: u64 = 30;
 
 impl Whys {
     fn mark(&mut self, row: &RowDoc) -> String {
@@ -119,11 +137,63 @@ impl Whys {
         else {
             return String::new();
         };
-        let at = self.0.iter().position(|known| known == why).unwrap_or_else(|| {
-            self.0.push(why.clone());
+        let mut clauses = why.split("; ");
+        let held = clauses.next().unwrap_or_default();
+        let at = self.0.iter().position(|known| known.held == held).unwrap_or_else(|| {
+            let (held, of) = (held.to_owned(), String::new());
+            self.0.push(Why { held, of, needed: Vec::new(), other: Vec::new() });
             self.0.len() - 1
         });
-        letter(at).map_or(String::new(), |letter| format!(" ({letter})"))
+        let mut doubt = "";
+        if let Some(known) = self.0.get_mut(at) {
+            for clause in clauses {
+                if clause.starts_with("doubtful: ") {
+                    // Said below with its figure.
+                    doubt = "!";
+                    break;
+                }
+                known.take(clause);
+            }
+        }
+        letter(at).map_or(String::new(), |letter| format!(" ({letter}){doubt}"))
+    }
+}
+
+impl Why {
+    /// `about 4 runs each would settle it` is counted; other clauses are kept once.
+    fn take(&mut self, clause: &str) {
+        let number =
+            |text: &str| text.split_once("about ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+        if let Some(needed) = number(clause) {
+            self.needed.push(needed);
+            self.of = if clause.contains("take") { "takes" } else { "runs" }.to_owned();
+        } else if !clause.starts_with("an interleaved study")
+            && !self.other.iter().any(|known| known == clause)
+        {
+            self.other.push(clause.to_owned());
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut parts = vec![self.held.clone()];
+        if let (Some(least), Some(most)) = (self.needed.iter().min(), self.needed.iter().max()) {
+            let of = if *most == 1 { self.of.trim_end_matches('s') } else { &self.of };
+            parts.push(match (*least > MANY, least == most) {
+                (true, true) => format!("it would need many more {of} (about {most} each)"),
+                (true, false) => format!("it would need many more {of} (about {least} to {most} each)"),
+                (false, true) => format!("about {most} {of} each would settle it"),
+                (false, false) => format!("about {least} to {most} {of} each would settle it"),
+            });
+            if *most > MANY && self.of == "runs" {
+                parts.push("an interleaved study (`--arm` or `--via`) needs less".to_owned());
+            }
+        }
+        match (self.needed.is_empty(), self.other.as_slice()) {
+            (_, []) => {}
+            (true, other) => parts.push(other.join("; ")),
+            (false, other) => parts.push(format!("for some, {}", other.join("; "))),
+        }
+        parts.join("; ")
     }
 }
 
@@ -172,10 +242,10 @@ fn verdict_cell(row: &RowDoc, whys: &mut Whys) -> Cell {
 
 /// Two machines: everything in one table where it fits, else figures and ratios apart.
 fn pair(doc: &CompareDoc, figures: &[Figure<'_>], whys: &mut Whys, look: Look) -> String {
-    let mut whys_here = Whys(whys.0.clone());
+    let mut whys_here = whys.clone();
     let one = joined(doc, figures, &mut whys_here);
     if one.width() <= look.columns {
-        whys.0 = whys_here.0;
+        *whys = whys_here;
         return one.render(look.columns, look.paint);
     }
     let figures_table = side_by_side(doc, figures, look);
@@ -260,8 +330,12 @@ fn values_table(doc: &CompareDoc, figures: &[Figure<'_>], places: &[usize]) -> G
     let mut columns = vec![("", Align::Left), ("", Align::Left), (base.as_str(), Align::Right)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut grid = Grid::new(&columns);
-    let mut arms: Vec<_> = places.iter().map(|place| value_cells(figures, *place).into_iter()).collect();
-    for figure in figures {
+    let here = |figure: &&Figure<'_>| {
+        places.iter().any(|place| figure.rows.get(*place).copied().flatten().is_some())
+    };
+    let figures: Vec<Figure<'_>> = figures.iter().filter(here).cloned().collect();
+    let mut arms: Vec<_> = places.iter().map(|place| value_cells(&figures, *place).into_iter()).collect();
+    for figure in &figures {
         let scale = figure.scale();
         let mut cells: Vec<Cell> = vec![
             figure.label.clone().into(),
@@ -368,7 +442,10 @@ pub fn index_text(index: &IndexDoc) -> String {
 }
 
 fn indexes(doc: &CompareDoc, look: Look) -> String {
-    let shown = doc.index.iter().filter(|index| index.arm != index.reference);
+    let published = |name: &str| doc.arms.iter().any(|arm| arm.name == name && arm.published);
+    let shown = doc.index.iter().filter(|index| {
+        index.arm != index.reference && !published(&index.arm) && !published(&index.reference)
+    });
     let text: String = shown.map(|index| hang("index  ", &index_text(index), look.columns)).collect();
     if text.is_empty() { text } else { format!("\n{text}") }
 }
@@ -382,13 +459,13 @@ fn below(doc: &CompareDoc, figures: &[Figure<'_>], all: bool, whys: &Whys, look:
     }
     for (at, why) in whys.0.iter().enumerate() {
         if let Some(letter) = letter(at) {
-            out.push_str(&hang(&format!("({letter}) "), why, look.columns));
+            out.push_str(&hang(&format!("({letter}) "), &why.text(), look.columns));
         }
     }
     if whys.0.len() > MOST_WHYS {
-        out.push_str(&format!("{} more reasons: see --json\n", whys.0.len() - MOST_WHYS));
+        out.push_str(&format!("more reasons ({}): see --json\n", whys.0.len() - MOST_WHYS));
     }
-    for note in notes::doubts(&doc.findings) {
+    for note in notes::doubts(&doc.findings, &notes::headlines_compared(doc)) {
         out.push_str(&notes::line(note.state, &note.text, look));
     }
     for (source, names) in published(doc) {

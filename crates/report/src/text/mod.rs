@@ -5,6 +5,7 @@
 
 pub mod compare;
 pub mod doctor;
+pub mod fold;
 pub mod grid;
 pub mod history;
 pub mod line;

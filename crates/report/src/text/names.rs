@@ -88,6 +88,44 @@ fn find(instrument: &str) -> Option<&'static Name> {
     NAMES.iter().find(|name| name.instrument == instrument)
 }
 
+/// Whether the instrument has a name of its own here.
+#[must_use]
+pub fn is_known(instrument: &str) -> bool {
+    find(instrument).is_some()
+}
+
+/// Parts of a figure that is shown itself.
+#[must_use]
+pub fn is_detail(instrument: &str, metric: &str) -> bool {
+    instrument == "index" && metric == "part-rate"
+}
+
+/// Order among the figures of one instrument: what it does, then the size, then threads.
+#[must_use]
+pub fn order(key: Key<'_>) -> (usize, usize, u64, u64, String) {
+    const WORDS: [&str; 20] = [
+        "integer", "floating", "memory", "read", "write", "rdwr", "fread", "fwrite", "copy", "fcopy",
+        "scale", "add", "triad", "zero", "L1", "L2", "L3", "any", "worst", "best",
+    ];
+    let word = |name: &str| {
+        let place = |value: &str| {
+            if key.instrument == "mem-latency" && value == "memory" {
+                return 16;
+            }
+            WORDS.iter().position(|word| *word == value).unwrap_or(WORDS.len())
+        };
+        key.params.get(name).map(place)
+    };
+    let what = ["kind", "op", "level", "size"].into_iter().find_map(word).unwrap_or(0);
+    let size = ["size", "object", "block"].iter().find_map(|name| key.params.get(name));
+    let size = size.and_then(model::params::parse_bytes).unwrap_or(u64::MAX);
+    let threads = match key.params.get("threads") {
+        None => 0,
+        Some(text) => text.parse().unwrap_or(u64::MAX),
+    };
+    (rank(key.instrument), what, size, threads, key.params.to_string())
+}
+
 /// Where a figure stands on a page: families together, known ones first.
 #[must_use]
 pub fn rank(instrument: &str) -> usize {
@@ -143,7 +181,9 @@ fn told(key: &str, value: &str) -> String {
     match key {
         "threads" if value == "1" => "1 thread".to_owned(),
         "threads" => format!("{value} threads"),
+        "dimms" => value.to_owned(),
         "qd" => format!("depth {value}"),
+        "level" if value == "any" => String::new(),
         "level" if value.bytes().all(|b| b.is_ascii_digit()) => format!("level {value}"),
         "size" | "range" if value.bytes().all(|b| b.is_ascii_digit()) => format!("{value} B"),
         "op" | "kind" | "size" | "impl" | "mode" | "level" | "codec" | "algorithm" | "block" | "metric"
@@ -197,9 +237,14 @@ pub fn labels(keys: &[Key<'_>]) -> Vec<String> {
             if metric_differs && !out[*index].ends_with(keys[*index].metric) {
                 out[*index].push_str(&format!(" {}", keys[*index].metric));
             }
-            for name in &names {
+            for name in names
+                .iter()
+                .filter(|name| **name != "dimms")
+                .chain(names.iter().filter(|name| **name == "dimms"))
+            {
                 if let Some(value) = keys[*index].params.get(name) {
-                    out[*index].push_str(&format!(" {}", told(name, value)));
+                    let comma = if *name == "dimms" { "," } else { "" };
+                    out[*index].push_str(&format!("{comma} {}", told(name, value)));
                 }
             }
         }

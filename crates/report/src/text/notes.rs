@@ -1,16 +1,14 @@
 //! Findings as notes behind marks: `!` doubtful, `x` refused, `ok` the checks that found nothing.
 //!
-//! Findings of one rule that say the same are said once. What could not be checked is counted, with its rules.
+//! Findings of one rule are one line, however many figures they are about. What could not be checked is counted, with its rules.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use model::doc::RunDoc;
+use model::doc::{CompareDoc, RunDoc};
 use model::{Finding, Validity};
 
+use super::fold::{self, Subject};
 use super::{Look, Tone, hang, names};
-
-/// More notes of one rule than this are counted, not said.
-const OF_A_RULE: usize = 3;
 
 /// One note: how sure, and what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,43 +17,61 @@ pub struct Note {
     pub text: String,
 }
 
-/// The doubtful and refused findings, worst last, the same said once.
+/// The doubtful and refused findings, worst last, one line a rule.
 #[must_use]
-pub fn doubts(findings: &[Finding]) -> Vec<Note> {
+pub fn doubts(findings: &[Finding], headlines: &BTreeSet<String>) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     for state in [Validity::Doubtful, Validity::Invalid] {
-        let mut of_rule: BTreeMap<&str, usize> = BTreeMap::new();
-        for finding in findings.iter().filter(|finding| finding.state == state) {
-            let text = said(finding);
-            if notes.iter().any(|note| note.text == text) {
-                continue;
-            }
-            let seen = of_rule.entry(&finding.kind).or_default();
-            *seen += 1;
-            if *seen <= OF_A_RULE {
-                notes.push(Note { state, text });
-            }
-        }
-        for (kind, seen) in of_rule.into_iter().filter(|(_, seen)| *seen > OF_A_RULE) {
-            notes.push(Note {
-                state,
-                text: format!("{kind}: {} more figures, see the report", seen - OF_A_RULE),
-            });
-        }
+        let of_state = findings.iter().filter(|finding| finding.state == state);
+        let pairs: Vec<(&Finding, Subject)> =
+            of_state.map(|finding| (finding, Subject::of(finding))).collect();
+        let texts = fold::sentences(&pairs, headlines);
+        notes.extend(texts.into_iter().map(|text| Note { state, text }));
     }
     notes
 }
 
-/// The sentence, with its subject where the sentence does not name it.
+/// Names of a run's headline figures.
+#[must_use]
+pub fn headlines(run: &RunDoc) -> BTreeSet<String> {
+    let heads = run.series.iter().filter(|series| series.headline);
+    heads
+        .map(|series| {
+            let title = format!("{} {} {}", series.instrument, series.metric, series.params);
+            Subject::of(&Finding::new("", Validity::Unknown, "").about(title.trim_end())).name
+        })
+        .collect()
+}
+
+/// Names of a comparison's headline figures.
+#[must_use]
+pub fn headlines_compared(doc: &CompareDoc) -> BTreeSet<String> {
+    let heads = doc.rows.iter().filter(|row| row.headline);
+    heads
+        .map(|row| {
+            let title = format!("{} {} {}", row.instrument, row.metric, row.params);
+            Subject::of(&Finding::new("", Validity::Unknown, "").about(title.trim_end())).name
+        })
+        .collect()
+}
+
+/// The sentence, with its subject by people's name where the sentence does not name it.
 #[must_use]
 pub fn said(finding: &Finding) -> String {
-    let subject = finding.subject.split(' ').next().unwrap_or("");
-    let named = subject.is_empty()
-        || finding.text.starts_with(subject)
-        || finding.text.contains(&finding.subject)
-        || finding.text.contains(&subject.replace('-', " "))
-        || names::says(subject).is_some_and(|says| finding.text.contains(says));
-    if named { finding.text.clone() } else { format!("{}: {}", finding.subject, finding.text) }
+    let subject = Subject::of(finding);
+    let side = if subject.side.is_empty() { String::new() } else { format!("{}: ", subject.side) };
+    let instrument = finding.subject.split(' ').next().unwrap_or("");
+    let named = subject.name.is_empty()
+        || finding.text.starts_with(&subject.name)
+        || (subject.side.is_empty()
+            && (finding.text.starts_with(instrument)
+                || finding.text.contains(&finding.subject)
+                || names::says(instrument).is_some_and(|says| finding.text.contains(says))));
+    if named {
+        format!("{side}{}", finding.text)
+    } else {
+        format!("{side}{}: {}", subject.name, finding.text)
+    }
 }
 
 /// Rules that found nothing, each with a few words where it has some; and rules that could not look.
@@ -106,7 +122,7 @@ pub fn marked(mark: &str, tone: Tone, text: &str, look: Look) -> String {
 #[must_use]
 pub fn of_run(run: &RunDoc, look: Look) -> String {
     let mut out = String::new();
-    for note in doubts(&run.findings) {
+    for note in doubts(&run.findings, &headlines(run)) {
         out.push_str(&line(note.state, &note.text, look));
     }
     for (text, times) in run.errors.iter().take(5) {
@@ -142,14 +158,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_is_said_once_and_floods_are_counted() {
+    fn the_same_is_said_once() {
         let mut findings: Vec<Finding> =
-            (0..9).map(|i| Finding::new("drift", Validity::Doubtful, format!("figure {i} drifts"))).collect();
-        findings.push(Finding::new("clock", Validity::Doubtful, "clock fell"));
-        findings.push(Finding::new("clock", Validity::Doubtful, "clock fell"));
-        let notes = doubts(&findings);
-        assert_eq!(notes.len(), 5, "{notes:?}");
-        assert!(notes.iter().any(|note| note.text == "drift: 6 more figures, see the report"));
+            (0..3).map(|_| Finding::new("clock", Validity::Doubtful, "clock fell")).collect();
+        findings.push(Finding::new("drift", Validity::Invalid, "broken"));
+        let notes = doubts(&findings, &BTreeSet::new());
+        assert_eq!(notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), ["clock fell", "broken"]);
     }
 
     #[test]
@@ -166,7 +180,7 @@ mod tests {
     #[test]
     fn a_finding_names_its_subject() {
         let about = |text: &str| said(&Finding::new("x", Validity::Doubtful, text).about("disk-fsync"));
-        assert_eq!(about("3 us a flush"), "disk-fsync: 3 us a flush");
+        assert_eq!(about("3 us a flush"), "disk fsync: 3 us a flush");
         assert_eq!(about("disk fsync: 3 us"), "disk fsync: 3 us");
     }
 }

@@ -86,7 +86,10 @@ pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<Row<'a>>
     let headline = run.series.iter().any(|series| series.headline);
     let mut chosen: Vec<&SeriesDoc> =
         run.series.iter().filter(|series| series.headline || !headline).collect();
-    chosen.sort_by_key(|series| names::rank(&series.instrument));
+    if chosen.iter().any(|series| !names::is_detail(&series.instrument, &series.metric)) {
+        chosen.retain(|series| !names::is_detail(&series.instrument, &series.metric));
+    }
+    chosen.sort_by_cached_key(|series| names::order(series_key(series)));
     let mut rows: Vec<Row<'a>> = Vec::new();
     for series in &chosen {
         let threads = series.params.get("threads");
@@ -111,6 +114,10 @@ pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<Row<'a>>
         row.label = arm.map_or(label.clone(), |arm| format!("{label} [{arm}]"));
     }
     rows
+}
+
+fn series_key(series: &SeriesDoc) -> Key<'_> {
+    Key { instrument: &series.instrument, metric: &series.metric, params: &series.params }
 }
 
 /// The thread count belongs to a name only where one figure has several rows of it.

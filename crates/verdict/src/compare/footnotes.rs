@@ -48,7 +48,49 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec
         }
         notes.extend(definitions(arm, base));
     }
+    notes.extend(
+        prepared
+            .iter()
+            .find(|side| !side.rows.is_empty())
+            .and_then(|ours| unmeasured(ours, prepared, options)),
+    );
     notes
+}
+
+/// `not measured on mini-1: crc32c (5 figures), mac (2): boxscore run crc32c mac`: what others published and the first
+/// measured side could measure, but has not.
+fn unmeasured(ours: &Prepared<'_>, all: &[Prepared<'_>], options: &CompareOptions<'_>) -> Option<String> {
+    if options.metric.is_some() {
+        return None;
+    }
+    let known = |name: &str| options.cards.iter().any(|card| card.name == name);
+    let mut missing: Vec<(&str, BTreeSet<&model::SeriesKey>)> = Vec::new();
+    for row in all.iter().filter(|side| side.rows.is_empty()).flat_map(|side| &side.side.published) {
+        let key = &row.key;
+        let here = ours.rows.iter().any(|(own, is)| super::matching::fits(own, is.better, row));
+        // Only what is measured can be missing; a figure stated for other CPUs has no counterpart to run.
+        if here || !known(&key.instrument) || key.params.get("cpus").is_some() {
+            continue;
+        }
+        match missing.iter_mut().find(|(name, _)| *name == key.instrument) {
+            Some((_, figures)) => {
+                figures.insert(key);
+            }
+            None => missing.push((&key.instrument, BTreeSet::from([key]))),
+        }
+    }
+    if missing.is_empty() {
+        return None;
+    }
+    let figures: Vec<String> =
+        missing.iter().map(|(name, keys)| format!("{name} ({})", say::count(keys.len(), "figure"))).collect();
+    let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
+    Some(format!(
+        "not measured on {}: {}: boxscore run {}",
+        ours.side.name,
+        figures.join(", "),
+        names.join(" ")
+    ))
 }
 
 /// Runs that a side pools although their configurations differ, and keys that mean two things.

@@ -3,13 +3,13 @@
 //! Log ratios arm / base. Headline rows of a pair are one family, all other rows another; points and refused rows are
 //! in none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::Better;
 use model::doc::Noise;
 use stats::{Basis, Between, Effect, Held, Margin, Paired, Verdict};
 
-use super::matching::{Match, RowKey, arm_name};
+use super::matching::{Match, RowKey, all_published_for, arm_name};
 use super::prepare::{Entry, Prepared, Row, Said};
 use super::{CompareOptions, why};
 use crate::noise;
@@ -54,11 +54,16 @@ pub struct Pairs {
 impl Pairs {
     pub fn new(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Pairs {
         let size = prepared.len();
+        let variants = variants(prepared);
         let mut judged = Vec::with_capacity(size * size);
         for arm in 0..size {
             for base in 0..size {
                 let wanted = base < arm;
-                judged.push(if wanted { pair(&prepared[arm], &prepared[base], options) } else { Vec::new() });
+                judged.push(if wanted {
+                    pair(&prepared[arm], &prepared[base], &variants, options)
+                } else {
+                    Vec::new()
+                });
             }
         }
         Pairs { size, judged }
@@ -70,24 +75,15 @@ impl Pairs {
     }
 }
 
-fn pair(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions<'_>) -> Vec<Judged> {
+fn pair(
+    arm: &Prepared<'_>,
+    base: &Prepared<'_>,
+    variants: &BTreeSet<RowKey>,
+    options: &CompareOptions<'_>,
+) -> Vec<Judged> {
     let paired = paired_by_block(arm, base);
     let margin = margin(arm, base, paired, options);
-    let mut rows: Vec<Candidate<'_, '_>> = Vec::new();
-    for key in keys(arm, base) {
-        let Some(better) = base.better(&key).or_else(|| arm.better(&key)) else { continue };
-        let (Some(of_arm), Some(of_base)) = (arm.says(&key, better), base.says(&key, better)) else {
-            continue;
-        };
-        let headline = [&of_arm, &of_base].iter().all(|said| match said {
-            Said::Measured(row) => row.headline,
-            Said::Point(_) => true,
-        });
-        rows.push((key, better, headline, of_arm, of_base));
-    }
-    if !options.all {
-        one_for_each_point(&mut rows);
-    }
+    let rows = candidates(arm, base, variants, options);
     let speaks = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.speaking().is_ok());
     let family = |headline: bool| {
         rows.iter().filter(|row| row.2 == headline && speaks(&row.3) && speaks(&row.4)).count()
@@ -119,21 +115,93 @@ fn pair(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions<'_>) -
 /// A row before it is judged: its key, direction, whether it is a headline, and what the arm and the base say.
 type Candidate<'p, 'a> = (RowKey, Better, bool, Said<'p, 'a>, Said<'p, 'a>);
 
-/// Where a published figure leaves so much open that several of our rows match it: the headline, else the first.
-fn one_for_each_point(rows: &mut Vec<Candidate<'_, '_>>) {
+/// What both sides say of each row.
+fn candidates<'p, 'a>(
+    arm: &'p Prepared<'a>,
+    base: &'p Prepared<'a>,
+    variants: &BTreeSet<RowKey>,
+    options: &CompareOptions<'_>,
+) -> Vec<Candidate<'p, 'a>> {
+    let mut rows: Vec<Candidate<'p, 'a>> = Vec::new();
+    for key in keys(arm, base) {
+        let Some(better) = base.better(&key).or_else(|| arm.better(&key)) else { continue };
+        if variants.contains(&key) {
+            rows.extend(each_variant(arm, base, &key, better));
+            continue;
+        }
+        let (Some(of_arm), Some(of_base)) = (arm.says(&key, better), base.says(&key, better)) else {
+            continue;
+        };
+        let headline = [&of_arm, &of_base].iter().all(|said| match said {
+            Said::Measured(row) => row.headline,
+            Said::Point(_) => true,
+        });
+        rows.push((key, better, headline, of_arm, of_base));
+    }
+    if !options.all {
+        one_for_each_point(&mut rows, options);
+    }
+    rows
+}
+
+/// Rows beside which some published machine has several figures, told apart by what only it states.
+fn variants(prepared: &[Prepared<'_>]) -> BTreeSet<RowKey> {
+    let several = |key: &RowKey, better: Better| {
+        prepared.iter().any(|side| {
+            !side.rows.contains_key(key) && all_published_for(key, better, &side.side.published).len() > 1
+        })
+    };
+    let rows = prepared.iter().flat_map(|side| &side.rows);
+    rows.filter(|(key, row)| several(key, row.better)).map(|(key, _)| key.clone()).collect()
+}
+
+/// A measured row beside each of the published figures that fit it equally, as a row of its own.
+fn each_variant<'p, 'a>(
+    arm: &'p Prepared<'a>,
+    base: &'p Prepared<'a>,
+    key: &RowKey,
+    better: Better,
+) -> Vec<Candidate<'p, 'a>> {
+    let stated = |point: &Match<'_>| RowKey { params: key.params.with(&point.stated), ..key.clone() };
+    let points = |side: &'p Prepared<'a>| all_published_for(key, better, &side.side.published).into_iter();
+    let said = |row: &'p Row<'a>| Said::Measured(row);
+    match (arm.rows.get(key), base.rows.get(key)) {
+        (Some(row), None) => points(base)
+            .map(|point| (stated(&point), better, row.headline, said(row), Said::Point(point)))
+            .collect(),
+        (None, Some(row)) => points(arm)
+            .map(|point| (stated(&point), better, row.headline, Said::Point(point), said(row)))
+            .collect(),
+        (Some(of_arm), Some(of_base)) if of_arm.better == of_base.better => {
+            vec![(key.clone(), better, of_arm.headline && of_base.headline, said(of_arm), said(of_base))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Where a published figure leaves so much open that several of our rows match it: a headline before others, then the
+/// row with the most parameters as they usually are.
+fn one_for_each_point(rows: &mut Vec<Candidate<'_, '_>>, options: &CompareOptions<'_>) {
     let figure = |row: &Candidate<'_, '_>| match (&row.3, &row.4) {
         (Said::Measured(_), Said::Point(point)) | (Said::Point(point), Said::Measured(_)) => {
             Some(std::ptr::from_ref(point.row))
         }
         _ => None,
     };
-    let figures: Vec<_> = rows.iter().map(|row| (figure(row), row.2)).collect();
+    let usual = |key: &RowKey| {
+        let card = options.cards.iter().find(|card| card.name == key.instrument);
+        let is_default = |(name, value): &(&String, &String)| {
+            card.and_then(|card| card.param(name)).is_some_and(|spec| spec.default == value.as_str())
+        };
+        key.params.0.iter().filter(is_default).count()
+    };
+    let figures: Vec<_> = rows.iter().map(|row| (figure(row), (row.2, usual(&row.0)))).collect();
     let mut at = 0;
     rows.retain(|_| {
-        let (own, headline) = figures[at];
-        let like = |other: &(Option<*const _>, bool)| other.0 == own;
-        let better = figures.iter().any(|other| like(other) && other.1 && !headline);
-        let earlier = figures[..at].iter().any(|other| like(other) && other.1 == headline);
+        let (own, worth) = figures[at];
+        let like = |other: &(Option<*const _>, _)| other.0 == own;
+        let better = figures.iter().any(|other| like(other) && other.1 > worth);
+        let earlier = figures[..at].iter().any(|other| like(other) && other.1 == worth);
         at += 1;
         own.is_none() || !(better || earlier)
     });

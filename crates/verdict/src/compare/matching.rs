@@ -109,30 +109,55 @@ pub struct Match<'p> {
 /// The published figure that matches best: the most shared parameters, then the fewest of its own.
 #[must_use]
 pub fn published_for<'p>(key: &RowKey, better: Better, published: &'p [Published]) -> Option<Match<'p>> {
-    let fits = |row: &&Published| {
-        let theirs = &row.key;
-        theirs.instrument == key.instrument
-            && theirs.metric == key.metric
-            && theirs.unit == key.unit
-            && theirs.definition == key.definition
-            && row.better == better
-            && row.value.is_finite()
-            && row.value > 0.0
-            && agree(&key.params, &theirs.params)
-    };
-    let mut fitting: Vec<&Published> = published.iter().filter(fits).collect();
-    let only_theirs = |row: &Published| row.key.params.without(&key.params);
-    fitting.sort_by_key(|row| {
-        let shared = row.key.params.0.len() - only_theirs(row).0.len();
-        (std::cmp::Reverse(shared), only_theirs(row).0.len())
-    });
-    let row = *fitting.first()?;
-    Some(Match {
-        row,
-        open: key.params.without(&row.key.params).0.into_keys().collect(),
-        stated: only_theirs(row),
-        others: fitting.len() - 1,
-    })
+    let fitting = fitting(key, better, published);
+    let others = fitting.len().saturating_sub(1);
+    fitting.into_iter().next().map(|row| matched(key, row, others))
+}
+
+/// Every published figure that shares as many parameters with the row as the best one does: they differ only in what
+/// they alone state.
+#[must_use]
+pub fn all_published_for<'p>(key: &RowKey, better: Better, published: &'p [Published]) -> Vec<Match<'p>> {
+    let fitting = fitting(key, better, published);
+    let Some(most) = fitting.first().map(|row| shared(key, row)) else { return Vec::new() };
+    let equal = fitting.into_iter().filter(|row| shared(key, row) == most);
+    equal.map(|row| matched(key, row, 0)).collect()
+}
+
+/// The figures that may stand beside a row, the best first.
+fn fitting<'p>(key: &RowKey, better: Better, published: &'p [Published]) -> Vec<&'p Published> {
+    let mut fitting: Vec<&Published> = published.iter().filter(|row| fits(key, better, row)).collect();
+    fitting.sort_by_key(|row| (std::cmp::Reverse(shared(key, row)), only_theirs(key, row).0.len()));
+    fitting
+}
+
+/// Whether a published figure is of the same measurement as a row.
+pub fn fits(key: &RowKey, better: Better, row: &Published) -> bool {
+    let theirs = &row.key;
+    theirs.instrument == key.instrument
+        && theirs.metric == key.metric
+        && theirs.unit == key.unit
+        && theirs.definition == key.definition
+        && row.better == better
+        && row.value.is_finite()
+        && row.value > 0.0
+        && agree(&key.params, &theirs.params)
+}
+
+/// Parameters that both name.
+fn shared(key: &RowKey, row: &Published) -> usize {
+    row.key.params.0.keys().filter(|name| key.params.get(name).is_some()).count()
+}
+
+fn only_theirs(key: &RowKey, row: &Published) -> Params {
+    let mut params = row.key.params.clone();
+    params.0.retain(|name, _| key.params.get(name).is_none());
+    params
+}
+
+fn matched<'p>(key: &RowKey, row: &'p Published, others: usize) -> Match<'p> {
+    let open = key.params.0.keys().filter(|name| row.key.params.get(name).is_none()).cloned().collect();
+    Match { row, open, stated: only_theirs(key, row), others }
 }
 
 /// Every parameter that both name agrees, and they name one in common where both name any.
@@ -200,6 +225,19 @@ mod tests {
         assert_eq!(found.open, ["threads"]);
         assert_eq!(published_for(&ours, Better::Lower, &rows), None);
         assert_eq!(published_for(&key("impl=table;size=1KiB"), Better::Higher, &rows), None);
+    }
+
+    #[test]
+    fn figures_that_fit_equally_are_all_found() {
+        let ours = key("size=7;threads=1");
+        let rows = [
+            point("size=7;threads=1;dimms=1 DIMM", 1, 1.0),
+            point("size=7;threads=1;dimms=6 x 4 GB", 1, 2.0),
+            point("size=7", 1, 3.0),
+        ];
+        let found = all_published_for(&ours, Better::Higher, &rows);
+        assert_eq!(found.iter().map(|point| point.row.value).collect::<Vec<_>>(), [1.0, 2.0]);
+        assert_eq!(found[1].stated.get("dimms"), Some("6 x 4 GB"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use model::{Card, Fact};
 use judge::Judged;
 use prepare::Prepared;
 
-pub use matching::{Match, published_for};
+pub use matching::{Match, all_published_for, published_for};
 
 /// One side of a comparison.
 #[derive(Clone, Debug)]
@@ -89,7 +89,11 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
         arms: sides.iter().map(arm_doc).collect(),
         rows,
         ranks: ranking::ranks(&pairs, &prepared),
-        index: arms.map(|arm| ranking::index(&pairs, &prepared, arm)).collect(),
+        // A published machine has points, which have no part in an index.
+        index: arms
+            .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
+            .map(|arm| ranking::index(&pairs, &prepared, arm))
+            .collect(),
         findings: prepared.iter().flat_map(footnotes::findings).collect(),
         footnotes: footnotes::footnotes(&prepared, options),
     };

@@ -3,6 +3,8 @@
 //! A rank counts only sides that were called better. The index takes every headline row of the base; a missing one
 //! makes it missing. Published points have neither interval nor part in it.
 
+use std::collections::BTreeSet;
+
 use model::Better;
 use model::doc::{IndexDoc, RankDoc};
 use stats::{Dependence, Effect, Held, IndexError, Interval, Matrix, Verdict};
@@ -10,6 +12,7 @@ use stats::{Dependence, Effect, Held, IndexError, Interval, Matrix, Verdict};
 use super::judge::{Judged, Pairs};
 use super::matching::RowKey;
 use super::prepare::Prepared;
+use crate::say;
 
 pub fn ranks(pairs: &Pairs, prepared: &[Prepared<'_>]) -> Vec<RankDoc> {
     let mut all = Vec::new();
@@ -80,8 +83,11 @@ pub fn index(pairs: &Pairs, prepared: &[Prepared<'_>], arm: usize) -> IndexDoc {
         }
         Err(IndexError::Empty) => doc.why = Some("the base has no headline figures".to_owned()),
         Err(IndexError::Missing(which)) => {
-            let names: Vec<String> = which.iter().filter_map(|i| Some(wanted.get(*i)?.title())).collect();
-            doc.why = Some(format!("missing: {}", names.join(", ")));
+            let known = which.iter().filter_map(|i| wanted.get(*i));
+            let names: BTreeSet<String> = known.map(|key| key.instrument.clone()).collect();
+            let (missing, all) = (which.len(), say::count(wanted.len(), "headline figure"));
+            let names: Vec<String> = names.into_iter().collect();
+            doc.why = Some(format!("{missing} of {all} missing, of {}", say::list(&names)));
         }
     }
     doc

@@ -42,15 +42,30 @@ fn settled_by(found: &Found, held: Held, margin: Margin, family: usize) -> Optio
     let never = || Some("more of the same would not settle it: too close to the margin".to_owned());
     match found {
         Found::Paired(paired) => match stats::needed_takes(paired, margin, family) {
-            Some(takes) => Some(format!("about {} each would settle it", say::count(takes, "take"))),
+            Some(takes) => Some(enough(takes, "take")),
             None if matches!(held, Held::TooFew { .. }) => None,
             None => never(),
         },
         Found::Runs(between) => match stats::needed_runs(between, margin, family) {
-            Some(runs) => Some(format!("about {} each would settle it", say::count(runs, "run"))),
+            Some(runs) if runs > MANY => {
+                let study = "an interleaved study (`--arm` or `--via`) needs less";
+                Some(format!("{}; {study}", enough(runs, "run")))
+            }
+            Some(runs) => Some(enough(runs, "run")),
             None => never(),
         },
         Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => None,
+    }
+}
+
+/// More than these are many.
+const MANY: usize = 30;
+
+fn enough(number: usize, what: &str) -> String {
+    if number > MANY {
+        format!("it would need many more {what}s (about {number} each)")
+    } else {
+        format!("about {} each would settle it", say::count(number, what))
     }
 }
 

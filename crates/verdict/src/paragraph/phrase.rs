@@ -70,6 +70,7 @@ fn two(value: f64) -> String {
     match value {
         value if value >= 99.5 => format!("{value:.0}"),
         value if value >= 9.95 => format!("{value:.1}"),
+        value if value < 0.000_995 => format!("{value:.1e}"),
         value if value < 0.0995 => format!("{value:.3}"),
         value => format!("{value:.2}"),
     }

@@ -42,6 +42,19 @@ impl Topic {
         all.into_iter().collect()
     }
 
+    /// What it is about: `computing`.
+    pub fn noun(&self) -> String {
+        match self {
+            Topic::Compute => "computing".to_owned(),
+            Topic::MemoryRate => "memory bandwidth".to_owned(),
+            Topic::MemoryWait => "memory latency".to_owned(),
+            Topic::DiskRate => "disk throughput".to_owned(),
+            Topic::DiskWait(what) => format!("waiting for {what}"),
+            Topic::Work => "the work".to_owned(),
+            Topic::Rate(name) | Topic::Wait(name) => name.clone(),
+        }
+    }
+
     /// What the topic's clause says of a row: how long against the base, or else how fast.
     pub fn factor(&self, row: &RowDoc) -> Option<f64> {
         match self {
@@ -64,6 +77,11 @@ pub fn name(row: &RowDoc) -> String {
         "mem-bandwidth" => "memory",
         "mem-latency" => "memory latency",
         "index" => "",
+        "disk-read" => "disk read",
+        "disk-seq" => "disk sequential",
+        "disk-fsync" => "disk fsync",
+        "hash-table" => "hash table",
+        "recover-segment" => "recover segment",
         other => other,
     }];
     words.extend(tells.iter().filter_map(|key| row.params.get(key)));
