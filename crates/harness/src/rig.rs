@@ -215,7 +215,7 @@ mod tests {
     fn the_least_memory_counts() {
         let memory = |facts: &[(&str, f64)]| {
             let facts: Vec<Fact> =
-                facts.iter().map(|(key, n)| Fact::number(*key, *n, Unit::Bytes, "x")).collect();
+                facts.iter().map(|(key, n)| Fact::number(*key, *n, Unit::Byte, "x")).collect();
             Host::from_facts(&facts, &[0]).memory
         };
         let gib = f64::from(1u32 << 30);

@@ -19,6 +19,8 @@ const LIMIT: Duration = Duration::from_secs(300);
 const WITHOUT_CACHE_MIB: u64 = 256;
 /// Takes and repetitions of one process.
 const TAKES: usize = 3;
+/// Microseconds of a repetition, as long as our takes; by itself lmbench may calibrate for ever on a busy machine.
+const ENOUGH: &str = "ENOUGH=50000";
 /// MiB of the largest chain, and the MiB that are compared; all may be kept warm.
 const CHAIN: &str = "16";
 const CHAINS: [(&str, &str); 3] = [("16KiB", "0.01562"), ("1MiB", "1.00000"), ("16MiB", "16.00000")];
@@ -59,7 +61,7 @@ pub fn bandwidth(options: &Options, peers: &str, outcome: &mut Outcome) -> Resul
                 || stats::median(&ours(options, peers, "mem-bandwidth", &set, 0)?).context("no takes"),
                 || {
                     let takes = TAKES.to_string();
-                    let words = [bw_mem.as_str(), "-N", &takes, &format!("{mib}m"), theirs_op];
+                    let words = ["env", ENOUGH, bw_mem.as_str(), "-N", &takes, &format!("{mib}m"), theirs_op];
                     let (_, err) = bound::on_cpu(options.cpu, &words, LIMIT)?;
                     second_column(&err).with_context(|| format!("bw_mem printed {err}"))
                 },
@@ -132,11 +134,19 @@ pub fn latency(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<
     };
     for (mode, flag) in [("stride", None), ("random", Some("-t"))] {
         let before = load();
-        let words: Vec<&str> =
-            [Some(lat_mem_rd.as_str()), flag, Some("-N"), Some("1"), Some(CHAIN), Some("512")]
-                .into_iter()
-                .flatten()
-                .collect();
+        let words: Vec<&str> = [
+            Some("env"),
+            Some(ENOUGH),
+            Some(lat_mem_rd.as_str()),
+            flag,
+            Some("-N"),
+            Some("1"),
+            Some(CHAIN),
+            Some("512"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         let all_ours = || -> Result<Vec<f64>> {
             let one = |(size, _): &(&str, &str)| {
                 let set = format!("mode={mode};stride=512;size={size}");
