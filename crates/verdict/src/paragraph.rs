@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(
             text,
             "mini-1 computes 18 to 31 % faster than ref and waits 21 % longer for memory. They tie on memory \
-             read (within 5 %). Whether mini-1 and ref differ on cipher aes-128-gcm cannot be told yet, since the \
+             read (within 5 %). Whether mini-1 and ref differ on cipher AES-128-GCM cannot be told yet, since the \
              noise between runs is assumed, not measured. Not counted: disk fsync (mini-1: no flush reached the drive)."
         );
     }
