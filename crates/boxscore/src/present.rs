@@ -180,10 +180,6 @@ pub fn write_report(runs: &[Shown], compare: Option<CompareDoc>, to: &Path) -> R
         generated: report::text::date_time(started),
     };
     let html = report::html::report(&input);
-    sys::files::atomic_write(to, html.as_bytes(), 0o644)
-        .map_err(|error| CliError::data(format!("the report could not be written: {error}")))?;
-    if let Some((uid, gid)) = paths::owner() {
-        sys::files::chown(to, uid, gid).map_err(|error| CliError::data(error.to_string()))?;
-    }
+    paths::write(to, html.as_bytes())?;
     Ok(to.to_path_buf())
 }
