@@ -55,10 +55,13 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Str
             (margin * 1e4).round() / 100.0
         ));
     }
-    sentences.extend(unknown(&with(VerdictWord::CannotTell), arm, base, judged.len()));
+    let (doubtful, open): (Vec<&RowDoc>, Vec<&RowDoc>) =
+        with(VerdictWord::CannotTell).into_iter().partition(|row| surroundings(row).is_some());
+    sentences.extend(unknown(&open, arm, base, judged.len()));
+    sentences.extend(disturbed(&doubtful, arm, base, judged.len()));
     sentences.extend(refused(&with(VerdictWord::Invalid)));
     sentences.extend(points(&rows.iter().copied().filter(|row| row.point).collect::<Vec<_>>(), arm, base));
-    sentences.extend(index.and_then(overall));
+    sentences.extend(index.and_then(|index| overall(index, doubtful.len())));
     sentences.extend(value("unit of price", &judged, |row| row.per_price, base));
     sentences.extend(value("watt", &judged, |row| row.per_watt, base));
     sentences.join(" ")
@@ -115,6 +118,29 @@ fn unknown(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String
     Some(format!("Whether {arm} and {base} differ on {what} cannot be told yet{reason}."))
 }
 
+/// Why the surroundings of a row withhold its verdict.
+fn surroundings(row: &RowDoc) -> Option<&str> {
+    row.why.as_deref()?.strip_prefix("doubtful: ")
+}
+
+fn disturbed(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String> {
+    let mut whys: Vec<&str> = Vec::new();
+    for why in rows.iter().filter_map(|row| surroundings(row)).flat_map(|why| why.split(" and ")) {
+        if !whys.contains(&why) {
+            whys.push(why);
+        }
+    }
+    if whys.is_empty() {
+        return None;
+    }
+    let what = if rows.len() == all { "any of the figures".to_owned() } else { say::list(&names(rows)) };
+    let whys: Vec<String> = whys.into_iter().map(str::to_owned).collect();
+    Some(format!(
+        "Whether {arm} and {base} differ on {what} cannot be told, since these figures are doubtful: {}.",
+        say::list(&whys)
+    ))
+}
+
 fn refused(rows: &[&RowDoc]) -> Option<String> {
     let first = rows.first()?;
     let why = first.why.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
@@ -137,14 +163,18 @@ fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
     Some(format!("Published figures, which carry no verdict, put {arm} at {}.", say::list(&said)))
 }
 
-fn overall(index: &IndexDoc) -> Option<String> {
+fn overall(index: &IndexDoc, doubtful: usize) -> Option<String> {
     let (value, low, high) = (index.value?, index.low?, index.high?);
     if index.components < 2 {
         return None;
     }
     let shown = |number: f64| format!("{number:.2}");
+    let doubt = match doubtful {
+        0 => String::new(),
+        some => format!("; not a verdict, since {some} of them are doubtful"),
+    };
     Some(format!(
-        "Over all {} headline figures {} has {} times the performance of {} (95 %: {} to {}).",
+        "Over all {} headline figures {} has {} times the performance of {} (95 %: {} to {}{doubt}).",
         index.components,
         index.arm,
         shown(value),
@@ -245,6 +275,20 @@ mod tests {
             "mini-1 computes 18 to 31 % faster than ref and waits 21 % longer for memory. They tie on memory \
              read (within 5 %). Whether mini-1 and ref differ on cipher AES-128-GCM cannot be told yet, since the \
              noise between runs is assumed, not measured. Not counted: disk fsync (mini-1: no flush reached the drive)."
+        );
+    }
+
+    #[test]
+    fn doubtful_figures_are_told_as_such() {
+        let mut rows = vec![
+            row("index", "kind=integer;threads=1", Better::Higher, 0.5, VerdictWord::CannotTell),
+            row("mem-bandwidth", "op=read;threads=1", Better::Higher, 1.0, VerdictWord::Tie),
+        ];
+        rows[0].why = Some("doubtful: other processes were busy and the clock moved".to_owned());
+        assert_eq!(
+            paragraph(&doc(rows)),
+            "mini-1 and ref tie on memory read (within 5 %). Whether mini-1 and ref differ on integer cannot be told, \
+             since these figures are doubtful: other processes were busy and the clock moved."
         );
     }
 
