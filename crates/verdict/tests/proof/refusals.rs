@@ -167,6 +167,36 @@ fn a_ceiling_that_a_hypervisor_reports_refuses_nothing() {
 }
 
 #[test]
+fn memory_without_known_channels_is_held_against_its_cores() {
+    let judged = |bytes_per_sec: f64| {
+        let mut run = memory(bytes_per_sec);
+        run.facts.clear();
+        watch(&mut run, "take-clock", "before", Unit::Hertz, |_| 3e9);
+        run_doc(&run, &RunContext::default()).series[0].clone()
+    };
+    let absurd = judged(7.91e12);
+    assert_eq!(absurd.validity, Validity::Invalid);
+    assert!(absurd.reasons[0].contains("1 core loading 128 B a cycle"), "{:?}", absurd.reasons);
+    assert_eq!(judged(30e9).validity, Validity::Ok);
+}
+
+#[test]
+fn a_clock_above_the_runs_own_is_no_heat() {
+    let text = |factor: f64, busy: f64| {
+        let mut run = quiet(2);
+        watch(&mut run, "take-clock", "before", Unit::Hertz, |seq| {
+            if seq % 2 == 1 && seq > 12 { 3e9 * factor } else { 3e9 }
+        });
+        watch(&mut run, "conditions", "background", Unit::Count, |_| busy);
+        let found = of_kind(&run, "clock");
+        found.into_iter().find(|one| one.state == Validity::Doubtful).expect("a moved clock").text
+    };
+    assert!(text(0.9, 0.0).contains("cooler machine"));
+    assert!(text(1.1, 0.0).ends_with("the clock moved; repeat it with a fixed clock"));
+    assert!(text(0.9, 0.9).contains("while others were busy"));
+}
+
+#[test]
 fn published_points_are_never_significant() {
     let run = quiet(3);
     let points: Vec<Published> =
