@@ -9,6 +9,7 @@ mod topic;
 
 use model::doc::{CompareDoc, IndexDoc, RowDoc, VerdictWord};
 
+use crate::compare::why;
 use crate::say;
 use topic::Topic;
 
@@ -148,6 +149,7 @@ fn refused(rows: &[&RowDoc]) -> Option<String> {
 }
 
 fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
+    let pasted = rows.iter().any(|row| row.why.iter().any(|why| why.starts_with(why::PASTED)));
     let mut said: Vec<String> = Vec::new();
     for topic in Topic::of_all(rows) {
         let about = rows.iter().filter(|row| Topic::of(row) == topic);
@@ -160,7 +162,8 @@ fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
     if said.is_empty() {
         return None;
     }
-    Some(format!("Published figures, which carry no verdict, put {arm} at {}.", say::list(&said)))
+    let what = if pasted { "Figures of a pasted line" } else { "Published figures" };
+    Some(format!("{what}, which carry no verdict, put {arm} at {}.", say::list(&said)))
 }
 
 fn overall(index: &IndexDoc, doubtful: usize) -> Option<String> {
@@ -184,12 +187,23 @@ fn overall(index: &IndexDoc, doubtful: usize) -> Option<String> {
     ))
 }
 
+/// The spread of a ratio over the rows that have a verdict; over all of them, said as no verdict, where none has.
 fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base: &str) -> Option<String> {
-    let values: Vec<f64> =
-        rows.iter().filter(|row| row.verdict != VerdictWord::Invalid).filter_map(|row| of(row)).collect();
+    let doubtful = |row: &RowDoc| row.why.iter().any(|why| why.contains("doubtful: "));
+    let told = |row: &&RowDoc| row.verdict < VerdictWord::CannotTell && !doubtful(row);
+    let values = |wanted: &dyn Fn(&&RowDoc) -> bool| -> Vec<f64> {
+        rows.iter().copied().filter(wanted).filter_map(&of).collect()
+    };
+    let sure = values(&told);
+    let (values, verdict) = match sure.is_empty() {
+        true => (values(&|row| row.verdict != VerdictWord::Invalid), "; not a verdict"),
+        false => (sure, ""),
+    };
     let range = phrase::factors(&values)?;
     let arm = rows.first().map_or("it", |row| row.arm.as_str());
-    Some(format!("Per {per} {arm} has {range} the performance of {base}."))
+    let rows = say::count(values.len(), "row");
+    let over = if values.len() > 1 { format!("the spread over {rows}") } else { rows };
+    Some(format!("Per {per} {arm} has {range} the performance of {base} ({over}{verdict})."))
 }
 
 #[cfg(test)]
@@ -290,6 +304,24 @@ mod tests {
             "mini-1 and ref tie on memory read (within 5 %). Whether mini-1 and ref differ on integer cannot be told, \
              since these figures are doubtful: other processes were busy and the clock moved."
         );
+    }
+
+    #[test]
+    fn value_for_money_is_that_of_decided_rows() {
+        let priced = |verdict, per_price| RowDoc {
+            per_price: Some(per_price),
+            ..row("index", "kind=integer;threads=1", Better::Higher, 1.3, verdict)
+        };
+        let said = |rows: Vec<RowDoc>| paragraph(&doc(rows));
+        let text = said(vec![
+            priced(VerdictWord::Better, 0.8),
+            priced(VerdictWord::Better, 0.9),
+            priced(VerdictWord::CannotTell, 4.0),
+        ]);
+        let want = "Per unit of price mini-1 has 0.80 to 0.90 times the performance of ref (the spread over 2 rows).";
+        assert!(text.ends_with(want), "{text}");
+        let text = said(vec![priced(VerdictWord::CannotTell, 4.0)]);
+        assert!(text.ends_with("has 4.00 times the performance of ref (1 row; not a verdict)."), "{text}");
     }
 
     #[test]

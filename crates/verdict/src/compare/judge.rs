@@ -219,7 +219,7 @@ fn keys(arm: &Prepared<'_>, base: &Prepared<'_>) -> Vec<RowKey> {
 }
 
 /// Both sides are single runs of one interleaved study.
-fn paired_by_block(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
+pub fn paired_by_block(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
     match (arm.side.runs.as_slice(), base.side.runs.as_slice()) {
         ([a], [b]) => !a.head.study.is_empty() && a.head.study == b.head.study,
         _ => false,
