@@ -16,7 +16,7 @@ use crate::cli::agent::BUILD;
 use crate::cli::compare::cards;
 use crate::error::CliError;
 use crate::ids::short;
-use crate::resolve::{Loaded, Resolver, is_whole};
+use crate::resolve::{self, Loaded, Resolver, is_whole};
 use crate::{out, paths};
 
 /// The store's refusal as a user meets it.
@@ -90,11 +90,13 @@ pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareD
                 let name = plain(one);
                 let alike = several.iter().filter(|other| plain(other) == name).count() > 1;
                 let name = if alike { format!("{name} {}", report::text::short(&one.doc.run)) } else { name };
-                Ok(Loaded { name, ..own })
+                // The same noise as `compare` takes: other runs of the machine, whichever are shown here.
+                Ok(Loaded { name, earlier: one.earlier.clone(), ..own })
             });
             each.collect::<Result<_, CliError>>()?
         }
     };
+    resolve::distinct(&loaded)?;
     let sides: Vec<Side<'_>> = loaded.iter().map(Loaded::side).collect();
     let document = compare(&sides, &options);
     Ok((!document.rows.is_empty()).then_some(document))

@@ -3,7 +3,7 @@
 //! `.` and labels pool the runs of the newest config class. A name that may mean several things is an error that lists
 //! them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use instruments::facts::{Root, scan};
@@ -122,6 +122,21 @@ impl Loaded {
             ..Side::new(&self.name, self.machine.clone())
         }
     }
+}
+
+/// A run differs from itself in nothing: two sides of the same runs and arm are a mistake.
+pub fn distinct(loaded: &[Loaded]) -> Result<(), CliError> {
+    let ids = |one: &Loaded| -> BTreeSet<String> { one.runs.iter().map(|run| run.head.id.clone()).collect() };
+    for (at, one) in loaded.iter().enumerate().filter(|(_, one)| !one.runs.is_empty()) {
+        let same = |other: &&Loaded| other.arm == one.arm && ids(other) == ids(one);
+        if let Some(other) = loaded.iter().take(at).find(same) {
+            let runs: Vec<String> = ids(one).iter().map(|id| short(id).to_owned()).collect();
+            let what = if runs.len() == 1 { "the same run" } else { "the same runs" };
+            let text = format!("`{}` and `{}` are {what}: {}", other.name, one.name, runs.join(", "));
+            return Err(CliError::usage(text).hint("`boxscore history` lists the runs"));
+        }
+    }
+    Ok(())
 }
 
 /// Finds out what names mean; reads a store's list of runs once.

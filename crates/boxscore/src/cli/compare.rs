@@ -6,7 +6,7 @@ use verdict::compare::{CompareOptions, Side, compare};
 
 use crate::cli::Global;
 use crate::error::{CliError, Kind};
-use crate::resolve::{Loaded, Resolver};
+use crate::resolve::{Loaded, Resolver, distinct};
 use crate::{out, planning};
 
 const AFTER: &str = "\
@@ -71,6 +71,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         return Err(CliError::usage(format!("`{}` is one thing: a comparison needs two", args.names[0]))
             .hint("for example `boxscore compare latest~1 latest`, or a published machine as the second"));
     }
+    distinct(&loaded)?;
     let document = document(&loaded, args)?;
     let look = out::look();
     match (global.json, args.format) {
