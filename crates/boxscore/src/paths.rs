@@ -1,5 +1,6 @@
 //! Where things live: the store, its reports, and whose files they are under sudo.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::Global;
@@ -54,6 +55,24 @@ fn sudo_home() -> Option<PathBuf> {
 pub fn owner() -> Option<(u32, u32)> {
     let user = sys::files::invoking_user();
     user.by_sudo.then_some((user.uid, user.gid))
+}
+
+/// Writes a file whole or not at all; under sudo it belongs to the user who called it.
+pub fn write(to: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    if to.exists() && !to.is_file() {
+        // A pipe or a device cannot be replaced.
+        let opened = std::fs::OpenOptions::new().write(true).open(to);
+        return opened
+            .and_then(|mut file| file.write_all(bytes))
+            .map_err(|error| CliError::data(format!("{}: {error}", to.display())));
+    }
+    sys::files::atomic_write(to, bytes, 0o644).map_err(|error| CliError::data(error.to_string()))?;
+    match owner() {
+        Some((uid, gid)) => {
+            sys::files::chown(to, uid, gid).map_err(|error| CliError::data(error.to_string()))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The directory that a store's reports and test files go to: the one that it stands in.

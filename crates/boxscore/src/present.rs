@@ -83,9 +83,14 @@ pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareD
             _ => return Ok(None),
         },
         several => {
+            // Two runs of one machine must not be called alike.
+            let plain = |one: &Shown| one.doc.label.clone().unwrap_or_else(|| one.doc.machine.name.clone());
             let each = several.iter().map(|one| {
                 let own = crate::resolve::of_runs(vec![one.data.clone()], &one.doc.machine.name)?;
-                Ok(Loaded { name: one.doc.machine.name.clone(), ..own })
+                let name = plain(one);
+                let alike = several.iter().filter(|other| plain(other) == name).count() > 1;
+                let name = if alike { format!("{name} {}", report::text::short(&one.doc.run)) } else { name };
+                Ok(Loaded { name, ..own })
             });
             each.collect::<Result<_, CliError>>()?
         }
@@ -175,10 +180,6 @@ pub fn write_report(runs: &[Shown], compare: Option<CompareDoc>, to: &Path) -> R
         generated: report::text::date_time(started),
     };
     let html = report::html::report(&input);
-    sys::files::atomic_write(to, html.as_bytes(), 0o644)
-        .map_err(|error| CliError::data(format!("the report could not be written: {error}")))?;
-    if let Some((uid, gid)) = paths::owner() {
-        sys::files::chown(to, uid, gid).map_err(|error| CliError::data(error.to_string()))?;
-    }
+    paths::write(to, html.as_bytes())?;
     Ok(to.to_path_buf())
 }

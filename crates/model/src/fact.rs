@@ -79,7 +79,7 @@ impl Fact {
 }
 
 /// The facts that must agree for two runs to be pooled; unknown matches anything.
-pub const CONFIG_CLASS: [&str; 18] = [
+pub const CONFIG_CLASS: [&str; 19] = [
     "cpu.model",
     "cpu.microcode",
     "cpu.threads",
@@ -98,6 +98,7 @@ pub const CONFIG_CLASS: [&str; 18] = [
     "cgroup.cpuset",
     "cgroup.memory.limit",
     "os.name",
+    "program.arch",
 ];
 
 /// Hash of the known values of [`CONFIG_CLASS`], 16 hexadecimal digits (FNV-1a, 64 bits). Equal hashes are one

@@ -127,6 +127,9 @@ impl Axis {
 
     fn labels(&self, values: &[f64], kind: Kind) -> Vec<Tick> {
         let places = decimals_of(values, self.scale.divisor);
+        // Ticks so close that three digits do not tell them apart.
+        let shorts: Vec<String> = values.iter().map(|v| short(v / self.scale.divisor)).collect();
+        let close = shorts.windows(2).any(|pair| pair[0] == pair[1]);
         let label = |v: f64| {
             if self.mixed() && kind.prefixes != Prefixes::None {
                 let own = Scale::common(&[v], kind);
@@ -137,6 +140,7 @@ impl Axis {
             match self.form {
                 _ if scaled != 0.0 && !(1e-4..1e7).contains(&scaled.abs()) => scientific(scaled),
                 Form::Linear => number::fixed(scaled, places),
+                Form::Log | Form::Log2 if close => number::fixed(scaled, places),
                 Form::Log | Form::Log2 => short(scaled),
             }
         };
@@ -361,6 +365,13 @@ mod tests {
                 assert!(got.at(5.0).is_finite());
             }
         }
+    }
+
+    #[test]
+    fn close_ticks_of_a_log_axis_are_told_apart() {
+        let spec = AxisSpec { form: Form::Log, ..AxisSpec::new("x", Kind::of(Unit::Second)) };
+        let got = axis(&spec, &[121.7, 124.3]);
+        assert!(got.major.windows(2).all(|pair| pair[0].label != pair[1].label), "{got:?}");
     }
 
     proptest! {

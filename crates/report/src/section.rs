@@ -103,7 +103,7 @@ impl ReportInput {
     pub fn family(&self, run: usize, family: &str) -> Vec<Figure<'_>> {
         let mut found: Vec<Figure<'_>> =
             self.figures(run).filter(|figure| names::family(&figure.doc.instrument) == family).collect();
-        found.sort_by_key(|figure| names::rank(&figure.doc.instrument));
+        found.sort_by_cached_key(|figure| names::order(figure.key()));
         found
     }
 

@@ -103,7 +103,15 @@ fn unknown(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String
     let what = if rows.len() == all { "any of the figures".to_owned() } else { say::list(&names(rows)) };
     let assumed =
         rows.iter().filter(|row| row.why.as_deref().is_some_and(|why| why.contains("assumed"))).count();
-    let reason = if assumed > 0 { ", since the noise between runs is assumed, not measured" } else { "" };
+    let crossing =
+        |row: &&RowDoc| row.why.as_deref().is_some_and(|why| why.starts_with("the interval reaches"));
+    let reason = if assumed > 0 {
+        ", since the noise between runs is assumed, not measured"
+    } else if rows.iter().filter(|row| crossing(row)).count() * 2 > rows.len() {
+        ", since most intervals reach across the margin"
+    } else {
+        ""
+    };
     Some(format!("Whether {arm} and {base} differ on {what} cannot be told yet{reason}."))
 }
 
@@ -136,8 +144,9 @@ fn overall(index: &IndexDoc) -> Option<String> {
     }
     let shown = |number: f64| format!("{number:.2}");
     Some(format!(
-        "Over all {} headline figures: {} times {} (95 %: {} to {}).",
+        "Over all {} headline figures {} has {} times the performance of {} (95 %: {} to {}).",
         index.components,
+        index.arm,
         shown(value),
         index.reference,
         shown(low),
@@ -149,7 +158,8 @@ fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base:
     let values: Vec<f64> =
         rows.iter().filter(|row| row.verdict != VerdictWord::Invalid).filter_map(|row| of(row)).collect();
     let range = phrase::factors(&values)?;
-    Some(format!("Per {per} it gives {range} what {base} gives."))
+    let arm = rows.first().map_or("it", |row| row.arm.as_str());
+    Some(format!("Per {per} {arm} has {range} the performance of {base}."))
 }
 
 #[cfg(test)]
@@ -233,7 +243,7 @@ mod tests {
         assert_eq!(
             text,
             "mini-1 computes 18 to 31 % faster than ref and waits 21 % longer for memory. They tie on memory \
-             read (within 5 %). Whether mini-1 and ref differ on cipher aes-128-gcm cannot be told yet, since the \
+             read (within 5 %). Whether mini-1 and ref differ on cipher AES-128-GCM cannot be told yet, since the \
              noise between runs is assumed, not measured. Not counted: disk fsync (mini-1: no flush reached the drive)."
         );
     }

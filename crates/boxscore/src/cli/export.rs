@@ -2,8 +2,7 @@
 //!
 //! Values are in base units and unrounded. The default place is stdout.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use model::Better;
 use model::data::{RunData, Series};
@@ -83,7 +82,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         out::print(&text);
         return Ok(0);
     };
-    write(to, &text)?;
+    crate::paths::write(to, text.as_bytes())?;
     if global.json {
         out::json(&DoneDoc {
             schema: "boxscore.export/1".to_owned(),
@@ -99,24 +98,6 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 
 fn counted(runs: usize) -> String {
     if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
-}
-
-/// Writes a file whole or not at all.
-fn write(to: &Path, text: &str) -> Result<(), CliError> {
-    let wrong = |error: std::io::Error| CliError::data(format!("{}: {error}", to.display()));
-    let special = to.exists() && !to.is_file();
-    let beside = to.with_extension(format!("{}.part", std::process::id()));
-    if special {
-        // A pipe or a device cannot be replaced.
-        return std::fs::write(to, text).map_err(wrong);
-    }
-    let mut file = std::fs::File::create(&beside).map_err(wrong)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| std::fs::rename(&beside, to));
-    written.map_err(|error| {
-        // The half-written file is of no use; where even that cannot be removed, the first error says why.
-        drop(std::fs::remove_file(&beside));
-        wrong(error)
-    })
 }
 
 const COLUMNS: [&str; 18] = [

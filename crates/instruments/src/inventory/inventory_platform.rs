@@ -108,9 +108,20 @@ fn kernel(sheet: &mut Sheet<'_>) {
     sheet.file("boot.id", "/proc/sys/kernel/random/boot_id");
 }
 
-/// Kernels since 6.1 name it; before, the running program's own architecture is the best there is.
+/// Kernels since 6.1 name it; before, the running program's own architecture is the best there is. The program's own
+/// is a fact too: emulated or 32-bit code on a machine scores otherwise than native code.
 fn arch(sheet: &mut Sheet<'_>) {
     let path = "/proc/sys/kernel/arch";
+    if sheet.root.live {
+        sheet.text("program.arch", std::env::consts::ARCH, "this program's target");
+        match sheet.root.maybe(path) {
+            Some(kernel) if !same_arch(&kernel, std::env::consts::ARCH) => sheet.because(&format!(
+                "the kernel is {kernel}: this program is emulated or in a narrower mode, so its figures are not \
+                 those of native code"
+            )),
+            _ => {}
+        }
+    }
     match sheet.root.maybe(path) {
         Some(name) => sheet.text("kernel.arch", name, path),
         None if sheet.root.live => {
@@ -119,6 +130,11 @@ fn arch(sheet: &mut Sheet<'_>) {
         }
         None => sheet.unknown("kernel.arch", path, ABSENT),
     }
+}
+
+/// Whether code for `program` is what a kernel that calls its machine `kernel` runs by itself.
+fn same_arch(kernel: &str, program: &str) -> bool {
+    kernel == program || (program == "x86" && matches!(kernel, "i386" | "i486" | "i586" | "i686"))
 }
 
 fn identity(sheet: &mut Sheet<'_>) {
@@ -223,6 +239,12 @@ mod tests {
         assert!(looks_like_type("c7g.metal", '.'));
         assert!(!looks_like_type("HVM domU", '.'));
         assert!(!looks_like_type("PowerEdge R740", '.'));
+    }
+
+    #[test]
+    fn a_32_bit_program_on_a_64_bit_kernel_is_no_native_one() {
+        assert!(same_arch("aarch64", "aarch64") && same_arch("i686", "x86"));
+        assert!(!same_arch("x86_64", "x86") && !same_arch("x86_64", "aarch64"));
     }
 
     #[test]

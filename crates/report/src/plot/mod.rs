@@ -63,6 +63,8 @@ pub enum Size {
     /// One cell; three stand side by side on a wide screen.
     #[default]
     Cell,
+    /// Half a page: eight named columns.
+    Half,
     /// A whole row; scrolls sideways on a phone.
     Wide,
 }
@@ -71,6 +73,7 @@ impl Size {
     const fn width(self) -> f64 {
         match self {
             Size::Cell => 440.0,
+            Size::Half => 560.0,
             Size::Wide => 1200.0,
         }
     }

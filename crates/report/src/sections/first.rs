@@ -14,7 +14,7 @@ use crate::page;
 use crate::plot::ratio::{RatioRow, tally};
 use crate::plot::{Caption, Estimate, RatioPlot, Sparkline};
 use crate::section::{ReportInput, Section};
-use crate::sections::score;
+use crate::sections::{score, takes};
 use crate::text::compare::{Figure, arms, figures};
 use crate::text::notes;
 use crate::text::score::{Row, rows, share_range};
@@ -35,7 +35,10 @@ impl Section for First {
         let lead = compare.map(|doc| doc.paragraph.clone()).filter(|text| !text.is_empty());
         let left = match compare {
             Some(doc) => forest(doc).render(),
-            None => html! { div class="full" { (score::headlines(run)) } },
+            None => html! {
+                div class="full" { (score::headlines(run)) }
+                @if let Some(plot) = takes::overview(input) { (plot) }
+            },
         };
         let tally = compare.map_or_else(|| counts(run), tally_of);
         let lead = lead.unwrap_or_else(|| plain_lead(input, run));
@@ -52,24 +55,72 @@ fn parted(lead: &str) -> (&str, impl Iterator<Item = &str>) {
     (title, rest.lines().map(str::trim).filter(|line| !line.is_empty()))
 }
 
-/// What one run says without a reference.
+/// What one run says without a reference: what stands out, else its first figures.
 fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
     let rows = rows(run, None);
-    let sound: Vec<&Row<'_>> =
-        rows.iter().filter(|row| row.main().is_some_and(|s| s.validity != Validity::Invalid)).collect();
-    let said: Vec<String> = sound.iter().take(4).filter_map(|row| said(row)).collect();
+    let of =
+        |state: Validity| rows.iter().filter(|row| row.main().is_some_and(|s| s.validity == state)).count();
+    let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
     let name = input.name(0);
-    if said.is_empty() {
+    if rows.is_empty() || refused == rows.len() {
         return format!("{name}: no figure holds");
     }
-    format!("{name}: {}", said.join(", "))
+    let sound = rows.iter().filter(|row| row.main().is_some_and(|s| s.validity != Validity::Invalid));
+    // One figure of each kind of work tells more than four of one kind.
+    let mut seen: Vec<&str> = Vec::new();
+    let telling = sound.filter(|row| {
+        let instrument = row.main().map_or("", |series| series.instrument.as_str());
+        let new = !seen.contains(&instrument);
+        seen.push(instrument);
+        new && ["index", "mem-bandwidth", "mem-latency", "disk-read"].contains(&instrument)
+    });
+    let mut said: Vec<String> = telling.filter_map(|row| said_row(row)).collect();
+    if said.is_empty() {
+        said = rows.iter().take(4).filter_map(|row| said_row(row)).collect();
+    }
+    let figures = said.join(", ");
+    let all = rows.len();
+    if doubtful * 2 > all {
+        let which = if doubtful == all { format!("all {all}") } else { format!("{doubtful} of {all}") };
+        let why = reasons(run);
+        return format!("{name}: {figures}; but {which} figures are doubtful{why}");
+    }
+    format!("{name}: {figures}")
+}
+
+/// `, since other processes were busy and the clock moved`: the rules that doubt most figures.
+fn reasons(run: &RunDoc) -> String {
+    let mut kinds: Vec<(usize, &str)> = Vec::new();
+    for finding in run.findings.iter().filter(|finding| finding.state == Validity::Doubtful) {
+        match kinds.iter_mut().find(|(_, kind)| *kind == finding.kind) {
+            Some((times, _)) => *times += 1,
+            None => kinds.push((1, &finding.kind)),
+        }
+    }
+    kinds.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
+    let word = |kind: &str| {
+        Some(match kind {
+            "background" => "other processes were busy",
+            "clock" => "the clock moved",
+            "steal" => "the hypervisor stole time",
+            "drift" => "figures drifted",
+            "samples" => "there are too few takes",
+            "autocorrelation" => "takes resemble each other",
+            "noisy-neighbour" => "runs of this machine differ",
+            "swap" | "major-faults" => "pages came from disk",
+            _ => return None,
+        })
+    };
+    let words: Vec<&str> = kinds.iter().filter_map(|(_, kind)| word(kind)).take(2).collect();
+    if words.is_empty() { String::new() } else { format!(", since {}", words.join(" and ")) }
 }
 
 /// `integer 1.91 Gop/s`
-fn said(row: &Row<'_>) -> Option<String> {
+fn said_row(row: &Row<'_>) -> Option<String> {
     let series = row.main()?;
     let kind = crate::text::names::kind(&series.instrument, series.unit);
-    Some(format!("{} {}", row.label, number::quantity(series.median?, kind)))
+    // The unit stays with its number.
+    Some(format!("{} {}", row.label, number::quantity(series.median?, kind).replace(' ', "\u{a0}")))
 }
 
 fn counts(run: &RunDoc) -> Markup {
@@ -151,16 +202,22 @@ fn ratio_row(figure: &Figure<'_>, place: usize, group: &str) -> Option<RatioRow>
 }
 
 fn right(input: &ReportInput) -> Markup {
-    html! { @for (run, (doc, data)) in input.runs.iter().take(4).enumerate() {
-        @let name = if input.runs.len() > 1 { format!("Trust · {}", input.name(run)) } else { "Trust".to_owned() };
-        (page::card(&name, &trust(doc, data)))
-        @let facts = input.facts(run);
-        @let lines = Spec(&facts).summary();
-        @if !lines.is_empty() {
-            @let name = if input.runs.len() > 1 { input.name(run) } else { "This machine".to_owned() };
-            (page::card(&name, &html! { p { @for line in &lines { (line) br; } a href="#machines" { "full spec sheet" } } }))
+    let several = input.runs.len() > 1;
+    let runs = || input.runs.iter().take(4).enumerate();
+    html! {
+        @for (run, (doc, data)) in runs() {
+            @let name = if several { format!("Trust · {}", input.name(run)) } else { "Trust".to_owned() };
+            (page::card(&name, &trust(doc, data)))
         }
-    } }
+        @for (run, _) in runs() {
+            @let facts = input.facts(run);
+            @let lines = Spec(&facts).summary();
+            @if !lines.is_empty() {
+                @let name = if several { input.name(run) } else { "This machine".to_owned() };
+                (page::card(&name, &html! { p { @for line in &lines { (line) br; } a href="#machines" { "full spec sheet" } } }))
+            }
+        }
+    }
 }
 
 /// Doubts first, then what was checked and found nothing.

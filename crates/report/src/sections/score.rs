@@ -1,8 +1,10 @@
 //! The box score: every figure with its interval, how many takes, and whether it holds; several runs side by side.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
-use model::Validity;
 use model::doc::{RunDoc, SeriesDoc};
+use model::{Finding, Validity};
 
 use crate::number::{self, Scale};
 use crate::page::{self, Column};
@@ -21,7 +23,7 @@ impl Section for Score {
 
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
         let mut all: Vec<Figure<'_>> = input.figures(0).collect();
-        all.sort_by_key(|figure| names::rank(&figure.doc.instrument));
+        all.sort_by_cached_key(|figure| names::order(figure.key()));
         let (head, rest): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(|f| f.doc.headline);
         if head.is_empty() && rest.is_empty() {
             return None;
@@ -129,6 +131,7 @@ fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
 
 fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> Vec<Markup> {
     let twins: Vec<Option<Figure<'_>>> = (0..input.runs.len()).map(|run| input.twin(figure, run)).collect();
+    let run_of = |run: usize| input.runs.get(run).map(|(doc, _)| doc);
     let values: Vec<f64> = twins.iter().flatten().filter_map(|twin| twin.doc.median).collect();
     let scale = Scale::common(&values, names::kind(&figure.doc.instrument, figure.doc.unit));
     let title = format!("{} {} {}", figure.doc.instrument, figure.doc.metric, figure.doc.params);
@@ -140,7 +143,7 @@ fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> 
             (twin.doc.n) @if twin.doc.faults > 0 { " (" (twin.doc.faults) " faulted)" }
         } @else { "-" } });
         if several {
-            cells.push(html! { @if let Some(twin) = twin { (validity(twin.doc)) } });
+            cells.push(html! { @if let (Some(twin), Some(run)) = (twin, twin.as_ref().and_then(|twin| run_of(twin.run))) { (validity(run, twin.doc)) } });
         }
     }
     if !several {
@@ -153,18 +156,27 @@ fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> 
             _ => { "-" }
         } });
         cells.push(html! { (doc.floor.map_or("-".to_owned(), number::percent)) });
-        cells.push(validity(doc));
+        cells.extend(run_of(figure.run).map(|run| validity(run, doc)));
     }
     cells
 }
 
-/// The state in a word, its reasons behind it.
-fn validity(series: &SeriesDoc) -> Markup {
+/// The state in a word, and the rules behind it; their sentences are in the section on validity.
+fn validity(run: &RunDoc, series: &SeriesDoc) -> Markup {
     let (mark, class) = Trust::from(series.validity).mark();
+    let title = format!("{} {} {}", series.instrument, series.metric, series.params);
+    let about = |finding: &&Finding| {
+        let subject = finding.subject.split(" [").next().unwrap_or("");
+        finding.state == series.validity && !subject.is_empty() && title.trim_end() == subject
+    };
+    let known = run.findings.iter().filter(|_| series.validity >= Validity::Doubtful).filter(about);
+    let rules: BTreeSet<&str> = known.map(|finding| finding.kind.as_str()).collect();
     let reasons = series.reasons.iter().chain(&series.why).cloned().collect::<Vec<_>>().join("; ");
     html! {
         span class=(class) { b class="mark" { (mark) } }
         @if series.validity != Validity::Ok { " " (series.validity.word()) }
-        @if !reasons.is_empty() { " " span class="mut why" { (reasons) } }
+        @if !rules.is_empty() {
+            " " a href="#validity" class="why" title=(reasons) { (rules.into_iter().collect::<Vec<_>>().join(", ")) }
+        } @else if !reasons.is_empty() { " " span class="mut why" { (reasons) } }
     }
 }

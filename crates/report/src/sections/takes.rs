@@ -9,7 +9,7 @@ use crate::plot::strip::{Strip, Take};
 use crate::plot::{Caption, Estimate, Size, StripPlot};
 use crate::scale::AxisSpec;
 use crate::section::{Figure, ReportInput, colour, labels};
-use crate::text::{count, names};
+use crate::text::names;
 
 /// Figures beyond these have no strip; the tables have them.
 const MOST: usize = 12;
@@ -22,28 +22,59 @@ fn chosen<'a>(input: &'a ReportInput, family: &str) -> Vec<Figure<'a>> {
     all.into_iter().filter(|figure| figure.doc.headline || !headline).take(MOST).collect()
 }
 
-/// How far measured takes lie from their median at most, over the figures that hold.
-fn scatter(figures: &[Figure<'_>]) -> Option<f64> {
-    let far = |figure: &Figure<'_>| {
-        let median = figure.doc.median.filter(|m| *m != 0.0 && figure.doc.validity != Validity::Invalid)?;
-        let takes = figure.takes().into_iter().filter(|take| !take.warm_up && take.value.is_finite());
-        takes.map(|take| (take.value / median - 1.0).abs()).max_by(f64::total_cmp)
-    };
-    figures.iter().filter_map(far).max_by(f64::total_cmp)
+/// How far the measured takes of a figure lie from their median at most; nothing of a refused figure.
+fn scatter(figure: &Figure<'_>) -> Option<f64> {
+    let median = figure.doc.median.filter(|m| *m != 0.0 && figure.doc.validity != Validity::Invalid)?;
+    let takes = figure.takes().into_iter().filter(|take| !take.warm_up && take.value.is_finite());
+    takes.map(|take| (take.value / median - 1.0).abs()).max_by(f64::total_cmp)
+}
+
+/// Takes that lie closer than this to their median need no telling apart.
+const CLOSE: f64 = 0.03;
+
+/// What the takes of some figures say: which scatter least and most.
+fn finding(figures: &[Figure<'_>]) -> Option<String> {
+    let named = figures.iter().zip(labels(figures));
+    let mut far: Vec<(f64, String)> =
+        named.filter_map(|(figure, label)| Some((scatter(figure)?, label))).collect();
+    far.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let most = far.last()?;
+    let least = far.first()?;
+    Some(match far.len() {
+        1 => format!("takes of {} lie within {} of their median", most.1, number::percent(most.0)),
+        _ if most.0 < CLOSE => format!("every take lies within {} of its median", number::percent(most.0)),
+        _ => format!(
+            "takes of {} scatter most, up to {} from their median; those of {} least, up to {}",
+            most.1,
+            number::percent(most.0),
+            least.1,
+            number::percent(least.0)
+        ),
+    })
 }
 
 /// The section's title: what the takes of this topic say.
 #[must_use]
 pub fn title(input: &ReportInput, family: &str, name: &str) -> Option<String> {
-    let figures = chosen(input, family);
-    let far = scatter(&figures)?;
-    let held = figures.iter().filter(|figure| figure.estimate().is_some()).count();
-    Some(format!(
-        "{name}: takes of {} lie within {} of their median",
-        count(held, "figure"),
-        number::percent(far)
-    ))
+    Some(format!("{name}: {}", finding(&chosen(input, family))?))
 }
+
+/// Every headline take of one run on one axis, each as a share of its figure's median.
+#[must_use]
+pub fn overview(input: &ReportInput) -> Option<Markup> {
+    let mut heads: Vec<Figure<'_>> = input
+        .figures(0)
+        .filter(|figure| figure.doc.headline && figure.takes().len() > 1 && figure.estimate().is_some())
+        .filter(|figure| figure.doc.params.get("threads") != Some("all"))
+        .filter(|figure| !names::is_detail(&figure.doc.instrument, &figure.doc.metric))
+        .collect();
+    heads.sort_by_cached_key(|figure| names::order(figure.key()));
+    heads.truncate(MOST_AT_A_GLANCE);
+    (!heads.is_empty()).then(|| relative(&heads, Place::FirstScreen)).flatten()
+}
+
+/// Columns that fit the first screen.
+const MOST_AT_A_GLANCE: usize = 9;
 
 /// The strips of a topic.
 #[must_use]
@@ -53,14 +84,23 @@ pub fn plots(input: &ReportInput, family: &str) -> Vec<Markup> {
         return Vec::new();
     }
     if input.runs.len() == 1 {
-        relative(&figures).into_iter().collect()
+        relative(&figures, Place::Section).into_iter().collect()
     } else {
         side_by_side(input, &figures)
     }
 }
 
+/// Where the strips stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Beside a table with the values.
+    FirstScreen,
+    /// Under a heading with the finding.
+    Section,
+}
+
 /// All figures of one run on one axis, each as a share of its own median.
-fn relative(figures: &[Figure<'_>]) -> Option<Markup> {
+fn relative(figures: &[Figure<'_>], place: Place) -> Option<Markup> {
     let series: Vec<Strip> = figures
         .iter()
         .zip(labels(figures))
@@ -76,22 +116,37 @@ fn relative(figures: &[Figure<'_>]) -> Option<Markup> {
                 }
                 None => "refused".to_owned(),
             };
-            let name = format!("{label} {value}");
+            let name = if place == Place::Section { format!("{label} {value}") } else { label };
             Some(Strip { name, takes, median: Some(Estimate { value: 1.0, interval }), colour: 0 })
         })
         .collect();
-    let wide = series.len() > 6;
-    let far = scatter(figures).map_or_else(
-        || "Takes by figure".to_owned(),
-        |far| format!("Takes lie within {} of their median", number::percent(far)),
-    );
+    let size = match (place, series.len() > 6) {
+        (Place::FirstScreen, _) => Size::Half,
+        (Place::Section, true) => Size::Wide,
+        (Place::Section, false) => Size::Cell,
+    };
+    // A section's heading has said the finding already.
+    let mut said = match place {
+        Place::Section => None,
+        Place::FirstScreen => finding(figures),
+    };
+    if let Some(first) = said.as_mut().and_then(|said| said.get_mut(..1)) {
+        first.make_ascii_uppercase();
+    }
+    let said = said.unwrap_or_else(|| "Each take as a share of its figure's median".to_owned());
+    let subtitle = match place {
+        Place::Section => {
+            "in time order; hollow = warm-up; box = middle half; whisker = 95 % interval of the median"
+        }
+        Place::FirstScreen => {
+            "dots = takes as shares of their median, in time order; whisker = 95 % interval"
+        }
+    };
     let plot = StripPlot {
-        caption: Caption::new(far).subtitle(
-            "each dot one take, in time order; hollow = warm-up; whisker = 95 % interval of the median; 100 % = the median",
-        ),
+        caption: Caption::new(said).subtitle(subtitle),
         y: AxisSpec::new("share of the median", Kind::percent()),
         series,
-        size: if wide { Size::Wide } else { Size::Cell },
+        size,
     };
     (!plot.series.is_empty()).then(|| plot.render())
 }

@@ -66,7 +66,8 @@ fn findings(run: &RunDoc) -> Markup {
         } }
         @for kind in kinds {
             @let found: Vec<&Finding> = loud.iter().copied().filter(|finding| finding.kind == kind).collect();
-            (page::more(&format!("{kind}: {}", count(found.len(), "finding")), &list(&found)))
+            // Not opened in print: the lines above say it once.
+            details class="data" { summary { (kind) ": " (count(found.len(), "finding")) } (list(&found)) }
         }
         @for (state, says) in quiet {
             @let found = of(state);

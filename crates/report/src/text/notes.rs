@@ -1,6 +1,7 @@
 //! Findings as notes behind marks: `!` doubtful, `x` refused, `ok` the checks that found nothing.
 //!
-//! Findings of one rule are one line, however many figures they are about. What could not be checked is counted, with its rules.
+//! Findings of one rule are one line, however many figures they are about. What could not be checked is counted,
+//! with its rules.
 
 use std::collections::BTreeSet;
 

@@ -361,12 +361,17 @@ fn without_interval(rows: &[Row<'_>], look: Look) -> String {
         .filter(|series| series.validity != Validity::Invalid && series.low.is_none())
         .filter_map(|series| series.why.as_deref())
         .collect();
+    let figures = whys.len();
     whys.sort_unstable();
     whys.dedup();
-    whys.iter()
-        .take(3)
-        .map(|why| notes::marked("-", Tone::Dim, &format!("no interval: {why}"), look))
-        .collect()
+    match whys.as_slice() {
+        [] => String::new(),
+        [only] => notes::marked("-", Tone::Dim, &format!("no interval: {only}"), look),
+        [first, ..] => {
+            let text = format!("no interval for {}, such as: {first}", count(figures, "figure"));
+            notes::marked("-", Tone::Dim, &text, look)
+        }
+    }
 }
 
 fn tail_text(tail: &Tail, look: Look) -> String {

@@ -2,7 +2,7 @@
 //!
 //! What is not known says why. Caveats of known values are footnotes. Values keep their own units.
 
-use model::doc::{FactDoc, MachineFacts};
+use model::doc::{FactDoc, MachineFacts, Scalar};
 
 use super::{cut_front, spec, width, wrap};
 
@@ -113,29 +113,77 @@ impl Footnotes {
 fn single(machine: &MachineFacts, columns: usize) -> String {
     let mut out = format!("{}\n", machine.machine.name);
     let key_room = machine.facts.iter().map(|fact| width(&fact.key)).max().unwrap_or(0).min(28);
-    let rest = columns.saturating_sub(key_room + 4).max(24);
     let mut footnotes = Footnotes::default();
     for (name, facts) in topics(&machine.facts) {
         out.push_str(&format!("\n{name}\n"));
-        for fact in facts {
-            let value = shown(fact, &mut footnotes);
-            // The value may take all the room; the source stands at the right where there is some left.
-            let lines = wrap(&value, rest);
-            let (first, more) =
-                lines.split_first().map_or(("", &[][..]), |(first, more)| (first.as_str(), more));
-            let left = rest.saturating_sub(width(first) + 2);
-            let source =
-                if more.is_empty() && left >= 12 { cut_front(&fact.source, left) } else { String::new() };
-            let pad = rest.saturating_sub(width(first) + width(&source));
-            let line = format!("  {:<key_room$}  {first}{}{source}", fact.key, " ".repeat(pad));
-            out.push_str(line.trim_end());
-            out.push('\n');
-            for line in more {
-                out.push_str(&format!("{}{line}\n", " ".repeat(key_room + 4)));
-            }
+        for (key, value, source) in lines(&facts, &mut footnotes) {
+            out.push_str(&line(&key, &value, &source, key_room, columns));
         }
     }
     out.push_str(&footnotes.text(columns));
+    out
+}
+
+/// Facts of one parent that say the same are one line: at least this many.
+const ALIKE: usize = 3;
+
+/// Key, value and source of each line; `cpu.isa.*  yes: aes, avx, avx2` where several facts say the same.
+fn lines(facts: &[&FactDoc], footnotes: &mut Footnotes) -> Vec<(String, String, String)> {
+    let parts = |fact: &FactDoc| {
+        let (parent, leaf) = fact.key.rsplit_once('.').unwrap_or(("", &fact.key));
+        (parent.to_owned(), leaf.to_owned())
+    };
+    let all: Vec<(&FactDoc, String)> = facts.iter().map(|fact| (*fact, shown(fact, footnotes))).collect();
+    let mut out = Vec::new();
+    let mut folded: Vec<(String, &str)> = Vec::new();
+    for (fact, value) in &all {
+        let (parent, _) = parts(fact);
+        let foldable = matches!(fact.value, None | Some(Scalar::Flag(_))) || parent == "mitigation";
+        let alike: Vec<String> = all
+            .iter()
+            .filter(|(other, said)| said == value && parts(other).0 == parent)
+            .map(|(other, _)| parts(other).1)
+            .collect();
+        if !foldable || parent.is_empty() || alike.len() < ALIKE {
+            out.push((fact.key.clone(), value.clone(), fact.source.clone()));
+        } else if !folded.contains(&(parent.clone(), value.as_str())) {
+            let names = alike.join(", ");
+            let text = match (&fact.value, &fact.why) {
+                (None, Some(why)) => format!("unknown: {names} ({why})"),
+                _ => format!("{value}: {names}"),
+            };
+            out.push((format!("{parent}.*"), text, String::new()));
+            folded.push((parent, value));
+        }
+    }
+    out
+}
+
+/// One fact. The value may take all the room; the source stands at the right where there is some left.
+fn line(key: &str, value: &str, source: &str, key_room: usize, columns: usize) -> String {
+    const LEAST: usize = 24;
+    let indent = key_room + 4;
+    let beside = columns.saturating_sub(width(key).max(key_room) + 4);
+    let mut out = String::new();
+    let mut head = format!("  {key:<key_room$}  ");
+    let mut rest = beside;
+    if width(key) > key_room && (beside < LEAST || width(value) > beside) {
+        // A long key stands alone.
+        out.push_str(&format!("  {key}\n"));
+        head = " ".repeat(indent);
+        rest = columns.saturating_sub(indent).max(LEAST);
+    }
+    let lines = wrap(value, rest);
+    let (first, more) = lines.split_first().map_or(("", &[][..]), |(first, more)| (first.as_str(), more));
+    let left = rest.saturating_sub(width(first) + 2);
+    let source = if more.is_empty() && left >= 12 { cut_front(source, left) } else { String::new() };
+    let pad = rest.saturating_sub(width(first) + width(&source));
+    out.push_str(format!("{head}{first}{}{source}", " ".repeat(pad)).trim_end());
+    out.push('\n');
+    for line in more {
+        let indent = width(&head).min(columns.saturating_sub(width(line)));
+        out.push_str(&format!("{}{line}\n", " ".repeat(indent)));
+    }
     out
 }
 
@@ -203,4 +251,44 @@ fn cells(label: &str, texts: &[String], room: usize, cell: usize) -> String {
         out.push('\n');
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use model::doc::MachineDoc;
+
+    use super::*;
+
+    fn fact(key: &str, value: Option<Scalar>, why: Option<&str>) -> FactDoc {
+        FactDoc {
+            key: key.to_owned(),
+            value,
+            unit: None,
+            source: "/sys/somewhere".to_owned(),
+            why: why.map(ToOwned::to_owned),
+        }
+    }
+
+    #[test]
+    fn facts_that_say_the_same_are_one_line_and_long_keys_fit() {
+        let yes = || Some(Scalar::Flag(true));
+        let long = "sysctl.net.ipv4.tcp_congestion_control.of.this.machine";
+        let facts = vec![
+            fact("cpu.isa.aes", yes(), None),
+            fact("cpu.isa.avx", yes(), None),
+            fact("cpu.isa.sha", yes(), None),
+            fact("cpu.isa.sve", Some(Scalar::Flag(false)), None),
+            fact("memory.mts", None, Some("no tables")),
+            fact("memory.ecc", None, Some("no tables")),
+            fact("memory.slots", None, Some("no tables")),
+            fact(long, Some(Scalar::Text("one two three four five six seven".to_owned())), None),
+        ];
+        let machine = MachineDoc { id: "m".to_owned(), name: "m".to_owned() };
+        let text = sheet(&[MachineFacts { machine, facts }], 60);
+        let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(squeezed.contains("cpu.isa.* yes: aes, avx, sha cpu.isa.sve no"), "{text}");
+        assert!(squeezed.contains("memory.* unknown: mts, ecc, slots (no tables)"), "{text}");
+        assert!(squeezed.contains(long) && squeezed.contains("six seven"), "{text}");
+        assert!(text.lines().all(|line| width(line) <= 60), "{text}");
+    }
 }

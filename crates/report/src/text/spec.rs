@@ -188,7 +188,11 @@ pub fn value(fact: &FactDoc) -> Option<String> {
         Scalar::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         Scalar::Number(number) if !number.is_finite() => return None,
         Scalar::Number(number) => match fact.unit {
-            Some(Unit::Byte) if fact.key.starts_with("disk.") => {
+            Some(Unit::Byte) if *number < 10_240.0 && number.rem_euclid(1024.0) != 0.0 => {
+                format!("{} B", number::fixed(*number, 0))
+            }
+            // A disk's size is sold in powers of ten; its blocks and queues are powers of two.
+            Some(Unit::Byte) if fact.key.starts_with("disk.") && *number >= 1e9 => {
                 quantity(*number, Kind::of(Unit::Byte).decimal())
             }
             Some(Unit::Byte) => round_size(*number),

@@ -11,7 +11,7 @@ use super::{CompareOptions, value};
 use crate::say;
 
 /// Facts of the config class that describe the software: between different machines only these are a caveat.
-const SOFTWARE: [&str; 9] = [
+const SOFTWARE: [&str; 10] = [
     "kernel.release",
     "kernel.cmdline",
     "mitigations",
@@ -21,6 +21,7 @@ const SOFTWARE: [&str; 9] = [
     "cgroup.cpu.quota",
     "cgroup.memory.limit",
     "os.name",
+    "program.arch",
 ];
 
 /// What the rules found wrong on one side, under its name.
@@ -162,6 +163,7 @@ fn plain(key: &str) -> String {
         "cgroup.cpuset" => "CPU set",
         "cgroup.memory.limit" => "memory limit",
         "os.name" => "operating system",
+        "program.arch" => "boxscore's architecture",
         other => other,
     };
     words.to_owned()

@@ -70,6 +70,17 @@ impl Topic {
     }
 }
 
+/// A parameter's value as people write it.
+fn spelled(value: &str) -> &str {
+    match value {
+        "aes-128-gcm" => "AES-128-GCM",
+        "aes-256-gcm" => "AES-256-GCM",
+        "chacha20-poly1305" => "ChaCha20",
+        "sha-256" => "SHA-256",
+        other => other,
+    }
+}
+
 /// A short name of a row: the instrument, and what tells it from its like.
 pub fn name(row: &RowDoc) -> String {
     let tells = ["test", "kind", "codec", "algorithm", "op", "mode", "impl", "size", "depth"];
@@ -84,7 +95,8 @@ pub fn name(row: &RowDoc) -> String {
         "recover-segment" => "recover segment",
         other => other,
     }];
-    words.extend(tells.iter().filter_map(|key| row.params.get(key)));
+    let usual = |key: &str| row.instrument == "cipher" && key == "size";
+    words.extend(tells.iter().filter(|key| !usual(key)).filter_map(|key| row.params.get(key)).map(spelled));
     if row.instrument == "cmd" {
         words.push(&row.metric);
     }

@@ -111,6 +111,7 @@ mod arch {
 }
 
 /// The product modulo the polynomial, bits reversed.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const fn times(mut a: u32, mut b: u32) -> u32 {
     let mut product = 0;
     while b != 0 {
@@ -125,6 +126,7 @@ const fn times(mut a: u32, mut b: u32) -> u32 {
 }
 
 /// x^n modulo the polynomial, bits reversed.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const fn x_to(n: usize) -> u32 {
     let mut power = 1 << 31;
     let mut square = 1 << 30;
@@ -141,12 +143,14 @@ const fn x_to(n: usize) -> u32 {
 
 /// Factors that move a 128-bit piece `bits` further on by carry-less multiplication: the first for its
 /// first eight bytes, the second for the others. A product of bit-reversed numbers is short of one x.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const fn fold_by(bits: usize) -> [u64; 2] {
     [(x_to(bits + 63) as u64) << 32, (x_to(bits - 1) as u64) << 32]
 }
 
 /// Factors that move a 32-bit state past `(index + 1) * step` bytes: the product, of 64 bits, still goes
 /// through one CRC instruction of eight bytes, which moves it by 32 of the bits, and is short of one x.
+#[cfg(target_arch = "x86_64")]
 const fn skip_by<const N: usize>(step: usize) -> [u32; N] {
     let mut factors = [0; N];
     let mut index = 0;
