@@ -143,7 +143,8 @@ fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> 
             (twin.doc.n) @if twin.doc.faults > 0 { " (" (twin.doc.faults) " faulted)" }
         } @else { "-" } });
         if several {
-            cells.push(html! { @if let (Some(twin), Some(run)) = (twin, twin.as_ref().and_then(|twin| run_of(twin.run))) { (validity(run, twin.doc)) } });
+            let run = twin.as_ref().and_then(|twin| run_of(twin.run));
+            cells.push(html! { @if let (Some(twin), Some(run)) = (twin, run) { (validity(run, twin.doc)) } });
         }
     }
     if !several {
