@@ -1,4 +1,4 @@
-//! `cargo xtask new instrument NAME` and `new section NAME`: the file and its test from a template, then the registries.
+//! `cargo xtask new instrument|section NAME`: the file and its test from a template, then the registries.
 
 use std::fs;
 
