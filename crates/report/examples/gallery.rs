@@ -62,6 +62,7 @@ fn forest() -> Markup {
         shown: shown.into(),
         shown_interval: interval(ratio, spread, verdict),
         verdict,
+        doubtful: false,
         sampled,
     });
     RatioPlot {

@@ -3,7 +3,7 @@
 use model::doc::{CompareDoc, RowDoc, VerdictWord};
 
 use crate::number::{self, Scale};
-use crate::text::compare::{Figure, arms, figures, index_text};
+use crate::text::compare::{Figure, arms, doubtful, figures, index_text};
 use crate::text::notes;
 use crate::text::score::verdict;
 
@@ -18,6 +18,10 @@ pub fn compare(doc: &CompareDoc, all: bool) -> String {
         out.push_str(&table(doc, &figures));
     }
     let mut lines: Vec<String> = Vec::new();
+    if figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| doubtful(row)) {
+        let says = "something else went on while a figure was measured, or its takes disagree";
+        lines.push(format!("! = doubtful: {says}"));
+    }
     lines.extend(
         doc.index
             .iter()
@@ -73,7 +77,8 @@ fn ratio(row: &RowDoc) -> String {
     let (word, _) = verdict(row);
     let word = if word == "?" { "cannot tell" } else { word };
     let strong = matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse) && !row.point;
-    let word = if strong { format!("**{word}**") } else { word.to_owned() };
+    let mark = if doubtful(row) { " !" } else { "" };
+    let word = if strong { format!("**{word}**{mark}") } else { format!("{word}{mark}") };
     match (row.ratio, row.low, row.high) {
         _ if row.verdict == VerdictWord::Invalid => word,
         (Some(ratio), Some(low), Some(high)) => {

@@ -9,6 +9,7 @@ mod topic;
 
 use model::doc::{CompareDoc, IndexDoc, RowDoc, VerdictWord};
 
+use crate::compare::why;
 use crate::say;
 use topic::Topic;
 
@@ -55,10 +56,13 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Str
             (margin * 1e4).round() / 100.0
         ));
     }
-    sentences.extend(unknown(&with(VerdictWord::CannotTell), arm, base, judged.len()));
+    let (doubtful, open): (Vec<&RowDoc>, Vec<&RowDoc>) =
+        with(VerdictWord::CannotTell).into_iter().partition(|row| surroundings(row).is_some());
+    sentences.extend(unknown(&open, arm, base, judged.len()));
+    sentences.extend(disturbed(&doubtful, arm, base, judged.len()));
     sentences.extend(refused(&with(VerdictWord::Invalid)));
     sentences.extend(points(&rows.iter().copied().filter(|row| row.point).collect::<Vec<_>>(), arm, base));
-    sentences.extend(index.and_then(overall));
+    sentences.extend(index.and_then(|index| overall(index, doubtful.len())));
     sentences.extend(value("unit of price", &judged, |row| row.per_price, base));
     sentences.extend(value("watt", &judged, |row| row.per_watt, base));
     sentences.join(" ")
@@ -115,6 +119,29 @@ fn unknown(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String
     Some(format!("Whether {arm} and {base} differ on {what} cannot be told yet{reason}."))
 }
 
+/// Why the surroundings of a row withhold its verdict.
+fn surroundings(row: &RowDoc) -> Option<&str> {
+    row.why.as_deref()?.strip_prefix("doubtful: ")
+}
+
+fn disturbed(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String> {
+    let mut whys: Vec<&str> = Vec::new();
+    for why in rows.iter().filter_map(|row| surroundings(row)).flat_map(|why| why.split(" and ")) {
+        if !whys.contains(&why) {
+            whys.push(why);
+        }
+    }
+    if whys.is_empty() {
+        return None;
+    }
+    let what = if rows.len() == all { "any of the figures".to_owned() } else { say::list(&names(rows)) };
+    let whys: Vec<String> = whys.into_iter().map(str::to_owned).collect();
+    Some(format!(
+        "Whether {arm} and {base} differ on {what} cannot be told, since these figures are doubtful: {}.",
+        say::list(&whys)
+    ))
+}
+
 fn refused(rows: &[&RowDoc]) -> Option<String> {
     let first = rows.first()?;
     let why = first.why.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
@@ -122,6 +149,7 @@ fn refused(rows: &[&RowDoc]) -> Option<String> {
 }
 
 fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
+    let pasted = rows.iter().any(|row| row.why.iter().any(|why| why.starts_with(why::PASTED)));
     let mut said: Vec<String> = Vec::new();
     for topic in Topic::of_all(rows) {
         let about = rows.iter().filter(|row| Topic::of(row) == topic);
@@ -134,17 +162,22 @@ fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
     if said.is_empty() {
         return None;
     }
-    Some(format!("Published figures, which carry no verdict, put {arm} at {}.", say::list(&said)))
+    let what = if pasted { "Figures of a pasted line" } else { "Published figures" };
+    Some(format!("{what}, which carry no verdict, put {arm} at {}.", say::list(&said)))
 }
 
-fn overall(index: &IndexDoc) -> Option<String> {
+fn overall(index: &IndexDoc, doubtful: usize) -> Option<String> {
     let (value, low, high) = (index.value?, index.low?, index.high?);
     if index.components < 2 {
         return None;
     }
     let shown = |number: f64| format!("{number:.2}");
+    let doubt = match doubtful {
+        0 => String::new(),
+        some => format!("; not a verdict, since {some} of them are doubtful"),
+    };
     Some(format!(
-        "Over all {} headline figures {} has {} times the performance of {} (95 %: {} to {}).",
+        "Over all {} headline figures {} has {} times the performance of {} (95 %: {} to {}{doubt}).",
         index.components,
         index.arm,
         shown(value),
@@ -154,12 +187,23 @@ fn overall(index: &IndexDoc) -> Option<String> {
     ))
 }
 
+/// The spread of a ratio over the rows that have a verdict; over all of them, said as no verdict, where none has.
 fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base: &str) -> Option<String> {
-    let values: Vec<f64> =
-        rows.iter().filter(|row| row.verdict != VerdictWord::Invalid).filter_map(|row| of(row)).collect();
+    let doubtful = |row: &RowDoc| row.why.iter().any(|why| why.contains("doubtful: "));
+    let told = |row: &&RowDoc| row.verdict < VerdictWord::CannotTell && !doubtful(row);
+    let values = |wanted: &dyn Fn(&&RowDoc) -> bool| -> Vec<f64> {
+        rows.iter().copied().filter(wanted).filter_map(&of).collect()
+    };
+    let sure = values(&told);
+    let (values, verdict) = match sure.is_empty() {
+        true => (values(&|row| row.verdict != VerdictWord::Invalid), "; not a verdict"),
+        false => (sure, ""),
+    };
     let range = phrase::factors(&values)?;
     let arm = rows.first().map_or("it", |row| row.arm.as_str());
-    Some(format!("Per {per} {arm} has {range} the performance of {base}."))
+    let rows = say::count(values.len(), "row");
+    let over = if values.len() > 1 { format!("the spread over {rows}") } else { rows };
+    Some(format!("Per {per} {arm} has {range} the performance of {base} ({over}{verdict})."))
 }
 
 #[cfg(test)]
@@ -246,6 +290,38 @@ mod tests {
              read (within 5 %). Whether mini-1 and ref differ on cipher AES-128-GCM cannot be told yet, since the \
              noise between runs is assumed, not measured. Not counted: disk fsync (mini-1: no flush reached the drive)."
         );
+    }
+
+    #[test]
+    fn doubtful_figures_are_told_as_such() {
+        let mut rows = vec![
+            row("index", "kind=integer;threads=1", Better::Higher, 0.5, VerdictWord::CannotTell),
+            row("mem-bandwidth", "op=read;threads=1", Better::Higher, 1.0, VerdictWord::Tie),
+        ];
+        rows[0].why = Some("doubtful: other processes were busy and the clock moved".to_owned());
+        assert_eq!(
+            paragraph(&doc(rows)),
+            "mini-1 and ref tie on memory read (within 5 %). Whether mini-1 and ref differ on integer cannot be told, \
+             since these figures are doubtful: other processes were busy and the clock moved."
+        );
+    }
+
+    #[test]
+    fn value_for_money_is_that_of_decided_rows() {
+        let priced = |verdict, per_price| RowDoc {
+            per_price: Some(per_price),
+            ..row("index", "kind=integer;threads=1", Better::Higher, 1.3, verdict)
+        };
+        let said = |rows: Vec<RowDoc>| paragraph(&doc(rows));
+        let text = said(vec![
+            priced(VerdictWord::Better, 0.8),
+            priced(VerdictWord::Better, 0.9),
+            priced(VerdictWord::CannotTell, 4.0),
+        ]);
+        let want = "Per unit of price mini-1 has 0.80 to 0.90 times the performance of ref (the spread over 2 rows).";
+        assert!(text.ends_with(want), "{text}");
+        let text = said(vec![priced(VerdictWord::CannotTell, 4.0)]);
+        assert!(text.ends_with("has 4.00 times the performance of ref (1 row; not a verdict)."), "{text}");
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub struct RatioRow {
     /// Its interval in words, turned like `shown`; empty for none.
     pub shown_interval: String,
     pub verdict: Verdict,
+    /// A rule doubts one of its figures: marked `!`.
+    pub doubtful: bool,
     /// False: a published point, drawn hollow.
     pub sampled: bool,
 }
@@ -84,7 +86,8 @@ impl RatioPlot {
                         tfoot { tr { th {} td { (foot(&axis)) } td colspan="3" class="axis" {} } }
                     }
                     p class="note" { (self.axis) ", logarithmic, better to the right; band = margin of " (number::percent(margin))
-                        @if self.rows.iter().any(|r| !r.sampled) { "; hollow = a point without samples" } }
+                        @if self.rows.iter().any(|r| !r.sampled) { "; hollow = a point without samples" }
+                        @if self.rows.iter().any(|r| r.doubtful) { "; ! = doubtful, see Trust" } }
                 }
                 @for note in left.notes() { p class="note" { (note) } }
             }
@@ -122,7 +125,7 @@ impl RatioPlot {
                 }
                 td class="n" { (row.shown) }
                 td class="n iv" { (said) }
-                td { (row.verdict.badge()) }
+                td { (row.verdict.badge()) @if row.doubtful { " " span class="t-doubt" { b class="mark" { "!" } } } }
             }
         }
     }

@@ -66,6 +66,7 @@ fn ratios(values: &[f64]) -> RatioPlot {
         shown: crate::number::ratio(*v),
         shown_interval: if i % 2 == 0 { "a to b".into() } else { String::new() },
         verdict: Verdict::ALL[i % 6],
+        doubtful: false,
         sampled: i % 2 == 0,
     };
     RatioPlot {

@@ -15,7 +15,7 @@ use crate::plot::ratio::{RatioRow, tally};
 use crate::plot::{Caption, Estimate, RatioPlot, Sparkline};
 use crate::section::{ReportInput, Section};
 use crate::sections::{score, takes};
-use crate::text::compare::{Figure, arms, figures};
+use crate::text::compare::{Figure, arms, doubtful, figures};
 use crate::text::notes;
 use crate::text::score::{Row, rows, share_range};
 use crate::text::spec::Spec;
@@ -197,6 +197,7 @@ fn ratio_row(figure: &Figure<'_>, place: usize, group: &str) -> Option<RatioRow>
             .map(|(low, high)| format!("{} to {}", number::ratio(low), number::ratio(high)))
             .unwrap_or_default(),
         verdict: verdict(row),
+        doubtful: doubtful(row),
         sampled: !row.point,
     })
 }

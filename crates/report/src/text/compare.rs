@@ -133,9 +133,10 @@ const MANY: u64 = 30;
 
 impl Whys {
     fn mark(&mut self, row: &RowDoc) -> String {
+        let doubt = if doubtful(row) { " !" } else { "" };
         let Some(why) = row.why.as_ref().filter(|_| !row.point && row.verdict >= VerdictWord::CannotTell)
         else {
-            return String::new();
+            return doubt.to_owned();
         };
         let mut clauses = why.split("; ");
         let held = clauses.next().unwrap_or_default();
@@ -144,12 +145,10 @@ impl Whys {
             self.0.push(Why { held, of, needed: Vec::new(), other: Vec::new() });
             self.0.len() - 1
         });
-        let mut doubt = "";
         if let Some(known) = self.0.get_mut(at) {
             for clause in clauses {
                 if clause.starts_with("doubtful: ") {
                     // Said below with its figure.
-                    doubt = "!";
                     break;
                 }
                 known.take(clause);
@@ -157,6 +156,13 @@ impl Whys {
         }
         letter(at).map_or(String::new(), |letter| format!(" ({letter}){doubt}"))
     }
+}
+
+/// Whether a rule doubts a figure of the row.
+#[must_use]
+pub fn doubtful(row: &RowDoc) -> bool {
+    let clauses = row.why.iter().flat_map(|why| why.split("; "));
+    !row.point && clauses.into_iter().any(|clause| clause.starts_with("doubtful: "))
 }
 
 impl Why {
@@ -450,12 +456,19 @@ fn indexes(doc: &CompareDoc, look: Look) -> String {
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
+/// What `!` means.
+const DOUBTFUL: &str =
+    "! = doubtful: something else went on while a figure was measured, or its takes disagree\n";
+
 /// Reasons, notes, sources and caveats.
 fn below(doc: &CompareDoc, figures: &[Figure<'_>], all: bool, whys: &Whys, look: Look) -> String {
     let mut out = String::new();
     let unsure = |row: &RowDoc| row.verdict == VerdictWord::CannotTell && !row.point;
     if figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| unsure(row)) {
         out.push_str("? = cannot tell\n");
+    }
+    if figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| doubtful(row)) {
+        out.push_str(DOUBTFUL);
     }
     for (at, why) in whys.0.iter().enumerate() {
         if let Some(letter) = letter(at) {

@@ -49,6 +49,11 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec
         }
         notes.extend(definitions(arm, base));
     }
+    if arms.iter().any(|arm| super::judge::paired_by_block(arm, base)) {
+        let note =
+            "ratio: paired by block (Hodges-Lehmann), so it may differ from the quotient of the medians";
+        notes.push(note.to_owned());
+    }
     notes.extend(
         prepared
             .iter()

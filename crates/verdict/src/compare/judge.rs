@@ -219,7 +219,7 @@ fn keys(arm: &Prepared<'_>, base: &Prepared<'_>) -> Vec<RowKey> {
 }
 
 /// Both sides are single runs of one interleaved study.
-fn paired_by_block(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
+pub fn paired_by_block(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
     match (arm.side.runs.as_slice(), base.side.runs.as_slice()) {
         ([a], [b]) => !a.head.study.is_empty() && a.head.study == b.head.study,
         _ => false,
@@ -361,11 +361,22 @@ fn conclude(
         Found::Refused(_) => (None, None, None),
     };
     let (floor, noise) = floor(&found);
-    let verdict = judge(&found, &corrected, better);
-    let doubts = [&of_arm, &of_base].into_iter().find_map(|said| match said {
+    let sides = [&of_arm, &of_base];
+    let measured = |said: &&Said<'_, '_>| matches!(said, Said::Measured(_));
+    let both = sides.iter().all(measured) && matches!(found, Found::Paired(_) | Found::Runs(_));
+    let met = sides.into_iter().filter(|_| both).find_map(|said| match said {
+        Said::Measured(row) => row.met(),
+        Said::Point(_) => None,
+    });
+    let doubts = sides.into_iter().find_map(|said| match said {
         Said::Measured(row) => row.doubt(),
         Said::Point(_) => None,
     });
+    let verdict = match met {
+        // However clear the interval, the difference may be that of the surroundings.
+        Some(_) => Verdict::CannotTell(Held::Interval),
+        None => judge(&found, &corrected, better),
+    };
     let Corrected { p, p_holm, family, margin } = corrected;
     Judged {
         better,
@@ -382,7 +393,10 @@ fn conclude(
         floor,
         noise,
         margin: margin.share(),
-        why: why::sentence(&found, verdict, margin, family, doubts),
+        why: match met {
+            Some(met) => Some(format!("doubtful: {met}")),
+            None => why::sentence(&found, verdict, margin, family, doubts),
+        },
         verdict,
         effect,
         key,

@@ -11,7 +11,7 @@ mod matching;
 mod prepare;
 mod ranking;
 mod value;
-mod why;
+pub(crate) mod why;
 
 use model::data::{Price, Published, RunData};
 use model::doc::{ArmDoc, CompareDoc, MachineDoc, RowDoc};

@@ -21,6 +21,8 @@ pub struct Entry<'a> {
     pub series: &'a Series,
     pub validity: Validity,
     pub reasons: Vec<String>,
+    /// What else went on, where that makes it doubtful.
+    pub met: Option<String>,
     /// What the run is worth; `None` without usable takes.
     pub worth: Option<Run>,
 }
@@ -124,8 +126,9 @@ fn add_run<'a>(
         }
         let Some(series) = run.series.get(row.index) else { continue };
         let (validity, reasons) = rules::of_series(&rulings, row.index);
+        let met = rules::environment::doubt(&rulings, row.index);
         let worth = crate::noise::run_of(series);
-        let entry = Entry { run, series, validity, reasons, worth };
+        let entry = Entry { run, series, validity, reasons, met, worth };
         let headline = crate::run::is_headline(&look, row);
         let known = prepared.rows.entry(key).or_insert_with(|| Row {
             better: series.better,
@@ -157,6 +160,12 @@ impl<'a> Row<'a> {
     pub fn doubt(&self) -> Option<&str> {
         let doubtful = self.entries.iter().filter(|entry| entry.validity == Validity::Doubtful);
         doubtful.flat_map(|entry| &entry.reasons).next().map(String::as_str)
+    }
+
+    /// What went on besides during the entries that speak, where that makes one doubtful.
+    pub fn met(&self) -> Option<&str> {
+        let speaking = self.entries.iter().filter(|entry| entry.validity != Validity::Invalid);
+        speaking.filter_map(|entry| entry.met.as_deref()).next()
     }
 
     /// The location of the side: the median of one run, the geometric mean of several runs' medians.

@@ -69,9 +69,15 @@ fn enough(number: usize, what: &str) -> String {
     }
 }
 
+/// What a figure of a pasted line is.
+pub const PASTED: &str = "pasted line: a point with its interval, without samples";
+
 /// What a published point is, and what it leaves open.
 pub fn point(point: &Match<'_>) -> String {
-    let mut parts = vec![format!("point of {} without samples", point.row.study)];
+    let mut parts = vec![match point.row.study.as_str() {
+        "pasted" => PASTED.to_owned(),
+        study => format!("point of {study} without samples"),
+    }];
     if !point.open.is_empty() {
         parts.push(format!("it leaves open: {}", point.open.join(", ")));
     }

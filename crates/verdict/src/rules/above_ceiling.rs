@@ -1,6 +1,6 @@
 //! Figures that this hardware cannot reach: such a number measures something else (a cache, a removed loop).
 //!
-//! Ceilings: memory channels x transfers x 8 B; the disk's link; cores x clock x 128 B loaded a cycle; two cycles of
+//! Ceilings: memory channels x transfers x 8 B, or where those are unknown what the cores can load; the disk's link; cores x clock x 128 B loaded a cycle; two cycles of
 //! latency for a dependent load. A ceiling that a hypervisor reports refuses nothing.
 
 use model::{Finding, Unit, Validity};
@@ -90,7 +90,11 @@ fn ceiling(look: &Look<'_>, row: Row<'_>) -> Option<Result<Ceiling, String>> {
 }
 
 fn memory(look: &Look<'_>, row: Row<'_>) -> Result<Ceiling, String> {
-    let peak = super::memory_ceiling::peak(look)?;
+    let peak = match super::memory_ceiling::peak(look) {
+        Ok(peak) => peak,
+        // Whatever the memory is, the cores cannot load more than they can load.
+        Err(why) => return core(look, row).map_err(|_| why),
+    };
     let moved = super::memory_ceiling::moved_per_counted(row);
     Ok(Ceiling {
         limit: peak.bytes_per_sec / moved,

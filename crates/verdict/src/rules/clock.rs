@@ -43,7 +43,8 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             let far = apart.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()));
             let Some(far) = far else { continue };
             if stray.len() as f64 > STRAY * apart.len() as f64 {
-                bad.push(doubtful(*row, stray.len(), apart.len(), far, median));
+                let busy = super::background::found(look, *row);
+                bad.push(doubtful(*row, (stray.len(), apart.len()), far, median, busy));
             } else {
                 widest = widest.max(far.abs());
                 good.push(row.index);
@@ -68,11 +69,16 @@ fn farthest(readings: &[f64], median: f64) -> Option<f64> {
     readings.iter().map(|hertz| hertz / median - 1.0).max_by(|a, b| a.abs().total_cmp(&b.abs()))
 }
 
-fn doubtful(row: Row<'_>, stray: usize, all: usize, far: f64, median: f64) -> Ruling {
+fn doubtful(row: Row<'_>, (stray, all): (usize, usize), far: f64, median: f64, busy: bool) -> Ruling {
     let way = if far < 0.0 { "below" } else { "above" };
+    // Only a clock that fell on a quiet machine may be heat.
+    let advice = match (busy, far < 0.0) {
+        (true, _) => "the clock moved while others were busy; repeat it without them",
+        (false, true) => "repeat it with a fixed clock or a cooler machine",
+        (false, false) => "the clock moved; repeat it with a fixed clock",
+    };
     let text = format!(
-        "{stray} of {} ran more than 3 % off the run's own clock of {} (up to {} {way}): repeat it with a fixed \
-         clock or a cooler machine",
+        "{stray} of {} ran more than 3 % off the run's own clock of {} (up to {} {way}): {advice}",
         say::count(all, "take"),
         say::quantity(median, Unit::Hertz),
         say::percent(far.abs())

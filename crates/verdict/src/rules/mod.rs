@@ -10,6 +10,7 @@ mod background;
 mod clock;
 mod clock_step;
 mod drift;
+pub mod environment;
 mod heat;
 mod look;
 mod memory_ceiling;

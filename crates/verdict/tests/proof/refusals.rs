@@ -102,6 +102,31 @@ fn conditions_reach_the_figures_that_met_them() {
     }
 }
 
+#[test]
+fn what_else_went_on_withholds_the_verdict() {
+    // Ten runs each, so that noise is measured and the planted difference clear.
+    let world = World { between: 0.002, ..World::plain(2) };
+    let mut rng = Rng::new(8);
+    let mut make = |name: &str, factor: f64| -> Vec<RunData> {
+        (0..10).map(|i| run(&format!("{name}{i}"), "m", &world, factor, &mut rng)).collect()
+    };
+    let (base, mut arm) = (make("a", 1.0), make("b", 0.5));
+    let judge = |arm: &[RunData]| {
+        let sides = [side("a", base.iter().collect()), side("b", arm.iter().collect())];
+        compare(&sides, &CompareOptions::default())
+    };
+    assert!(judge(&arm).rows.iter().all(|row| row.verdict == VerdictWord::Worse));
+    watch(&mut arm[3], "conditions", "background", Unit::Count, |seq| if seq % 2 == 1 { 0.6 } else { 0.0 });
+    let doc = judge(&arm);
+    let (met, quiet): (Vec<_>, Vec<_>) =
+        doc.rows.iter().partition(|row| row.verdict == VerdictWord::CannotTell);
+    assert_eq!((met.len(), quiet.len()), (1, 1));
+    assert_eq!(met[0].why.as_deref(), Some("doubtful: other processes were busy"));
+    assert!(met[0].ratio.is_some() && met[0].low.is_some() && met[0].high.is_some());
+    assert_eq!(quiet[0].verdict, VerdictWord::Worse);
+    assert!(doc.paragraph.contains("cannot be told, since these figures are doubtful"), "{}", doc.paragraph);
+}
+
 /// A run whose only row is memory read at the given rate.
 fn memory(bytes_per_sec: f64) -> RunData {
     let mut run = quiet(1);
@@ -139,6 +164,36 @@ fn a_ceiling_that_a_hypervisor_reports_refuses_nothing() {
         fact.why = Some("reported by the hypervisor".to_owned());
     }
     assert!(of_kind(&run, "above-ceiling").iter().all(|finding| finding.state == Validity::Unknown));
+}
+
+#[test]
+fn memory_without_known_channels_is_held_against_its_cores() {
+    let judged = |bytes_per_sec: f64| {
+        let mut run = memory(bytes_per_sec);
+        run.facts.clear();
+        watch(&mut run, "take-clock", "before", Unit::Hertz, |_| 3e9);
+        run_doc(&run, &RunContext::default()).series[0].clone()
+    };
+    let absurd = judged(7.91e12);
+    assert_eq!(absurd.validity, Validity::Invalid);
+    assert!(absurd.reasons[0].contains("1 core loading 128 B a cycle"), "{:?}", absurd.reasons);
+    assert_eq!(judged(30e9).validity, Validity::Ok);
+}
+
+#[test]
+fn a_clock_above_the_runs_own_is_no_heat() {
+    let text = |factor: f64, busy: f64| {
+        let mut run = quiet(2);
+        watch(&mut run, "take-clock", "before", Unit::Hertz, |seq| {
+            if seq % 2 == 1 && seq > 12 { 3e9 * factor } else { 3e9 }
+        });
+        watch(&mut run, "conditions", "background", Unit::Count, |_| busy);
+        let found = of_kind(&run, "clock");
+        found.into_iter().find(|one| one.state == Validity::Doubtful).expect("a moved clock").text
+    };
+    assert!(text(0.9, 0.0).contains("cooler machine"));
+    assert!(text(1.1, 0.0).ends_with("the clock moved; repeat it with a fixed clock"));
+    assert!(text(0.9, 0.9).contains("while others were busy"));
 }
 
 #[test]
