@@ -33,7 +33,7 @@ pub fn host() -> Result<()> {
         build.env("RUSTFLAGS", flags);
     }
     shell::must(&mut build)?;
-    smoke::shape(&publish(&target, "boxscore")?)
+    smoke::shape(&publish(&target_folder(), &target, "boxscore")?)
 }
 
 /// Every target, as `dist/boxscore-ARCH`, by a cross compiler that needs no packages of the system. Each binary is
@@ -42,13 +42,16 @@ pub fn all() -> Result<()> {
     let folder = zig()?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path)))?;
+    // A folder of its own: another linker would make everything of `dist` stale, and the other way round.
+    let built = target_folder().join("dist-all");
     let mut builds: Vec<(String, String)> = Vec::new();
     for target in TARGETS {
         install(target)?;
         let words = ["zigbuild", "--release", "--locked", "-p", "boxscore", "--target", target];
-        shell::must(shell::command(&shell::cargo(), &words).env("PATH", &path))?;
+        let mut build = shell::command(&shell::cargo(), &words);
+        shell::must(build.env("PATH", &path).env("CARGO_TARGET_DIR", &built))?;
         let arch = target.split('-').next().unwrap_or(target);
-        let binary = publish(target, &format!("boxscore-{arch}"))?;
+        let binary = publish(&built, target, &format!("boxscore-{arch}"))?;
         smoke::shape(&binary)?;
         builds.extend(smoke::run(&binary, arch)?.map(|build| (arch.to_owned(), build)));
     }
@@ -92,11 +95,11 @@ fn zig() -> Result<PathBuf> {
 }
 
 /// Copies the binary to `dist/` with its checksum, says how large it is, and gives its path.
-fn publish(target: &str, name: &str) -> Result<PathBuf> {
+fn publish(built: &Path, target: &str, name: &str) -> Result<PathBuf> {
     let root = shell::root();
     let folder = root.join("dist");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let from = target_folder(&root).join(target).join("release/boxscore");
+    let from = built.join(target).join("release/boxscore");
     let to = folder.join(name);
     // A new file: the old one may be running.
     let new = folder.join(format!(".{name}.new"));
@@ -108,7 +111,8 @@ fn publish(target: &str, name: &str) -> Result<PathBuf> {
     Ok(to)
 }
 
-fn target_folder(root: &Path) -> PathBuf {
+fn target_folder() -> PathBuf {
+    let root = shell::root();
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 

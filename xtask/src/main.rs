@@ -23,6 +23,7 @@ cargo xtask VERB
   tidy                         the house rules alone
   new instrument NAME [--family cpu|memory|disk|machine]
                                a benchmark that works, to be changed
+  new section NAME             a section of the report that works, to be changed
   test-all                     ci, longer fuzzing, the binaries of every target
   dist | dist-all              static binaries in dist/: of this host, or of every target (each then tried)
   perf [OPTIONS]               our kernels beside others', our size and start-up (`perf --help`)
@@ -45,6 +46,7 @@ fn verb(words: &[&str]) -> Result<()> {
         ["ci"] => ci::run(),
         ["new", "instrument", name] => new::instrument(name, "cpu"),
         ["new", "instrument", name, "--family", family] => new::instrument(name, family),
+        ["new", "section", name] => new::section(name),
         ["test-all"] => ci::all(),
         ["dist"] => dist::host(),
         ["dist-all"] => dist::all(),

@@ -1,4 +1,4 @@
-//! `cargo xtask new instrument NAME`: the file and its test from a template, then the registries.
+//! `cargo xtask new instrument|section NAME`: the file and its test from a template, then the registries.
 
 use std::fs;
 
@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use crate::{generate, shell};
 
 const INSTRUMENT: &str = include_str!("templates/instrument.txt");
+const SECTION: &str = include_str!("templates/section.txt");
 
 /// Families, their folders below `crates/instruments/src`, and how the model spells them.
 const FAMILIES: &[(&str, &str, &str)] = &[
@@ -24,6 +25,12 @@ pub fn instrument(name: &str, family: &str) -> Result<()> {
     let text = filled(INSTRUMENT, name)?.replace("{Family}", spelled);
     write(&format!("crates/instruments/src/{folder}/{}.rs", snake(name)), &text)?;
     println!("next: put your work into `run`, then `cargo test -p instruments {}`", snake(name));
+    Ok(())
+}
+
+pub fn section(name: &str) -> Result<()> {
+    write(&format!("crates/report/src/sections/{}.rs", snake(name)), &filled(SECTION, name)?)?;
+    println!("next: put your finding into `draw`, then `cargo test -p report {}`", snake(name));
     Ok(())
 }
 

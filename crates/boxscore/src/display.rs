@@ -69,7 +69,8 @@ impl Display {
                         )
                     }
                     (Some(median), None) => format!("take {n} · {}", self.quantity(take, *median)),
-                    _ => "warm-up".to_owned(),
+                    _ if take.phase == model::Phase::WarmUp => "warm-up".to_owned(),
+                    _ => format!("take {}", (take.block + 1).saturating_sub(self.plan.warm_up)),
                 };
                 self.estimates.insert((*machine, take.cell, take.arm), estimate.clone());
                 match &take.fault {

@@ -15,6 +15,9 @@ use model::plan::Via;
 
 use crate::error::CliError;
 
+/// What exec says of a program for another processor.
+const ENOEXEC: i32 = 8;
+
 /// Last lines that a child said on stderr: shown when it is lost.
 const LAST_LINES: usize = 5;
 
@@ -112,7 +115,14 @@ fn spawn(index: usize, via: &Via, give: Sender<(usize, Event)>) -> Result<ChildL
     let started = command.spawn();
     let mut child = started.map_err(|error| {
         let name = if via.name.is_empty() { "the measuring child" } else { &via.name };
-        CliError::data(format!("{name} could not be started: {error}"))
+        let failed = CliError::data(format!("{name} could not be started: {error}"));
+        match error.raw_os_error() {
+            Some(ENOEXEC) => failed.hint(
+                "under an emulator, let the kernel start such programs by it (binfmt; Debian: qemu-user-static), \
+                 or use --via 'NAME=qemu-aarch64-static ./boxscore'",
+            ),
+            _ => failed,
+        }
     })?;
     let said = Arc::new(Mutex::new(Vec::<String>::new()));
     let listened = child.stderr.take().map(|stderr| {

@@ -91,6 +91,9 @@ fn fault(plan: &Plan, cards: &[&'static Card]) -> Option<String> {
     if !sound(plan.take_seconds) || !plan.budget_seconds.is_none_or(sound) {
         return Some("its take_seconds or budget_seconds is no time above 0".to_owned());
     }
+    if let Some(what) = plan.fake.as_ref().and_then(FakeWorld::fault) {
+        return Some(format!("its planted world: {what}"));
+    }
     for cell in &plan.cells {
         let Some(card) = cards.iter().find(|card| card.name == cell.instrument) else {
             return Some(format!("no instrument is called `{}`", cell.instrument));
@@ -416,10 +419,14 @@ fn command(args: &Args) -> Result<Option<Command>, CliError> {
 pub fn fake(path: &std::path::Path) -> Result<FakeWorld, CliError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| CliError::data(format!("--fake {}: {error}", path.display())))?;
-    serde_json::from_str(&text).map_err(|error| {
-        CliError::data(format!("{}:{}:{}: {error}", path.display(), error.line(), error.column()))
-            .hint("docs/fake.md describes a planted world")
-    })
+    let hint = "docs/fake.md describes a planted world";
+    let world: FakeWorld = serde_json::from_str(&text).map_err(|error| {
+        CliError::data(format!("{}:{}:{}: {error}", path.display(), error.line(), error.column())).hint(hint)
+    })?;
+    match world.fault() {
+        None => Ok(world),
+        Some(what) => Err(CliError::data(format!("{}: {what}", path.display())).hint(hint)),
+    }
 }
 
 #[cfg(test)]

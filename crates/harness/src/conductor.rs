@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use model::data::Status;
+use model::data::{CONTROLLER_CPU, Status};
 use model::frame::{Frame, Job, OwnCost, Segment};
 use model::plan::{Plan, Takes};
 use model::reading::Take;
-use model::{Phase, Value};
+use model::{Better, Params, Phase, Value};
 use stats::{Decision, StopRule};
 
 use crate::order::{self, Place};
@@ -22,10 +22,20 @@ pub use crate::ports::{Ended, Finished, Link, Outcome, Show, Sink, SinkError};
 const SILENCE_NS: u64 = 30_000_000_000;
 const POLL: Duration = Duration::from_millis(200);
 
+/// What the stop rule knows of one cell and arm on one machine.
 #[derive(Default)]
 struct Tally {
     attempts: u32,
-    values: BTreeMap<String, Vec<f64>>,
+    faults: u32,
+    /// Values by series: of headline metrics, or of every metric with a direction where the cell has no headline.
+    values: BTreeMap<(String, Params), Vec<f64>>,
+}
+
+impl Tally {
+    /// Takes went well, and none of them had anything whose interval matters.
+    fn aimless(&self) -> bool {
+        self.values.is_empty() && self.faults == 0
+    }
 }
 
 struct Machine {
@@ -50,6 +60,7 @@ pub struct Conductor<'a> {
     /// True once the user asked to stop.
     stop: &'a dyn Fn() -> bool,
     started_ns: u64,
+    cpu_from_ns: u64,
     tally: HashMap<Place, Tally>,
     finished: HashSet<(usize, u32, u32, u32)>,
     done: Vec<bool>,
@@ -87,6 +98,7 @@ impl<'a> Conductor<'a> {
             sink,
             stop,
             started_ns: now_ns,
+            cpu_from_ns: sys::clock::process_cpu_ns(),
             tally: HashMap::new(),
             finished: HashSet::new(),
             done: vec![false; plan.cells.len()],
@@ -242,7 +254,9 @@ impl<'a> Conductor<'a> {
         let place = Place { machine, cell: take.cell, arm: take.arm };
         let first = self.plan.cells.get(take.cell as usize).and_then(|cell| cell.headline.first());
         let values = self.tally.get(&place).and_then(|tally| match first {
-            Some(name) => tally.values.get(name),
+            Some(name) => {
+                tally.values.iter().find(|((metric, _), _)| metric == name).map(|(_, values)| values)
+            }
             None => tally.values.values().next(),
         });
         let summary = values.and_then(|values| stats::summary(values).ok());
@@ -260,11 +274,14 @@ impl<'a> Conductor<'a> {
         let place = Place { machine, cell: take.cell, arm: take.arm };
         let tally = self.tally.entry(place).or_default();
         tally.attempts += 1;
+        tally.faults += u32::from(take.fault.is_some());
         let Some(cell) = self.plan.cells.get(take.cell as usize) else { return };
         for reading in take.readings.iter().filter(|reading| reading.key.instrument == cell.instrument) {
             let wanted = cell.headline.is_empty() || cell.headline.contains(&reading.key.metric);
-            if let (true, Value::Number(number)) = (wanted, &reading.value) {
-                tally.values.entry(reading.key.metric.clone()).or_default().push(*number);
+            let aimed = reading.better != Better::Neither;
+            if let (true, Value::Number(number)) = (wanted && aimed, &reading.value) {
+                let series = (reading.key.metric.clone(), reading.key.params.clone());
+                tally.values.entry(series).or_default().push(*number);
             }
         }
     }
@@ -298,9 +315,17 @@ impl<'a> Conductor<'a> {
             let tallies = places.iter().map(|place| self.tally.get(place));
             let tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
             let attempts = tried.min().unwrap_or(0) as usize;
+            let rule = rule(&self.plan.takes);
+            // Nobody waits for an interval of such a cell: the first look's takes are enough.
+            let aimless = self.plan.cells.get(cell).is_some_and(|cell| cell.headline.is_empty())
+                || tallies.clone().all(|tally| tally.is_some_and(Tally::aimless));
+            if aimless && attempts >= rule.least() {
+                self.done[cell] = true;
+                continue;
+            }
             let arms: Vec<&[f64]> =
                 tallies.flatten().flat_map(|tally| tally.values.values().map(Vec::as_slice)).collect();
-            if let Decision::Stop(ended) = rule(&self.plan.takes).look(attempts, &arms) {
+            if let Decision::Stop(ended) = rule.look(attempts, &arms) {
                 self.done[cell] = true;
                 early |= matches!(ended, stats::stop::Ended::Target { .. });
             }
@@ -362,6 +387,11 @@ impl<'a> Conductor<'a> {
                 self.sink.commit(machine, None, &telemetry)?;
             }
             self.sink.note(machine, "ended-by", ended.word())?;
+            if self.plan.fake.is_none() {
+                // A planted run gives the same bytes every time; what this host spent on it is not among them.
+                let spent_ns = sys::clock::process_cpu_ns().saturating_sub(self.cpu_from_ns);
+                self.sink.note(machine, CONTROLLER_CPU, &format!("{:.3}", spent_ns as f64 / 1e9))?;
+            }
             let seconds = match &self.plan.fake {
                 Some(world) => self.machines[machine].seq as f64 * world.take_seconds,
                 None => seconds,

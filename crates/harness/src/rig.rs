@@ -97,19 +97,23 @@ impl<'a> Rig<'a> {
         Ok(ready)
     }
 
-    /// The condition probes for takes on these CPUs.
-    pub fn around(&mut self, cpus: &[u32]) -> &mut Around {
+    /// The condition probes for takes on these CPUs; those that cannot run here are noted once, with the reason.
+    pub fn around(&mut self, cpus: &[u32], record: &mut dyn Record) -> &mut Around {
         let (instruments, job, host) = (self.instruments, self.job, &self.host);
         self.around.entry(cpus.to_vec()).or_insert_with(|| {
             let conditions = instruments.iter().filter(|one| one.card().cadence == Cadence::Around);
-            let prepare = |one: &&'static dyn Instrument| {
+            let mut prepare = |one: &&'static dyn Instrument| {
                 let mut setup = setup(job, host, Params::default(), None);
                 if !cpus.is_empty() {
                     setup.cpus = cpus.to_vec();
                 }
-                one.prepare(&setup).ok().map(|probe| (one.card(), probe))
+                let made = one.prepare(&setup);
+                if let Err(unfit) = &made {
+                    record.note("condition", &format!("{}: {}", one.card().name, unfit.why));
+                }
+                made.ok().map(|probe| (one.card(), probe))
             };
-            if job.plan.fake.is_some() { Vec::new() } else { conditions.filter_map(prepare).collect() }
+            if job.plan.fake.is_some() { Vec::new() } else { conditions.filter_map(&mut prepare).collect() }
         })
     }
 

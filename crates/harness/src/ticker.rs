@@ -71,8 +71,13 @@ impl Ticker {
     pub fn run(self) -> f64 {
         let mut sources: Vec<(&'static Card, Box<dyn Probe>, Batch)> = Vec::new();
         for one in self.instruments.iter().filter(|one| one.card().cadence == Cadence::Tick) {
-            if let Ok(probe) = one.prepare(&self.setup) {
-                sources.push((one.card(), probe, Batch::default()));
+            match one.prepare(&self.setup) {
+                Ok(probe) => sources.push((one.card(), probe, Batch::default())),
+                Err(unfit) => {
+                    let text = format!("{}: {}", one.card().name, unfit.why);
+                    // A broken pipe shows at the first tick, just below.
+                    (self.send)(&Frame::Note { kind: "telemetry".to_owned(), text });
+                }
             }
         }
         let mut ticks = 0;

@@ -261,7 +261,7 @@ impl Shift<'_> {
     /// Reads the condition probes: side 0 before the take, side 1 after it.
     fn conditions(&mut self, side: u64, cpus: &[u32], arm: &str, recorder: &mut Recorder) {
         let at_ns = now(self.job, self.zero_ns, 0);
-        for (card, probe) in self.rig.around(cpus) {
+        for (card, probe) in self.rig.around(cpus, recorder) {
             let from = recorder.readings.len();
             recorder.open(card, &Params::default(), arm, at_ns);
             if let Err(fault) = probe.take(side, recorder) {

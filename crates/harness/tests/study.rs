@@ -20,7 +20,8 @@ use model::{
 };
 
 const RATE: Metric<PerSec> = Metric::new("rate", Better::Higher, "toy");
-const METRICS: [MetricInfo; 1] = [RATE.info()];
+const WANDER: Metric<PerSec> = Metric::new("wander", Better::Neither, "toy without a direction");
+const METRICS: [MetricInfo; 2] = [RATE.info(), WANDER.info()];
 static TOY: Card = Card {
     name: "toy",
     family: Family::Cpu,
@@ -34,7 +35,8 @@ static TOY: Card = Card {
     variants: &[],
 };
 
-/// n = 8 never fits; n = 9 fails every other take; the others count up.
+/// n = 8 never fits; n = 9 fails every other take; n = 7 pushes only what has no direction, and never steadies; n = 6
+/// never steadies; the others count up.
 struct Toy;
 struct ToyProbe {
     n: u64,
@@ -57,7 +59,12 @@ impl Probe for ToyProbe {
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         assert_eq!(repeats, 1);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        record.push(&RATE, PerSec(1000.0 + (count % 3) as f64));
+        let wide = PerSec(1000.0 * (1 + count % 7) as f64);
+        match self.n {
+            6 => record.push(&RATE, wide),
+            7 => record.push(&WANDER, wide),
+            _ => record.push(&RATE, PerSec(1000.0 + (count % 3) as f64)),
+        }
         if self.n == 9 && count.is_multiple_of(2) { Err(Fault::new("planned")) } else { Ok(()) }
     }
 }
@@ -224,6 +231,28 @@ fn steady_figures_stop_at_the_first_look() {
     let (outcome, shelf) = conduct(&plan, &[], None);
     assert_eq!(outcome.ended, Ended::Target);
     assert_eq!(shelf.takes.len(), 9);
+}
+
+#[test]
+fn what_nobody_waits_for_does_not_prolong_a_study() {
+    let quick = Takes::Adaptive { quick: true, target: 0.02 };
+    let (outcome, shelf) = conduct(&plan(&[7], 1, 1, quick.clone()), &[], None);
+    assert_eq!((outcome.ended, shelf.takes.len()), (Ended::Count, 9), "no metric with a direction");
+
+    let mut without = plan(&[6], 1, 1, quick.clone());
+    without.cells[0].headline.clear();
+    let (outcome, shelf) = conduct(&without, &[], None);
+    assert_eq!((outcome.ended, shelf.takes.len()), (Ended::Count, 9), "no headline");
+
+    let (outcome, shelf) = conduct(&plan(&[6], 1, 1, quick), &[], None);
+    assert_eq!((outcome.ended, shelf.takes.len()), (Ended::Count, 19), "a headline that stays wide");
+}
+
+#[test]
+fn a_study_says_what_its_program_used() {
+    let (_, shelf) = conduct(&plan(&[1], 1, 1, Takes::Fixed(1)), &[], None);
+    let spent = shelf.notes.iter().find(|(_, kind, _)| kind == model::data::CONTROLLER_CPU);
+    assert!(spent.is_some_and(|(_, _, text)| text.parse::<f64>().is_ok_and(|s| s >= 0.0)));
 }
 
 #[test]

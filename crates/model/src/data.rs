@@ -8,6 +8,9 @@ use crate::metric::Better;
 use crate::plan::Plan;
 use crate::reading::{Phase, SeriesKey, Value};
 
+/// Kind of the note that holds the CPU seconds of the program that hands out the takes, as a plain number.
+pub const CONTROLLER_CPU: &str = "controller-cpu-seconds";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     Running,

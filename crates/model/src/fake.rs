@@ -77,10 +77,47 @@ pub struct FakeWorld {
     pub series: Vec<FakeSeries>,
 }
 
+/// The year 2200: later stamps in nanoseconds would not fit.
+const LATEST_START: i64 = 7_258_118_400;
+const MOST_RUNS: u64 = 100_000;
+
+impl FakeWorld {
+    /// Why a world that somebody wrote by hand cannot be, if so.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        if !(0..=LATEST_START).contains(&self.start) {
+            return Some(format!("start {} is not between 1970 and 2200", self.start));
+        }
+        if !(self.take_seconds.is_finite() && self.take_seconds > 0.0) {
+            return Some("take_seconds is no time above 0".to_owned());
+        }
+        (self.run_index > MOST_RUNS).then(|| format!("run_index {} is above {MOST_RUNS}", self.run_index))
+    }
+}
+
 fn start() -> i64 {
     1_767_225_600
 }
 
 fn take_seconds() -> f64 {
     0.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worlds_that_cannot_be_are_refused() {
+        let fault = |text: &str| serde_json::from_str::<FakeWorld>(text).expect("a world").fault();
+        assert_eq!(fault(r#"{"seed": 1, "series": []}"#), None);
+        for odd in [
+            r#"{"seed": 1, "series": [], "start": 9223372036854775807}"#,
+            r#"{"seed": 1, "series": [], "start": -1}"#,
+            r#"{"seed": 1, "series": [], "take_seconds": -1e300}"#,
+            r#"{"seed": 1, "series": [], "run_index": 18446744073709551615}"#,
+        ] {
+            assert!(fault(odd).is_some(), "{odd}");
+        }
+    }
 }

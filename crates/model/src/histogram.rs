@@ -32,13 +32,13 @@ impl Default for Histogram {
 impl Histogram {
     pub fn record(&mut self, ns: u64) {
         if ns > HIGHEST_NS {
-            self.saturated += 1;
+            self.saturated = self.saturated.saturating_add(1);
         }
         self.inner.saturating_record(ns.clamp(1, HIGHEST_NS));
     }
 
     pub fn merge(&mut self, other: &Histogram) -> Result<(), HistogramError> {
-        self.saturated += other.saturated;
+        self.saturated = self.saturated.saturating_add(other.saturated);
         self.inner.add(&other.inner).map_err(|error| HistogramError(error.to_string()))
     }
 

@@ -53,6 +53,14 @@ impl StopRule {
         Self::Width { looks: QUICK_LOOKS, target }
     }
 
+    /// The fewest takes after which this rule may stop.
+    pub fn least(&self) -> usize {
+        match self {
+            Self::Exactly(n) => *n,
+            Self::Width { looks, .. } => looks.first().copied().unwrap_or(0),
+        }
+    }
+
     /// The most takes that this rule can ask for.
     pub fn most(&self) -> usize {
         match self {

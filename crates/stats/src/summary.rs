@@ -135,7 +135,9 @@ fn median_interval(sorted: &[f64], effective: f64, lag1: Option<f64>) -> Result<
         return Err(Unfit::Dependent { n, effective, lag1: lag1.unwrap_or(0.0) });
     };
     // Rank k of m values lies at the share k / (m + 1); rounded outwards among the n at hand.
-    let k = (rank * (n + 1) / (counted + 1)).max(1);
+    // The product of two counts may pass 32 bits; the quotient is at most n.
+    let share = rank as u64 * (n as u64 + 1) / (counted as u64 + 1);
+    let k = usize::try_from(share).unwrap_or(n).clamp(1, n);
     Ok(Interval { low: sorted[k - 1], high: sorted[n - k], level })
 }
 

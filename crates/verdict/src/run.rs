@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use model::data::{Price, RunData};
+use model::data::{CONTROLLER_CPU, Price, RunData};
 use model::doc::{MachineDoc, Noise, NoteDoc, PriceDoc, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
 use model::{Card, Phase};
@@ -58,9 +58,19 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         findings: rulings.into_iter().map(|ruling| ruling.finding).collect(),
         notes: run.notes.iter().map(|n| NoteDoc { kind: n.kind.clone(), text: n.text.clone() }).collect(),
         errors: errors(run),
-        own_cpu_seconds: run.own_cost.map(|cost| cost.agent_cpu_seconds),
+        own_cpu_seconds: own_cpu_seconds(run),
         siblings: context.siblings.clone(),
     }
+}
+
+/// Of the measuring child, its telemetry, and the program that handed out the takes where that was noted.
+fn own_cpu_seconds(run: &RunData) -> Option<f64> {
+    let cost = run.own_cost?;
+    let noted = run.notes.iter().rev().find(|note| note.kind == CONTROLLER_CPU);
+    let controller =
+        noted.and_then(|note| note.text.parse::<f64>().ok()).filter(|seconds| seconds.is_finite());
+    let child = cost.agent_cpu_seconds + cost.telemetry_cpu_seconds;
+    Some(controller.map_or(child, |controller| child + controller))
 }
 
 #[must_use]

@@ -24,7 +24,7 @@ pub mod show;
 const AFTER: &str = "\
 Examples:
   boxscore run --quick           the box score of this machine, in two minutes
-  boxscore compare . ref-spr-2c  this machine against a reference machine
+  boxscore compare . xeon-e5620  this machine beside a published one
   boxscore inspect               the spec sheet
 Exit codes: 0 done, 1 your data or host, 2 usage, 3 finished with faults, 130 interrupted.";
 
