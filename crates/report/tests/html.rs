@@ -175,6 +175,19 @@ fn missing_and_odd_numbers_are_said_not_drawn() {
 
 /// FNV-1a over the whole file: any change of a report is seen, and agreed to here.
 #[test]
+fn doubtful_figures_are_marked_and_not_led_with() {
+    let mut run = common::run();
+    for series in run.series.iter_mut().filter(|series| series.validity != model::Validity::Invalid) {
+        series.validity = model::Validity::Doubtful;
+    }
+    let text = report(&ReportInput { runs: vec![(run, common::data(12, 4, 60))], compare: None, ..input() });
+    sound(&text);
+    let lead = text.split("<h1>").nth(1).and_then(|rest| rest.split("</h1>").next()).expect("a heading");
+    assert!(lead.contains("figures are doubtful") && !lead.contains("op/s"), "{lead}");
+    assert!(text.contains("! = doubtful: Trust says why"));
+}
+
+#[test]
 fn the_report_of_fixed_input_is_as_agreed() {
     let text = report(&input());
     let digest = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -265,3 +265,18 @@ fn many_findings_of_a_rule_are_one_line() {
     assert!(text.contains("! 40 figures"), "{text}");
     assert!(common::compare().rows.iter().any(|row| row.verdict == VerdictWord::Better));
 }
+
+#[test]
+fn a_doubtful_comparison_is_marked_and_explained_once() {
+    let mut doc = common::compare();
+    let row = doc.rows.iter_mut().find(|row| row.headline && !row.point && row.low.is_some()).expect("a row");
+    row.verdict = model::doc::VerdictWord::CannotTell;
+    row.why = Some("doubtful: other processes were busy".to_owned());
+    let text = report::text::compare::table(&doc, false, Look { columns: 120, paint: false });
+    assert!(text.contains("? (a) !") && text.matches("! = doubtful").count() == 1, "{text}");
+    let markdown = report::markdown::compare(&doc, false);
+    assert!(
+        markdown.contains("cannot tell !") && markdown.matches("! = doubtful").count() == 1,
+        "{markdown}"
+    );
+}

@@ -16,9 +16,9 @@ use crate::plot::{Caption, Estimate, RatioPlot, Sparkline};
 use crate::section::{ReportInput, Section};
 use crate::sections::{score, takes};
 use crate::text::compare::{Figure, arms, doubtful, figures};
-use crate::text::notes;
 use crate::text::score::{Row, rows, share_range};
 use crate::text::spec::Spec;
+use crate::text::{count, notes};
 use crate::theme::{Trust, Verdict};
 
 pub struct First;
@@ -65,7 +65,11 @@ fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
     if rows.is_empty() || refused == rows.len() {
         return format!("{name}: no figure holds");
     }
-    let sound = rows.iter().filter(|row| row.main().is_some_and(|s| s.validity != Validity::Invalid));
+    // A doubtful figure is no fact to lead with.
+    let holds = |row: &&Row<'_>| {
+        row.main().is_some_and(|s| !matches!(s.validity, Validity::Invalid | Validity::Doubtful))
+    };
+    let sound = rows.iter().filter(holds);
     // One figure of each kind of work tells more than four of one kind.
     let mut seen: Vec<&str> = Vec::new();
     let telling = sound.filter(|row| {
@@ -76,14 +80,21 @@ fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
     });
     let mut said: Vec<String> = telling.filter_map(|row| said_row(row)).collect();
     if said.is_empty() {
-        said = rows.iter().take(4).filter_map(|row| said_row(row)).collect();
+        said = rows.iter().filter(holds).take(4).filter_map(|row| said_row(row)).collect();
     }
     let figures = said.join(", ");
     let all = rows.len();
     if doubtful * 2 > all {
-        let which = if doubtful == all { format!("all {all}") } else { format!("{doubtful} of {all}") };
-        let why = reasons(run);
-        return format!("{name}: {figures}; but {which} figures are doubtful{why}");
+        let which = match (doubtful == all, all) {
+            (true, 1) => "its only figure is".to_owned(),
+            (true, _) => format!("all {all} figures are"),
+            (false, _) => format!("{doubtful} of {all} figures are"),
+        };
+        let rest = if figures.is_empty() { figures } else { format!("; {figures}") };
+        return format!("{name}: {which} doubtful{}{rest}", reasons(run));
+    }
+    if figures.is_empty() {
+        return format!("{name}: {} of {} hold", all - doubtful - refused, count(all, "figure"));
     }
     format!("{name}: {figures}")
 }
@@ -130,7 +141,7 @@ fn counts(run: &RunDoc) -> Markup {
     let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
     html! {
         span {
-            (rows.len() - doubtful - refused) " figures hold"
+            (count(rows.len() - doubtful - refused, "figure")) @if rows.len() - doubtful - refused == 1 { " holds" } @else { " hold" }
             @if doubtful > 0 { " · " (doubtful) " doubtful" }
             @if refused > 0 { " · " (refused) " refused" }
         }

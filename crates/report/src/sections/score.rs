@@ -10,7 +10,7 @@ use crate::number::{self, Scale};
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
 use crate::text::names;
-use crate::text::score::rows;
+use crate::text::score::{Row, rows};
 use crate::theme::Trust;
 
 pub struct Score;
@@ -63,9 +63,11 @@ pub fn headlines(run: &RunDoc) -> Markup {
         ("95 % interval", Column::Number),
         ("all threads", Column::Number),
     ];
-    let rows: Vec<Vec<Markup>> = rows(run, None)
+    const MOST: usize = 24;
+    let score_rows = rows(run, None);
+    let rows: Vec<Vec<Markup>> = score_rows
         .iter()
-        .take(24)
+        .take(MOST)
         .filter_map(|row| {
             let series = row.main()?;
             let values = [row.one, row.all].map(|s| s.and_then(|s| s.median));
@@ -80,14 +82,22 @@ pub fn headlines(run: &RunDoc) -> Markup {
             ])
         })
         .collect();
-    page::table(&head, &rows)
+    let doubtful = |row: &Row<'_>| {
+        let shown = [row.one, row.all].into_iter().flatten();
+        shown.into_iter().any(|series| series.validity == Validity::Doubtful)
+    };
+    let any = score_rows.iter().take(MOST).any(doubtful);
+    html! { (page::table(&head, &rows)) @if any { p class="note" { "! = doubtful: Trust says why" } } }
 }
 
 fn value_cell(series: Option<&SeriesDoc>, scale: &Scale) -> Markup {
     match series {
         None => html! { "-" },
         Some(series) if series.validity == Validity::Invalid => html! { "refused" },
-        Some(series) => html! { (series.median.map_or("-".to_owned(), |v| scale.number(v))) },
+        Some(series) => html! {
+            (series.median.map_or("-".to_owned(), |v| scale.number(v)))
+            @if series.validity == Validity::Doubtful { span class="t-doubt" { b class="mark" { "!" } } }
+        },
     }
 }
 

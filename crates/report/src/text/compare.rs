@@ -482,8 +482,12 @@ fn below(doc: &CompareDoc, figures: &[Figure<'_>], all: bool, whys: &Whys, look:
         out.push_str(&notes::line(note.state, &note.text, look));
     }
     for (source, names) in published(doc) {
-        let text =
-            format!("{}: published{source}; points without samples, never significant", names.join(", "));
+        let names = names.join(", ");
+        let text = if source == " in a pasted line" {
+            format!("{names}: pasted line: points with intervals, without samples; never significant")
+        } else {
+            format!("{names}: published{source}; points without samples, never significant")
+        };
         out.push_str(&notes::line(Validity::Unknown, &text, look));
     }
     for (index, footnote) in doc.footnotes.iter().enumerate() {

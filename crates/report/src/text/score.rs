@@ -313,10 +313,10 @@ pub const fn verdict(row: &RowDoc) -> (&'static str, Tone) {
 
 /// What `?` and `point` mean here, and where the noise between runs comes from.
 fn verdict_note(rows: &[Row<'_>], versus: Option<&CompareDoc>, look: Look) -> String {
-    let Some(doc) = versus else { return String::new() };
+    let mut out = marks_note(rows, look);
+    let Some(doc) = versus else { return out };
     let shown: Vec<&RowDoc> = rows.iter().filter_map(|row| row.versus).collect();
     let unsure = shown.iter().any(|row| !row.point && row.verdict == VerdictWord::CannotTell);
-    let mut out = String::new();
     let noise = noise_text(doc, &shown);
     if unsure {
         let why =
@@ -330,6 +330,16 @@ fn verdict_note(rows: &[Row<'_>], versus: Option<&CompareDoc>, look: Look) -> St
         out.push_str(&notes::marked("-", Tone::Dim, "point = a published figure without samples", look));
     }
     out
+}
+
+/// What `!` beside a figure means.
+fn marks_note(rows: &[Row<'_>], look: Look) -> String {
+    let mut shown = rows.iter().flat_map(|row| [row.one, row.all]).flatten();
+    if shown.any(|series| series.validity == Validity::Doubtful) {
+        notes::marked("!", Tone::Warn, "= doubtful: the lines below say why", look)
+    } else {
+        String::new()
+    }
 }
 
 /// `1 run here, so 5 % between-run noise is assumed, not measured`
