@@ -20,6 +20,8 @@ pub struct Display {
     /// When the last plain line was said, and of which block.
     last_line: Option<(u64, u32)>,
     says_takes: bool,
+    /// What cannot run, by machine, arm and reason, in the order of the first of each: said once for each reason.
+    unfit: Vec<((usize, u32, String), Vec<u32>)>,
 }
 
 /// Plain lines are for logs: at most one a block, and one in this time.
@@ -44,6 +46,7 @@ impl Display {
             estimates: HashMap::new(),
             last_line: None,
             says_takes,
+            unfit: Vec::new(),
         }
     }
 
@@ -51,6 +54,9 @@ impl Display {
         match show {
             Show::Doing { machine, text } => self.line(&format!("{}{text}", self.on(*machine))),
             Show::Starting { machine, cell, arm, block, warm_up } => {
+                if !warm_up {
+                    self.tell_unfit();
+                }
                 self.doing = format!("{}{}", self.on(*machine), self.title(*cell, *arm));
                 self.block(*block, *warm_up);
                 let known = self.estimates.get(&(*machine, *cell, *arm)).cloned();
@@ -79,8 +85,12 @@ impl Display {
                 }
             }
             Show::Left { seconds } => self.left = *seconds,
-            Show::Unfit { cell, why, machine } => {
-                self.talk(&format!("{}{} cannot run: {why}", self.on(*machine), self.title(*cell, 0)));
+            Show::Unfit { cell, arm, why, machine } => {
+                let key = (*machine, *arm, (*why).to_owned());
+                match self.unfit.iter_mut().find(|(known, _)| *known == key) {
+                    Some((_, cells)) => cells.push(*cell),
+                    None => self.unfit.push((key, vec![*cell])),
+                }
             }
             Show::Lost { machine, why } => {
                 let on = self.on(*machine);
@@ -94,8 +104,21 @@ impl Display {
         }
     }
 
-    /// Takes the living line away.
+    /// Says what cannot run: one line for each reason.
+    fn tell_unfit(&mut self) {
+        for ((machine, arm, why), cells) in std::mem::take(&mut self.unfit) {
+            let first = cells.first().map(|cell| self.title(*cell, arm)).unwrap_or_default();
+            let more = match cells.len() {
+                0 | 1 => String::new(),
+                many => format!(" and {} more", many - 1),
+            };
+            self.talk(&format!("{}{first}{more} cannot run: {why}", self.on(machine)));
+        }
+    }
+
+    /// Says what is left to say, and takes the living line away.
     pub fn end(&mut self) {
+        self.tell_unfit();
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }

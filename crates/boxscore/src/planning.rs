@@ -29,7 +29,7 @@ pub fn plan(args: &Args, cards: &[&'static Card], cpus: u32, seed: u64) -> Resul
     let cpus = listed.as_ref().map_or(cpus, |listed| u32::try_from(listed.len()).unwrap_or(u32::MAX));
     let mut cells = Vec::new();
     for card in &chosen {
-        cells.extend(card_cells(card, level, &sets, cpus)?);
+        cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), &sets, cpus)?);
     }
     let arms = arms(&args.arms, &chosen)?;
     let cells = distinct(cells, &arms, &chosen);
@@ -93,6 +93,9 @@ fn fault(plan: &Plan, cards: &[&'static Card]) -> Option<String> {
     }
     if let Some(what) = plan.fake.as_ref().and_then(FakeWorld::fault) {
         return Some(format!("its planted world: {what}"));
+    }
+    if let Some(Err(unfit)) = plan.command.as_ref().map(instruments::workload::cmd::check) {
+        return Some(unfit.why);
     }
     for cell in &plan.cells {
         let Some(card) = cards.iter().find(|card| card.name == cell.instrument) else {
@@ -208,10 +211,21 @@ fn check_sets(sets: &[(Option<String>, Params)], chosen: &[&'static Card]) -> Re
     Ok(())
 }
 
+/// How much of a card is measured: all of it when it is named, but in a study of several arms only what the default run
+/// has of it, where it has anything.
+fn tier(card: &Card, level: Level, arms: usize) -> Tier {
+    let some = |tier: Tier| card.variants.iter().any(|variant| variant.tier <= tier);
+    match level {
+        Level::Named if arms > 1 && some(Tier::Default) => Tier::Default,
+        level => level.tier(),
+    }
+}
+
 /// The cells of one card at a level. A `--set` fixes a parameter in every variant; equal cells merge.
 fn card_cells(
     card: &'static Card,
     level: Level,
+    tier: Tier,
     sets: &[(Option<String>, Params)],
     cpus: u32,
 ) -> Result<Vec<Cell>, CliError> {
@@ -224,7 +238,6 @@ fn card_cells(
         }
     }
     let mut cells: Vec<Cell> = Vec::new();
-    let tier = if card.variants.is_empty() { Tier::Full } else { level.tier() };
     for variant in card.variants.iter().filter(|variant| variant.tier <= tier) {
         for params in card.expand(variant, cpus).map_err(wrong)? {
             let params = card.resolve(&params.with(&fixed)).map_err(wrong)?;
@@ -233,7 +246,9 @@ fn card_cells(
                 true => card
                     .metrics
                     .iter()
-                    .filter(|m| m.better != model::Better::Neither)
+                    .filter(|m| {
+                        m.better != model::Better::Neither || (card.name == "cmd" && m.name == "value")
+                    })
                     .map(|m| m.name)
                     .collect::<Vec<_>>(),
                 false => variant.headline.to_vec(),
@@ -340,6 +355,8 @@ fn limits(args: &Args, level: Level) -> Result<(Takes, Option<f64>), CliError> {
         (None, _) if args.takes.is_some() => None,
         (None, Level::Quick) => Some(QUICK_BUDGET),
         (None, Level::Default) => Some(DEFAULT_BUDGET),
+        // One run of a command may take longer than any budget of ours.
+        (None, Level::Named) if args.cmd.is_none() && args.names != ["telemetry"] => Some(DEFAULT_BUDGET),
         (None, _) => None,
     };
     Ok((takes, budget))
@@ -410,8 +427,13 @@ fn command(args: &Args) -> Result<Option<Command>, CliError> {
         let Some((name, regex)) = text.split_once('=') else {
             return Err(CliError::usage(format!("--metric {text}: not of the form NAME=REGEX")));
         };
-        command.metrics.insert(name.trim().to_owned(), regex.to_owned());
+        if command.metrics.insert(name.trim().to_owned(), regex.to_owned()).is_some() {
+            return Err(CliError::usage(format!("--metric: `{}` is given twice", name.trim())));
+        }
     }
+    instruments::workload::cmd::check(&command).map_err(|unfit| {
+        CliError::usage(unfit.why).hint("for example --cmd './bench' --metric 'tps=rate: ([0-9.]+)'")
+    })?;
     Ok(Some(command))
 }
 

@@ -66,10 +66,15 @@ fn latest(name: &str) -> Result<Option<usize>, CliError> {
     }
 }
 
-/// Complete runs only are compared.
+/// Complete runs only are compared. A faulty run whose takes all failed, or that had no measured take (and so no fault
+/// either), has nothing to compare.
 #[must_use]
 pub fn is_whole(head: &RunHead) -> bool {
-    matches!(head.status, Status::Complete | Status::Faulty)
+    match head.status {
+        Status::Complete => true,
+        Status::Faulty => head.faults > 0 && head.faults < head.takes,
+        Status::Running | Status::Interrupted => false,
+    }
 }
 
 fn nth_latest(heads: &[RunHead], back: usize) -> Result<&RunHead, CliError> {

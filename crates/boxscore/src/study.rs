@@ -46,7 +46,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let sitting = Sitting { plan: &plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
     let display = Display::new(&plan, global.json, args.show_takes);
     let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, display)?;
-    finish(&outcome, &runs, &path, global, !args.no_report)
+    finish(&outcome, &runs, &path, global, (!args.no_report, plan.telemetry_only))
 }
 
 /// `boxscore resume`: continues the plan of an interrupted study without repeating finished takes.
@@ -78,7 +78,7 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let sitting = Sitting { plan: &plan, study: study.to_owned(), said, earlier, runs, elapsed_ns };
     let display = Display::new(&plan, global.json, show_takes);
     let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, display)?;
-    finish(&outcome, &runs, &path, global, true)
+    finish(&outcome, &runs, &path, global, (true, plan.telemetry_only))
 }
 
 fn open(path: &Path) -> Result<Store, CliError> {
@@ -141,6 +141,9 @@ fn fresh(args: &Args) -> Result<Plan, CliError> {
     let count = u32::try_from(allowed.len()).unwrap_or(u32::MAX);
     let plan = planning::plan(args, &cards(), count, seed)?;
     let here = plan.fake.is_none() && args.via.is_empty();
+    if let Some(dir) = args.dir.as_ref().filter(|dir| here && !dir.is_dir()) {
+        return Err(CliError::data(format!("--dir {}: there is no such directory", dir.display())));
+    }
     let wanted = plan.cpus.iter().flatten().filter(|_| here);
     for cpu in wanted {
         if !allowed.contains(&(*cpu as usize)) {
@@ -272,15 +275,36 @@ fn stop_flag() -> Result<Arc<AtomicBool>, CliError> {
     Ok(stop)
 }
 
+/// A run that measured nothing did not do what it was asked for, whatever ended it.
+fn nothing(outcome: &Outcome, telemetry_only: bool) -> Result<Option<u8>, CliError> {
+    if outcome.measured > 0 || telemetry_only || matches!(outcome.ended, Ended::Interrupted | Ended::Lost) {
+        return Ok(None);
+    }
+    if outcome.takes == 0 && !outcome.unfit.is_empty() {
+        return Err(CliError::data("nothing was measured: nothing of this run can run here")
+            .hint("the lines above say why; `boxscore list` says what can"));
+    }
+    let why = match outcome.ended {
+        Ended::Budget => "the time was over before the first measured take ended: give it more with --for",
+        _ if outcome.faults > 0 => "every measured take failed; the lines above say how",
+        _ => "no measured take was begun",
+    };
+    out::say(&format!("nothing was measured: {why}"));
+    Ok(Some(Kind::Faults.exit_code()))
+}
+
 /// Shows the box score and writes the report; the exit code says how it ended.
 fn finish(
     outcome: &Outcome,
     runs: &[String],
     path: &Path,
     global: &Global,
-    report: bool,
+    (report, telemetry_only): (bool, bool),
 ) -> Result<u8, CliError> {
     present::after_run(runs, path, global, report)?;
+    if let Some(code) = nothing(outcome, telemetry_only)? {
+        return Ok(code);
+    }
     match outcome.ended {
         Ended::Interrupted => {
             out::say("interrupted: every take that was shown is stored; `boxscore resume` continues");

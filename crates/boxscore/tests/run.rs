@@ -207,3 +207,71 @@ fn arms_replace_what_they_set() {
     assert_whole(&run, 6);
     assert_eq!(run.rows().count(), 2);
 }
+
+#[test]
+fn commands_are_refused_before_anything_is_stored() {
+    usage(&["run", "--cmd", " "], &["the command of --cmd is empty"]);
+    usage(&["run", "--cmd", "true", "--metric", "tps"], &["--metric tps: not of the form NAME=REGEX"]);
+    usage(&["run", "--cmd", "true", "--metric", "tps=("], &["not valid", "tps"]);
+    usage(&["run", "--cmd", "true", "--metric", "tps=rate"], &["tps", "has no group"]);
+    let bench = Bench::new();
+    bench.run(&["run", "--cmd", "true", "--dir", "nowhere"]).expect(1, &["--dir nowhere"]);
+    assert!(!bench.store().exists());
+}
+
+#[test]
+fn commands_that_differ_only_in_signs_are_two_series_and_their_numbers_are_shown() {
+    let bench = Bench::new();
+    for command in ["echo 'x=5'; true", "echo 'x=5', true"] {
+        let args = ["run", "--cmd", command, "--metric", r"answer=x=(\d+)", "--takes", "3", "--no-report"];
+        let said = bench.run(&args).expect(0, &[]);
+        assert!(said.out.contains("answer"), "{said:#?}");
+        let shown: model::doc::RunDoc =
+            serde_json::from_str(&bench.run(&["show", "latest", "--json"]).expect(0, &[]).out)
+                .expect("a document");
+        let answer = shown.series.iter().find(|one| one.params.get("metric") == Some("answer"));
+        assert_eq!(answer.and_then(|one| one.median), Some(5.0));
+    }
+    let runs: Vec<_> = bench.heads().iter().map(|head| bench.data(&head.id)).collect();
+    assert_eq!(runs[0].plan.command.as_ref().map(|one| one.run.as_str()), Some("echo 'x=5'; true"));
+    let keys = |run: &model::data::RunData| run.rows().map(|row| row.key.clone()).collect::<Vec<_>>();
+    assert!(keys(&runs[0]).iter().all(|key| !keys(&runs[1]).contains(key)), "two commands became one series");
+    bench.run(&["compare", &runs[0].head.id, &runs[1].head.id]);
+}
+
+#[test]
+fn a_number_that_is_not_found_is_a_fault_and_no_latest_run() {
+    let bench = Bench::new();
+    let args =
+        ["run", "--cmd", "echo so it is", "--metric", r"tps=rate (\d+)", "--takes", "2", "--no-report"];
+    bench.run(&args).expect(3, &["tps", "so it is", "nothing was measured: every measured take failed"]);
+    assert_eq!(bench.only().head.status.word(), "faulty");
+    bench.run(&["show", "latest"]).expect(1, &["0 complete runs"]);
+}
+
+#[test]
+fn a_run_of_nothing_but_warm_ups_says_so() {
+    let bench = Bench::new();
+    bench
+        .run(&["run", "--cmd", "sleep 1.5", "--for", "1s", "--no-report"])
+        .expect(3, &["nothing was measured: the time was over"]);
+    assert_eq!(bench.only().head.status.word(), "faulty");
+}
+
+#[test]
+fn named_runs_end_and_studies_of_arms_are_small() {
+    let bench = Bench::new();
+    let args = ["--fake", "world.json", "--no-report", "--seed", "1"];
+    let run = |names: &[&str]| {
+        let all: Vec<&str> = ["run"].iter().chain(names).chain(&args).copied().collect();
+        bench.run(&all).expect(0, &[]);
+        bench.data(&bench.heads().last().expect("a run").id).plan
+    };
+    let arms = ["mem-bandwidth", "--arm", "store=temporal", "--arm", "store=streaming"];
+    let study = run(&arms);
+    let alone = run(&["crc32c"]);
+    let full = run(&[&arms[..], &["--full", "--takes", "1"]].concat());
+    assert_eq!((study.budget_seconds, alone.budget_seconds), (Some(570.0), Some(570.0)));
+    assert_eq!(full.budget_seconds, None);
+    assert!(study.cells.len() < full.cells.len(), "{} {}", study.cells.len(), full.cells.len());
+}

@@ -43,6 +43,8 @@ struct Machine {
     heard_ns: u64,
     seq: u64,
     faults: u64,
+    /// Measured takes without a fault.
+    measured: u64,
     lost: Option<String>,
     telemetry: Vec<Segment>,
     cost: Option<OwnCost>,
@@ -85,6 +87,7 @@ impl<'a> Conductor<'a> {
             heard_ns: now_ns,
             seq: 0,
             faults: 0,
+            measured: 0,
             lost: None,
             telemetry: Vec::new(),
             cost: None,
@@ -227,13 +230,7 @@ impl<'a> Conductor<'a> {
             }
             Some(Frame::TakeDone(_)) => self.lose(machine, "it did another take than the one it was told")?,
             Some(Frame::Fault { text, .. }) => {
-                self.machines[machine].unfit.insert((cell, arm));
-                self.unfit.push((machine, cell, text.clone()));
-                self.sink.show(&Show::Unfit { machine, cell, why: &text });
-                let name = self.plan.cells.get(cell as usize).map_or("", |cell| cell.instrument.as_str());
-                let params = self.plan.cells.get(cell as usize).map(|cell| cell.params.to_string());
-                let params = params.unwrap_or_default();
-                self.sink.note(machine, "unfit", &format!("{name} {params}: {text}"))?;
+                self.drop_cell(place, &text)?;
             }
             Some(_) => self.lose(machine, "it ended before its work was done")?,
             None => {}
@@ -242,6 +239,24 @@ impl<'a> Conductor<'a> {
         let seconds = self.seconds_left();
         self.sink.show(&Show::Left { seconds });
         Ok(())
+    }
+
+    /// What one arm cannot run has nothing to be compared with: the cell is dropped from every arm, and the note names
+    /// the arm that cannot.
+    fn drop_cell(&mut self, place: Place, why: &str) -> Result<(), SinkError> {
+        let Place { machine, cell, arm } = place;
+        let arms = u32::try_from(self.plan.arms.len()).unwrap_or(u32::MAX);
+        self.machines[machine].unfit.extend((0..arms).map(|arm| (cell, arm)));
+        self.unfit.push((machine, cell, why.to_owned()));
+        self.sink.show(&Show::Unfit { machine, cell, arm, why });
+        let known = self.plan.cells.get(cell as usize);
+        let title = known.map(|cell| format!("{} {}", cell.instrument, cell.params)).unwrap_or_default();
+        let name = self.plan.arms.get(arm as usize).map(|arm| arm.name.as_str()).unwrap_or_default();
+        let note = match name {
+            "" => format!("{title}: {why}"),
+            name => format!("{title}: arm {name} cannot run, so no arm does: {why}"),
+        };
+        self.sink.note(machine, "unfit", &note)
     }
 
     fn taken(&mut self, machine: usize, take: &Take) -> Result<(), SinkError> {
@@ -275,6 +290,9 @@ impl<'a> Conductor<'a> {
         let tally = self.tally.entry(place).or_default();
         tally.attempts += 1;
         tally.faults += u32::from(take.fault.is_some());
+        if let Some(state) = self.machines.get_mut(machine) {
+            state.measured += u64::from(take.fault.is_none());
+        }
         let Some(cell) = self.plan.cells.get(take.cell as usize) else { return };
         for reading in take.readings.iter().filter(|reading| reading.key.instrument == cell.instrument) {
             let wanted = cell.headline.is_empty() || cell.headline.contains(&reading.key.metric);
@@ -379,6 +397,8 @@ impl<'a> Conductor<'a> {
             let status = match (ended, state.faults) {
                 (Ended::Interrupted | Ended::Lost, _) => Status::Interrupted,
                 _ if cut => Status::Interrupted,
+                // Without a figure nothing is complete.
+                _ if state.measured == 0 && !self.plan.telemetry_only => Status::Faulty,
                 (_, 0) => Status::Complete,
                 _ => Status::Faulty,
             };
@@ -400,7 +420,9 @@ impl<'a> Conductor<'a> {
             statuses.push(status);
         }
         let faults = self.machines.iter().map(|machine| machine.faults).sum();
-        Ok(Outcome { ended, statuses, faults, unfit: self.unfit })
+        let takes = self.machines.iter().map(|machine| machine.seq).sum();
+        let measured = self.machines.iter().map(|machine| machine.measured).sum();
+        Ok(Outcome { ended, statuses, faults, takes, measured, unfit: self.unfit })
     }
 
     fn over_budget(&self, ahead_ns: u64) -> bool {

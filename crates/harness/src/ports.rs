@@ -50,6 +50,7 @@ pub enum Show<'a> {
     Unfit {
         machine: usize,
         cell: u32,
+        arm: u32,
         why: &'a str,
     },
     Lost {
@@ -116,5 +117,8 @@ pub struct Outcome {
     pub ended: Ended,
     pub statuses: Vec<Status>,
     pub faults: u64,
+    /// Takes begun, warm-ups included, and those measured whole; of all machines, earlier sittings included.
+    pub takes: u64,
+    pub measured: u64,
     pub unfit: Vec<(usize, u32, String)>,
 }

@@ -209,7 +209,26 @@ fn an_unfit_cell_is_noted_once_and_the_others_go_on() {
     let (outcome, shelf) = conduct(&plan, &[], None);
     assert_eq!(outcome.unfit, [(0, 1, "eight never fits".to_owned())]);
     assert_eq!(shelf.takes.len(), 4);
+    assert_eq!((outcome.takes, outcome.measured), (4, 3));
     assert_eq!(shelf.notes.iter().filter(|(_, kind, _)| kind == "unfit").count(), 1);
+}
+
+#[test]
+fn a_cell_that_one_arm_cannot_run_is_dropped_from_all() {
+    let plan = plan(&[1, 8], 3, 1, Takes::Fixed(2));
+    let (outcome, shelf) = conduct(&plan, &[], None);
+    assert_eq!(outcome.unfit.len(), 1);
+    assert!(shelf.takes.iter().all(|(_, take)| take.cell == 0), "an arm went on alone");
+    let notes: Vec<&str> =
+        shelf.notes.iter().filter(|(_, kind, _)| kind == "unfit").map(|(_, _, text)| text.as_str()).collect();
+    assert!(matches!(notes.as_slice(), [one] if one.contains("so no arm does")), "{notes:?}");
+}
+
+#[test]
+fn a_run_without_a_figure_is_not_complete() {
+    let (outcome, shelf) = conduct(&plan(&[8], 1, 1, Takes::Fixed(2)), &[], None);
+    assert_eq!((outcome.takes, outcome.measured), (0, 0));
+    assert_eq!(shelf.ends, [(0, Status::Faulty)]);
 }
 
 #[test]

@@ -148,9 +148,9 @@ impl RunData {
         self.facts.iter().find(|fact| fact.key == key)
     }
 
-    /// Series that are rows: benchmarks' metrics with a direction, not conditions or telemetry.
+    /// Series that are rows: benchmarks' metrics with a direction and the user's own, not conditions or telemetry.
     pub fn rows(&self) -> impl Iterator<Item = &Series> {
-        self.series.iter().filter(|series| series.better != Better::Neither)
+        self.series.iter().filter(|series| series.key.is_row(series.better))
     }
 }
 

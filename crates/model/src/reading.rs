@@ -51,6 +51,12 @@ pub struct SeriesKey {
 }
 
 impl SeriesKey {
+    /// True when the series is shown as a row: it has a direction, or it is a number that the user asked for.
+    #[must_use]
+    pub fn is_row(&self, better: Better) -> bool {
+        better != Better::Neither || (self.instrument == "cmd" && self.metric == "value")
+    }
+
     /// `crc32c bandwidth size=1KiB;threads=1`, for people.
     #[must_use]
     pub fn title(&self) -> String {

@@ -236,7 +236,7 @@ impl Store {
             let (key, better) = self.key_of(names, definition)?;
             let wanted = match which {
                 Which::All => true,
-                Which::Rows => better != Better::Neither,
+                Which::Rows => key.is_row(better),
                 Which::Keys(keys) => keys.iter().any(|wanted| same_but_arm(wanted, &key)),
             };
             if wanted {

@@ -29,13 +29,14 @@ pub struct Args {
     /// The headline set in at most 2 minutes
     #[arg(long, conflicts_with_all = ["full", "names"])]
     pub quick: bool,
-    /// Everything: every size, thread count and sweep
+    /// Everything: every size, thread count and sweep; a study of --arm has fewer variants without it
     #[arg(long)]
     pub full: bool,
     /// Exactly N measured takes of each figure
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub takes: Option<u32>,
-    /// End the run after this long, at the end of a take (90s, 10m, 24h)
+    /// End the run after this long, at the end of a take (90s, 10m, 24h) [default: 2 minutes with --quick, no end with
+    /// --full, --cmd or --takes, else 10 minutes]
     #[arg(long = "for", value_name = "DURATION")]
     pub span: Option<String>,
     /// Stop a figure early when its interval is within this of the median
@@ -82,7 +83,8 @@ pub struct Args {
     /// Your own work as an instrument: a shell command
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["names", "quick", "full"])]
     pub cmd: Option<String>,
-    /// A metric read from the command's output: NAME='regex with one group'; repeatable
+    /// A number read from the command's output, NAME='regex with one group'; NAME:higher=REGEX or NAME:lower=REGEX
+    /// says which way is good, so that compare can judge it; repeatable
     #[arg(long = "metric", value_name = "NAME=REGEX", requires = "cmd")]
     pub metrics: Vec<String>,
     /// Run this before each take of --cmd, untimed

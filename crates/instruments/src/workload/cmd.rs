@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use model::params::{ParamKind, ParamSpec};
+use model::plan::Command;
 use model::{
     Better, Bytes, Cadence, Card, Count, Family, Fault, Instrument, Metric, Need, Params, Probe, Record,
     RecordExt, Seconds, Setup, Tier, Unfit, Variant,
@@ -105,9 +106,7 @@ struct Work {
 fn work(setup: &Setup) -> Result<Work, Unfit> {
     let command =
         setup.command.as_ref().ok_or_else(|| Unfit::new("needs a command: run --cmd 'make -j8'"))?;
-    if command.run.trim().is_empty() {
-        return Err(Unfit::new("the command of --cmd is empty"));
-    }
+    check(command)?;
     let mut extra = Params::default();
     extra.set("command", &label(&command.run));
     let wanted = command.metrics.iter().map(|(name, regex)| wanted(name, regex, &extra));
@@ -139,11 +138,40 @@ fn wanted(given: &str, regex: &str, extra: &Params) -> Result<Wanted, Unfit> {
     Ok(Wanted { metric, extra, name: name.to_owned(), regex })
 }
 
-/// Text that can stand in a parameter: one line, without the signs that separate parameters, not too long.
+/// Text that can stand in a parameter: one line, without the signs that separate parameters, not too long. What had
+/// to be changed for that ends with a hash of the whole text, so that different texts stay different.
 fn label(text: &str) -> String {
+    const MOST: usize = 80;
     let plain: String =
         text.chars().map(|c| if matches!(c, ';' | ',' | '=') || c.is_control() { ' ' } else { c }).collect();
-    plain.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect()
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    if plain == text && plain.chars().count() <= MOST {
+        return plain;
+    }
+    // FNV-1a, 32 bits: it must be the same in every build.
+    let hash =
+        text.bytes().fold(0x811c_9dc5u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let start: String = plain.chars().take(MOST - 9).collect();
+    format!("{}~{hash:08x}", start.trim_end())
+}
+
+/// What is wrong with a command before it is ever run, if anything.
+pub fn check(command: &Command) -> Result<(), Unfit> {
+    if command.run.trim().is_empty() {
+        return Err(Unfit::new("the command of --cmd is empty"));
+    }
+    let none = Params::default();
+    for (name, regex) in &command.metrics {
+        let one = wanted(name, regex, &none)?;
+        if one.regex.captures_len() < 2 {
+            let why = format!(
+                "the expression `{regex}` of metric {} has no group: which part is the number?",
+                one.name
+            );
+            return Err(Unfit::new(why));
+        }
+    }
+    Ok(())
 }
 
 /// The number of the last match: its first group that took part, or all of it.
@@ -164,24 +192,34 @@ impl Work {
         }
     }
 
-    fn read(&self, ended: &shell::Ended, record: &mut dyn Record) {
+    fn read(&self, ended: &shell::Ended, record: &mut dyn Record) -> Result<(), Fault> {
         if self.wanted.is_empty() {
-            return;
+            return Ok(());
         }
         let texts = [ended.stdout.text(), ended.stderr.text()];
         for wanted in &self.wanted {
-            match texts.iter().find_map(|text| last_number(&wanted.regex, text)) {
-                Some(number) => record.push_of(wanted.metric, &wanted.extra, Count(number)),
-                None => record.note(
-                    "no-metric",
-                    &format!("the output has no number that `{}` ({}) finds", wanted.regex, wanted.name),
-                ),
-            }
+            let found = texts.iter().find_map(|text| last_number(&wanted.regex, text));
+            let number = found.ok_or_else(|| wanted.missed(ended))?;
+            record.push_of(wanted.metric, &wanted.extra, Count(number));
         }
         if ended.stdout.dropped() > 0 {
             let kept = shell::STDOUT_BYTES >> 20;
             record.note("output", &format!("only the last {kept} MiB of the output were searched"));
         }
+        Ok(())
+    }
+}
+
+impl Wanted {
+    /// A take without one of its numbers is no take.
+    fn missed(&self, ended: &shell::Ended) -> Fault {
+        let said = match ended.stdout.last_lines(3) {
+            said if said.is_empty() => ended.stderr.last_lines(3),
+            said => said,
+        };
+        let said =
+            if said.is_empty() { "it said nothing".to_owned() } else { format!("its last words: {said}") };
+        Fault::new(format!("the output has no number that `{}` ({}) finds; {said}", self.regex, self.name))
     }
 }
 
@@ -202,8 +240,7 @@ impl Probe for Work {
         record.push_of(&CPU, &self.extra, Seconds::from_ns(cpu_ns));
         let bytes = crate::telemetry::parse::float(usage.max_rss_bytes);
         record.push_of(&MEMORY, &self.extra, Bytes(bytes));
-        self.read(&ended, record);
-        Ok(())
+        self.read(&ended, record)
     }
 
     fn cpus(&self) -> Vec<u32> {
@@ -239,6 +276,38 @@ mod tests {
         let why = wanted("tps", "(", &none).unwrap_err().why;
         assert!(why.contains("`(`") && why.contains("tps"), "{why}");
         assert!(wanted(":lower", "x", &none).is_err());
-        assert_eq!(label("a=1;b,c\n  d"), "a 1 b c d");
+    }
+
+    #[test]
+    fn different_commands_stay_different() {
+        assert_eq!(label("make -j8"), "make -j8");
+        let texts = ["a=1;b,c\n  d", "a=1;b;c d", "a 1 b c d", "a 1 b c  d", "sleep 0.01; echo \"x=5\""];
+        let long = ["x".repeat(100), format!("{}y", "x".repeat(100))];
+        let mut labels: Vec<String> =
+            texts.iter().map(|t| label(t)).chain(long.iter().map(|t| label(t))).collect();
+        for one in &labels {
+            assert!(one.chars().count() <= 80 && !one.contains([';', ',', '=']), "{one}");
+            let params = Params::parse(&format!("command={one}")).unwrap();
+            assert_eq!(params.get("command"), Some(one.as_str()));
+        }
+        labels.sort();
+        labels.dedup();
+        assert_eq!(labels.len(), texts.len() + long.len());
+    }
+
+    #[test]
+    fn commands_are_checked_before_they_run() {
+        let command = |run: &str, regex: &str| Command {
+            run: run.to_owned(),
+            metrics: [("tps".to_owned(), regex.to_owned())].into_iter().collect(),
+            ..Command::default()
+        };
+        assert!(check(&command("true", r"(\d+)")).is_ok());
+        for (run, regex, says) in
+            [(" ", "(x)", "empty"), ("true", "x", "no group"), ("true", "(", "not valid")]
+        {
+            let why = check(&command(run, regex)).unwrap_err().why;
+            assert!(why.contains(says), "{why}");
+        }
     }
 }

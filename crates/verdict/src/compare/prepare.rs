@@ -115,7 +115,9 @@ fn add_run<'a>(
     let arm = arm_name(prepared.side, run);
     let look = rules::Look::new(run, context);
     let mut seen = BTreeSet::new();
-    for row in look.rows().filter(|row| row.series.key.arm == arm && wanted(row.series, options)) {
+    // Without a direction nothing is better or worse.
+    let judged = |series: &Series| series.better != Better::Neither && wanted(series, options);
+    for row in look.rows().filter(|row| row.series.key.arm == arm && judged(row.series)) {
         let key = RowKey::of(row.series, run, dropped);
         if !seen.insert(key.clone()) {
             prepared.ambiguous.insert(key);

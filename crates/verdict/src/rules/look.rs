@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::Phase;
 use model::data::{Point, RunData, Series};
-use model::{Better, Phase};
 
 use crate::run::RunContext;
 
@@ -72,7 +72,7 @@ impl<'a> Look<'a> {
     }
 
     pub fn rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
-        let rows = self.run.series.iter().enumerate().filter(|(_, series)| series.better != Better::Neither);
+        let rows = self.run.series.iter().enumerate().filter(|(_, series)| series.key.is_row(series.better));
         rows.map(|(index, series)| Row { index, series })
     }
 
