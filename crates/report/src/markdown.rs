@@ -19,7 +19,7 @@ pub fn compare(doc: &CompareDoc, all: bool) -> String {
     }
     let mut lines: Vec<String> = Vec::new();
     if figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| doubtful(row)) {
-        let says = "something else went on while a figure was measured, or its takes disagree";
+        let says = "something else went on, or the takes disagree";
         lines.push(format!("! = doubtful: {says}"));
     }
     lines.extend(

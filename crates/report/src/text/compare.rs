@@ -457,8 +457,7 @@ fn indexes(doc: &CompareDoc, look: Look) -> String {
 }
 
 /// What `!` means.
-const DOUBTFUL: &str =
-    "! = doubtful: something else went on while a figure was measured, or its takes disagree\n";
+const DOUBTFUL: &str = "! = doubtful: something else went on, or the takes disagree\n";
 
 /// Reasons, notes, sources and caveats.
 fn below(doc: &CompareDoc, figures: &[Figure<'_>], all: bool, whys: &Whys, look: Look) -> String {
