@@ -362,6 +362,33 @@ fn limits(args: &Args, level: Level) -> Result<(Takes, Option<f64>), CliError> {
     Ok((takes, budget))
 }
 
+/// A label must be able to stand where a run is named, and mean nothing else there.
+pub fn check_label(label: Option<&str>) -> Result<(), CliError> {
+    const MOST: usize = 80;
+    let Some(label) = label else { return Ok(()) };
+    let taken = || {
+        let machines = crate::catalogue::machines().map_err(|error| CliError::data(error.to_string()))?;
+        let published = machines.iter().any(|machine| machine.name == label);
+        Ok::<bool, CliError>(
+            published || crate::catalogue::references().into_iter().any(|name| name == label),
+        )
+    };
+    let why = if label.trim().is_empty() {
+        "is empty".to_owned()
+    } else if label.chars().any(char::is_control) {
+        "has control characters".to_owned()
+    } else if label.chars().count() > MOST {
+        format!("is longer than {MOST} characters")
+    } else if label == "." || label == "latest" || label.starts_with("latest~") {
+        format!("`{label}` means something else already")
+    } else if taken()? {
+        format!("`{label}` is the name of a machine that is part of boxscore")
+    } else {
+        return Ok(());
+    };
+    Err(CliError::usage(format!("--label {why}")).hint("a short word, for example --label before"))
+}
+
 /// `2%` or `0.02`.
 #[must_use]
 pub fn parse_share(text: &str) -> Option<f64> {

@@ -25,6 +25,7 @@ use crate::{link, out, paths, planning, present};
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     // What is wrong with the command line is said before a store is made.
+    planning::check_label(args.label.as_deref())?;
     let (price, watts) = (price(args)?, watts(args)?);
     let planned = match &args.plan {
         Some(_) => None,
@@ -275,6 +276,29 @@ fn stop_flag() -> Result<Arc<AtomicBool>, CliError> {
     Ok(stop)
 }
 
+/// What a run that only recorded has: its sources with their ticks, and where they can be seen.
+fn recorded(runs: &[String], path: &Path) -> Result<(), CliError> {
+    let store = crate::resolve::open(path)?;
+    for id in runs {
+        let run = store.load(id).map_err(present::store_error)?;
+        let short = crate::ids::short(id);
+        let mut ticks: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+        for segment in &run.telemetry {
+            *ticks.entry(segment.source.as_str()).or_default() += segment.at_ns.len();
+        }
+        let span = report::number::duration(run.head.seconds.unwrap_or_default());
+        out::print(&format!("recorded {} for {span} as run {short}\n", run.head.machine));
+        for (source, count) in &ticks {
+            out::print(&format!("  {source}: {count} ticks\n"));
+        }
+        if ticks.is_empty() {
+            out::print("  nothing: no source can be read here\n");
+        }
+        out::print(&format!("\nreport  boxscore report {short}\n"));
+    }
+    Ok(())
+}
+
 /// A run that measured nothing did not do what it was asked for, whatever ended it.
 fn nothing(outcome: &Outcome, telemetry_only: bool) -> Result<Option<u8>, CliError> {
     if outcome.measured > 0 || telemetry_only || matches!(outcome.ended, Ended::Interrupted | Ended::Lost) {
@@ -301,7 +325,11 @@ fn finish(
     global: &Global,
     (report, telemetry_only): (bool, bool),
 ) -> Result<u8, CliError> {
-    present::after_run(runs, path, global, report)?;
+    if telemetry_only && !global.json {
+        recorded(runs, path)?;
+    } else {
+        present::after_run(runs, path, global, report)?;
+    }
     if let Some(code) = nothing(outcome, telemetry_only)? {
         return Ok(code);
     }

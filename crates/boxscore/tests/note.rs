@@ -47,6 +47,8 @@ fn a_machine_keeps_facts_and_gives_its_price_to_its_runs() {
         ])
         .expect(0, &["noted with planted"]);
     bench.run(&["note", "planted", "hot"]).expect(0, &[]);
+    bench.run(&["note", "latest", "--fact", "rack.unit=7"]).expect(0, &["added to the run's machine"]);
+    bench.run(&["note", "latest", "--label", "latest"]).expect(2, &["`latest` means something else"]);
     let run = bench.only();
     assert!(run.head.price.as_ref().is_some_and(|price| price.amount == 429.0 && !price.hourly));
     assert!(run.fact("memory.slots").is_none_or(|fact| fact.value != Some(FactValue::Number(4.0))));

@@ -175,7 +175,8 @@ fn real_takes_of_a_real_instrument_are_stored() {
 #[test]
 fn telemetry_alone_ends_well() {
     let bench = Bench::new();
-    bench.run(&["run", "telemetry", "--for", "2s", "--no-report"]).expect(0, &[]);
+    let said = bench.run(&["run", "telemetry", "--for", "2s", "--no-report"]).expect(0, &[]);
+    assert!(said.out.contains("recorded ") && said.out.contains("boxscore report "), "{said:#?}");
     let run = bench.only();
     assert!(run.takes.is_empty());
     let sources = instruments::all().iter().any(|one| one.card().cadence == model::Cadence::Tick);
@@ -274,4 +275,12 @@ fn named_runs_end_and_studies_of_arms_are_small() {
     assert_eq!((study.budget_seconds, alone.budget_seconds), (Some(570.0), Some(570.0)));
     assert_eq!(full.budget_seconds, None);
     assert!(study.cells.len() < full.cells.len(), "{} {}", study.cells.len(), full.cells.len());
+}
+
+#[test]
+fn labels_that_mean_something_else_are_refused() {
+    let long = "x".repeat(81);
+    for label in ["", " ", "a\nb", ".", "latest", "latest~1", "xeon-e5620", &long] {
+        usage(&["run", "crc32c", "--label", label], &["--label", "hint"]);
+    }
 }

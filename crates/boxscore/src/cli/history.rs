@@ -35,6 +35,8 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let document = HistoryDoc { schema: "boxscore.history/1".to_owned(), runs };
     if global.json {
         out::json(&document);
+    } else if document.runs.is_empty() && (args.label.is_some() || args.machine.is_some()) {
+        out::print("no run matches\n");
     } else {
         out::print(&report::text::history::table(&document, out::columns()));
     }

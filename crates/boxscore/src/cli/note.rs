@@ -76,6 +76,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         None => {
             let id = resolve::run_id(&args.target, &store)?;
             to_run(&id, &said, &mut store)?;
+            if !said.facts.is_empty() && !global.json {
+                out::say("the facts were added to the run's machine: a run keeps what was found when it ran");
+            }
             Some(id)
         }
     };
@@ -102,6 +105,7 @@ fn said(args: &Args) -> Result<Said, CliError> {
             return Err(CliError::usage(format!("{what} is empty")));
         }
     }
+    crate::planning::check_label(args.label.as_deref())?;
     let price = args.price.as_deref().map(|text| study::parse_price(text, &args.currency)).transpose()?;
     Ok(Said {
         text: args.text.clone(),
