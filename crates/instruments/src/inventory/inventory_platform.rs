@@ -121,6 +121,8 @@ fn arch(sheet: &mut Sheet<'_>) {
             )),
             _ => {}
         }
+    } else {
+        sheet.unknown("program.arch", "this program's target", "these files are of another machine");
     }
     match sheet.root.maybe(path) {
         Some(name) => sheet.text("kernel.arch", name, path),
