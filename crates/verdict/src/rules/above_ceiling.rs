@@ -1,6 +1,7 @@
 //! Figures that this hardware cannot reach: such a number measures something else (a cache, a removed loop).
 //!
-//! Ceilings: memory channels x transfers x 8 B, or where those are unknown what the cores can load; the disk's link; cores x clock x 128 B loaded a cycle; two cycles of
+//! Ceilings: memory channels x transfers x 8 B, or where those are unknown what the cores can load; the disk's
+//! link; cores x clock x 128 B loaded a cycle; two cycles of
 //! latency for a dependent load. A ceiling that a hypervisor reports refuses nothing.
 
 use model::{Finding, Unit, Validity};
