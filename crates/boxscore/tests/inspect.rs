@@ -65,6 +65,11 @@ fn unknown_and_ambiguous_names_say_what_there_is() {
     said.expect(1, &["may mean any of 2", "the sheet of xeon-e5620", "the published machine xeon-e5620"]);
     let sheet = one(&bench, &["inspect", "sheet xeon-e5620", "--json"]);
     assert_eq!(number(&sheet.facts, "cpu.cores"), Some(4.0));
-    bench.fake(&["--takes", "3", "--label", "xeon-x3470"]).expect(0, &[]);
-    bench.run(&["inspect", "xeon-x3470"]).expect(1, &["may mean any of 2", "the label of run"]);
+    bench
+        .fake(&["--takes", "3", "--label", "xeon-x3470"])
+        .expect(2, &["--label `xeon-x3470` is the name of a machine that is part of boxscore"]);
+    bench.fake(&["--takes", "3", "--label", "twice"]).expect(0, &[]);
+    std::fs::write(bench.path("t.csv"), "machine,cores\ntwice,4\n").expect("a file");
+    bench.run(&["import", "t.csv"]).expect(0, &[]);
+    bench.run(&["inspect", "twice"]).expect(1, &["may mean any of 2", "the label of run"]);
 }
