@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::Better;
 use model::doc::Noise;
-use stats::{Basis, Between, Effect, Held, Margin, Paired, Verdict};
+use stats::{Basis, Between, Effect, Held, Interval, Margin, Paired, Verdict};
 
+use super::clock::{self, Moved};
 use super::matching::{Match, RowKey, all_published_for, arm_name};
 use super::prepare::{Entry, Prepared, Row, Said};
 use super::{CompareOptions, why};
@@ -82,7 +83,8 @@ fn pair(
     options: &CompareOptions<'_>,
 ) -> Vec<Judged> {
     let paired = paired_by_block(arm, base);
-    let margin = margin(arm, base, paired, options);
+    let same = one_machine(arm, base);
+    let margin = margin(paired && same, options);
     let rows = candidates(arm, base, variants, options);
     let speaks = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.speaking().is_ok());
     let family = |headline: bool| {
@@ -107,7 +109,8 @@ fn pair(
     let judged = rows.into_iter().zip(found).enumerate().map(|(i, (row, found))| {
         let p_holm = if row.2 { heads[i] } else { rest[i] };
         let family = sizes[&row.2];
-        conclude(row, found, Corrected { p: p[i], p_holm, family, margin })
+        let held = surroundings(&row.3, &row.4, &found, same);
+        conclude(row, found, Corrected { p: p[i], p_holm, family, margin }, &held)
     });
     judged.collect()
 }
@@ -226,14 +229,36 @@ pub fn paired_by_block(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
     }
 }
 
+/// All runs of both sides were made on one machine.
+fn one_machine(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
+    let mut ids = [arm, base].into_iter().flat_map(|side| &side.side.runs).map(|run| &run.head.machine_id);
+    ids.next().is_some_and(|first| ids.all(|id| id == first))
+}
+
 /// The margin asked for, or the usual one.
-fn margin(arm: &Prepared<'_>, base: &Prepared<'_>, paired: bool, options: &CompareOptions<'_>) -> Margin {
-    let one_machine = match (arm.side.runs.as_slice(), base.side.runs.as_slice()) {
-        ([a], [b]) => a.head.machine_id == b.head.machine_id,
-        _ => false,
-    };
-    let usual = if paired && one_machine { Margin::ARMS } else { Margin::MACHINES };
+fn margin(arms: bool, options: &CompareOptions<'_>) -> Margin {
+    let usual = if arms { Margin::ARMS } else { Margin::MACHINES };
     options.margin.and_then(Margin::new).unwrap_or(usual)
+}
+
+/// What else may have made a difference.
+struct Surroundings {
+    met: Option<String>,
+    moved: Option<Moved>,
+}
+
+/// What went on besides on either side. Interleaved arms of one machine share it, so that it makes no difference.
+fn surroundings(arm: &Said<'_, '_>, base: &Said<'_, '_>, found: &Found, one_machine: bool) -> Surroundings {
+    let (Said::Measured(arm), Said::Measured(base)) = (arm, base) else {
+        return Surroundings { met: None, moved: None };
+    };
+    let either = || arm.met().or(base.met()).map(str::to_owned);
+    match found {
+        Found::Runs(_) => Surroundings { met: either(), moved: clock::moved(arm, base, one_machine) },
+        Found::Paired(_) if one_machine && arm.met() == base.met() => Surroundings { met: None, moved: None },
+        Found::Paired(_) => Surroundings { met: either(), moved: None },
+        Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => Surroundings { met: None, moved: None },
+    }
 }
 
 struct Context<'c, 'a> {
@@ -345,6 +370,7 @@ fn conclude(
     (key, better, headline, of_arm, of_base): Candidate<'_, '_>,
     found: Found,
     corrected: Corrected,
+    around: &Surroundings,
 ) -> Judged {
     let value = |said: &Said<'_, '_>| match said {
         Said::Measured(row) => row.value(),
@@ -361,22 +387,11 @@ fn conclude(
         Found::Refused(_) => (None, None, None),
     };
     let (floor, noise) = floor(&found);
-    let sides = [&of_arm, &of_base];
-    let measured = |said: &&Said<'_, '_>| matches!(said, Said::Measured(_));
-    let both = sides.iter().all(measured) && matches!(found, Found::Paired(_) | Found::Runs(_));
-    let met = sides.into_iter().filter(|_| both).find_map(|said| match said {
-        Said::Measured(row) => row.met(),
-        Said::Point(_) => None,
-    });
-    let doubts = sides.into_iter().find_map(|said| match said {
+    let doubts = [&of_arm, &of_base].into_iter().find_map(|said| match said {
         Said::Measured(row) => row.doubt(),
         Said::Point(_) => None,
     });
-    let verdict = match met {
-        // However clear the interval, the difference may be that of the surroundings.
-        Some(_) => Verdict::CannotTell(Held::Interval),
-        None => judge(&found, &corrected, better),
-    };
+    let (verdict, held) = judge(&found, &corrected, better, around);
     let Corrected { p, p_holm, family, margin } = corrected;
     Judged {
         better,
@@ -393,8 +408,8 @@ fn conclude(
         floor,
         noise,
         margin: margin.share(),
-        why: match met {
-            Some(met) => Some(format!("doubtful: {met}")),
+        why: match held {
+            Some(held) => Some(format!("doubtful: {held}")),
             None => why::sentence(&found, verdict, margin, family, doubts),
         },
         verdict,
@@ -403,7 +418,30 @@ fn conclude(
     }
 }
 
-fn judge(found: &Found, corrected: &Corrected, better: Better) -> Verdict {
+/// The verdict, and what about the surroundings withholds a clearer one: what went on besides, however clear the
+/// interval, or a clock that moved so far that the verdict would not stand without it.
+fn judge<'s>(
+    found: &Found,
+    corrected: &Corrected,
+    better: Better,
+    around: &'s Surroundings,
+) -> (Verdict, Option<&'s str>) {
+    let withheld = Verdict::CannotTell(Held::Interval);
+    if let Some(met) = &around.met {
+        return (withheld, Some(met));
+    }
+    let plain = judge_by(found, corrected, better, 0.0);
+    match &around.moved {
+        Some(_) if matches!(plain, Verdict::CannotTell(_)) => (plain, None),
+        Some(moved) if plain != judge_by(found, corrected, better, moved.share) => {
+            (withheld, Some(&moved.says))
+        }
+        _ => (plain, None),
+    }
+}
+
+/// The verdict with the interval widened either way.
+fn judge_by(found: &Found, corrected: &Corrected, better: Better, wider: f64) -> Verdict {
     let way = match better {
         Better::Lower => stats::Better::Lower,
         Better::Higher | Better::Neither => stats::Better::Higher,
@@ -415,6 +453,7 @@ fn judge(found: &Found, corrected: &Corrected, better: Better) -> Verdict {
         Found::Refused(_) => (None, Basis::Invalid),
         Found::Nothing(_) => return Verdict::CannotTell(Held::Interval),
     };
+    let interval = interval.map(|i| Interval { low: i.low - wider, high: i.high + wider, ..i });
     stats::verdict(interval, corrected.p_holm, corrected.margin, way, basis)
 }
 

@@ -5,6 +5,7 @@
 //! anything else run against run. Published points are shown and never judged. Not done here: choosing which runs
 //! belong to a side; runs of different configurations are reported, not sorted out.
 
+mod clock;
 mod footnotes;
 mod judge;
 mod matching;

@@ -13,6 +13,7 @@ use stats::between::HISTORY_MAX;
 use super::matching::{Match, RowKey, arm_name, published_for};
 use super::{CompareOptions, Side};
 use crate::rules;
+use crate::rules::clock::TakeClock;
 use crate::run::RunContext;
 
 /// One series of one run of a side.
@@ -23,6 +24,8 @@ pub struct Entry<'a> {
     pub reasons: Vec<String>,
     /// What else went on, where that makes it doubtful.
     pub met: Option<String>,
+    /// The clock of its takes.
+    pub clock: Option<TakeClock>,
     /// What the run is worth; `None` without usable takes.
     pub worth: Option<Run>,
 }
@@ -130,7 +133,8 @@ fn add_run<'a>(
         let (validity, reasons) = rules::of_series(&rulings, row.index);
         let met = rules::environment::doubt(&rulings, row.index);
         let worth = crate::noise::run_of(series);
-        let entry = Entry { run, series, validity, reasons, met, worth };
+        let clock = rules::clock::of_takes(&look, row);
+        let entry = Entry { run, series, validity, reasons, met, clock, worth };
         let headline = crate::run::is_headline(&look, row);
         let known = prepared.rows.entry(key).or_insert_with(|| Row {
             better: series.better,
@@ -164,10 +168,13 @@ impl<'a> Row<'a> {
         doubtful.flat_map(|entry| &entry.reasons).next().map(String::as_str)
     }
 
-    /// What went on besides during the entries that speak, where that makes one doubtful.
+    /// What went on besides during at least half of the entries that speak. During fewer, it is part of the spread
+    /// between runs.
     pub fn met(&self) -> Option<&str> {
-        let speaking = self.entries.iter().filter(|entry| entry.validity != Validity::Invalid);
-        speaking.filter_map(|entry| entry.met.as_deref()).next()
+        let speaking: Vec<&Entry<'_>> =
+            self.entries.iter().filter(|entry| entry.validity != Validity::Invalid).collect();
+        let met: Vec<&str> = speaking.iter().filter_map(|entry| entry.met.as_deref()).collect();
+        met.first().copied().filter(|_| met.len() * 2 >= speaking.len())
     }
 
     /// The location of the side: the median of one run, the geometric mean of several runs' medians.

@@ -1,7 +1,8 @@
 //! True clock: right before and after each take, against the run's own median and the processor's known limits.
 //!
 //! Takes are compared with those that load as many threads, since all cores together rightly run slower than one.
-//! Input: Hz by dependent adds. Doubtful when over a tenth of a figure's takes ran more than 3 % off.
+//! Input: Hz by dependent adds. Doubtful when over a quarter of a figure's takes ran more than 3 % off: fewer leave its
+//! median where it was.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +14,26 @@ use crate::{facts, say};
 
 const KIND: &str = "clock";
 /// Relative difference to the run's own median that makes a take doubtful.
-const APART: f64 = 0.03;
+pub const APART: f64 = 0.03;
 /// Most takes of a figure, as a share, that may be apart.
-const STRAY: f64 = 0.1;
+const STRAY: f64 = 0.25;
+
+/// The clock that the measured takes of one row had, Hz.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TakeClock {
+    pub median: f64,
+    /// How far the takes were spread: the tenth and the ninetieth percentile over the median, the wider, as a log.
+    pub spread: f64,
+}
+
+/// The clock of a row's takes; `None` where it was not read.
+pub fn of_takes(look: &Look<'_>, row: Row<'_>) -> Option<TakeClock> {
+    let clocks = look.clocks();
+    let means: Vec<f64> = row.takes().filter_map(|seq| stats::mean(clocks.get(&seq)?)).collect();
+    let median = stats::median(&means)?;
+    let away = |q: f64| stats::quantile(&means, q).map(|hertz| (hertz / median).ln().abs());
+    Some(TakeClock { median, spread: away(0.1)?.max(away(0.9)?) })
+}
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let clocks = look.clocks();

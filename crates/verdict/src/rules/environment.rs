@@ -1,17 +1,16 @@
 //! Doubts about the surroundings of a measurement: what else went on, so that a difference may be no machine's.
 //!
 //! Such a doubt withholds the verdict of a comparison. Doubts about the takes themselves (drift, resemblance, number)
-//! do not: their effect is in the interval already.
+//! do not: their effect is in the interval already. A moved clock is weighed by how far it moved (`compare/clock.rs`).
 
 use model::Validity;
 
 use super::Ruling;
 
 /// The rules about surroundings, and what each found in a few words.
-const RULES: [(&str, &str); 11] = [
+const RULES: [(&str, &str); 10] = [
     ("background", "other processes were busy"),
     ("steal", "the hypervisor gave CPU time to others"),
-    ("clock", "the clock moved"),
     ("heat", "heat slowed the processor"),
     ("thermal-throttle", "heat slowed the processor"),
     ("swap", "the system swapped"),

@@ -7,7 +7,7 @@
 
 mod above_ceiling;
 mod background;
-mod clock;
+pub mod clock;
 mod clock_step;
 mod drift;
 pub mod environment;

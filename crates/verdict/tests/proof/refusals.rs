@@ -116,7 +116,15 @@ fn what_else_went_on_withholds_the_verdict() {
         compare(&sides, &CompareOptions::default())
     };
     assert!(judge(&arm).rows.iter().all(|row| row.verdict == VerdictWord::Worse));
-    watch(&mut arm[3], "conditions", "background", Unit::Count, |seq| if seq % 2 == 1 { 0.6 } else { 0.0 });
+    let disturb = |arm: &mut [RunData]| {
+        for run in arm {
+            watch(run, "conditions", "background", Unit::Count, |seq| if seq % 2 == 1 { 0.6 } else { 0.0 });
+        }
+    };
+    // Fewer than half are part of the spread between runs.
+    disturb(&mut arm[..4]);
+    assert!(judge(&arm).rows.iter().all(|row| row.verdict == VerdictWord::Worse));
+    disturb(&mut arm[4..5]);
     let doc = judge(&arm);
     let (met, quiet): (Vec<_>, Vec<_>) =
         doc.rows.iter().partition(|row| row.verdict == VerdictWord::CannotTell);
@@ -125,6 +133,38 @@ fn what_else_went_on_withholds_the_verdict() {
     assert!(met[0].ratio.is_some() && met[0].low.is_some() && met[0].high.is_some());
     assert_eq!(quiet[0].verdict, VerdictWord::Worse);
     assert!(doc.paragraph.contains("cannot be told, since these figures are doubtful"), "{}", doc.paragraph);
+}
+
+#[test]
+fn a_clock_that_differs_withholds_what_it_may_have_made() {
+    let world = World { between: 0.002, ..World::plain(1) };
+    let mut rng = Rng::new(9);
+    let mut make = |name: &str, factor: f64, hertz: f64| -> Vec<RunData> {
+        let mut runs: Vec<RunData> =
+            (0..10).map(|i| run(&format!("{name}{i}"), "m", &world, factor, &mut rng)).collect();
+        for run in &mut runs {
+            watch(run, "take-clock", "before", Unit::Hertz, |_| hertz);
+        }
+        runs
+    };
+    let base = make("a", 1.0, 4.2e9);
+    let mut judge = |factor: f64, hertz: f64, machine: &str| {
+        let mut arm = make("b", factor, hertz);
+        arm.iter_mut().for_each(|run| machine.clone_into(&mut run.head.machine_id));
+        let sides = [side("a", base.iter().collect()), side("b", arm.iter().collect())];
+        let row = compare(&sides, &CompareOptions::default()).rows.remove(0);
+        (row.verdict, row.why.unwrap_or_default())
+    };
+    // 14 % slower at a clock 14 % lower; at the same clock; far slower than any clock would make it; another machine.
+    let (verdict, why) = judge(0.86, 3.6e9, "m");
+    assert_eq!(
+        (verdict, why.as_str()),
+        (VerdictWord::CannotTell, "doubtful: the clock was 3.60 GHz against 4.20 GHz")
+    );
+    assert_eq!(judge(0.86, 4.2e9, "m").0, VerdictWord::Worse);
+    assert_eq!(judge(0.5, 3.6e9, "m").0, VerdictWord::Worse);
+    assert_eq!(judge(1.0, 3.6e9, "m").0, VerdictWord::CannotTell);
+    assert_eq!(judge(0.86, 3.6e9, "other").0, VerdictWord::Worse);
 }
 
 /// A run whose only row is memory read at the given rate.

@@ -1,0 +1,50 @@
+//! How much of a difference between two sides the processors' clocks may have made.
+//!
+//! Clocks in Hz, by dependent adds around each take; shares as log ratios. On one machine the sides' own clocks are
+//! compared: a run at 3.6 GHz says little against one at 4.2 GHz. Machines differ in their clocks by right; there the
+//! clock counts only where it moved within a run, by as much as it moved. Interleaved arms share what moves, so nothing
+//! is counted for them.
+
+use model::{Unit, Validity};
+
+use super::prepare::{Entry, Row};
+use crate::rules::clock::APART;
+use crate::say;
+
+/// What the clocks may have made of a ratio.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// At most this much either way, as a log ratio.
+    pub share: f64,
+    pub says: String,
+}
+
+/// What the clocks of two rows may have made; nothing within 3 %.
+pub fn moved(arm: &Row<'_>, base: &Row<'_>, one_machine: bool) -> Option<Moved> {
+    let found = if one_machine { apart(arm, base)? } else { within(arm, base)? };
+    (found.share > APART.ln_1p()).then_some(found)
+}
+
+fn speaking<'r, 'a>(row: &'r Row<'a>) -> impl Iterator<Item = &'r Entry<'a>> {
+    row.entries.iter().filter(|entry| entry.validity != Validity::Invalid)
+}
+
+fn apart(arm: &Row<'_>, base: &Row<'_>) -> Option<Moved> {
+    let clock = |row: &Row<'_>| {
+        let all: Vec<f64> = speaking(row).filter_map(|entry| entry.clock.map(|clock| clock.median)).collect();
+        stats::geometric_mean(&all)
+    };
+    let (of_arm, of_base) = (clock(arm)?, clock(base)?);
+    let shown = |hertz: f64| say::quantity(hertz, Unit::Hertz);
+    let says = format!("the clock was {} against {}", shown(of_arm), shown(of_base));
+    Some(Moved { share: (of_arm / of_base).ln().abs(), says })
+}
+
+fn within(arm: &Row<'_>, base: &Row<'_>) -> Option<Moved> {
+    let spread = |row: &Row<'_>| {
+        let all = speaking(row).filter_map(|entry| entry.clock.map(|clock| clock.spread));
+        all.fold(0.0_f64, f64::max)
+    };
+    let share = spread(arm) + spread(base);
+    Some(Moved { share, says: format!("the clock moved by up to {}", say::percent(share.exp_m1())) })
+}
