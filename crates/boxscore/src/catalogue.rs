@@ -23,7 +23,7 @@ pub struct PublishedMachine {
 }
 
 /// Reference machines with their samples: name, and runs in boxscore's own export format.
-const REFERENCES: &[(&str, &str)] = &[];
+const REFERENCES: &[(&str, &str)] = &[("ref-xeon-2c", include_str!("../catalogue/ref/ref-xeon-2c.json"))];
 
 /// The reference machine of that name, with its runs.
 pub fn reference_named(wanted: &str) -> Result<Option<(String, Vec<RunData>)>, CliError> {
@@ -208,6 +208,26 @@ fn params(text: &str, instrument: &str) -> Params {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reference_machines_carry_runs_of_one_machine_with_their_takes() {
+        assert!(reference().unwrap().is_some());
+        for name in references() {
+            let (_, runs) = reference_named(name).unwrap().unwrap();
+            assert!(runs.len() >= 2, "{name}: the noise between runs needs several");
+            for run in &runs {
+                assert_eq!((run.head.machine_id.as_str(), run.head.machine.as_str()), (name, name));
+                assert_eq!(run.head.status, model::data::Status::Complete);
+                let headlines = run.plan.cells.iter().filter(|cell| !cell.headline.is_empty());
+                for cell in headlines {
+                    let own = |s: &&model::data::Series| s.key.instrument == cell.instrument;
+                    let takes = run.series.iter().filter(own).map(|s| s.measured().len()).max();
+                    assert!(takes.is_some_and(|n| n >= 6), "{name}: {} in {}", cell.instrument, run.head.id);
+                }
+            }
+        }
+        assert_eq!(reference_named("ref-none").unwrap().map(|(name, _)| name), None);
+    }
 
     #[test]
     fn every_figure_belongs_to_a_machine_and_is_read() {

@@ -75,7 +75,10 @@ pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareD
         [] => return Ok(None),
         [one] if one.data.plan.arms.len() > 1 => resolver.arms(&one.data.head.id)?,
         [one] => match resolver.reference()? {
-            Some(reference) if reference.machine.id != one.data.head.machine_id => {
+            // A planted world is beside no real machine.
+            Some(reference)
+                if reference.machine.id != one.data.head.machine_id && one.data.plan.fake.is_none() =>
+            {
                 let own = crate::resolve::of_runs(vec![one.data.clone()], &one.doc.machine.name)?;
                 let own = Loaded { name: one.doc.machine.name.clone(), earlier: one.earlier.clone(), ..own };
                 vec![reference, own]

@@ -2,7 +2,7 @@
 //!
 //! Clocks in Hz, by dependent adds around each take; shares as log ratios. On one machine the sides' own clocks are
 //! compared: a run at 3.6 GHz says little against one at 4.2 GHz. Machines differ in their clocks by right; there the
-//! clock counts only where it moved within a run, by as much as it moved. Interleaved arms share what moves, so nothing
+//! clock counts only where it moved within runs, by as much as it moved on average. Interleaved arms share what moves, so nothing
 //! is counted for them.
 
 use model::{Unit, Validity};
@@ -42,8 +42,8 @@ fn apart(arm: &Row<'_>, base: &Row<'_>) -> Option<Moved> {
 
 fn within(arm: &Row<'_>, base: &Row<'_>) -> Option<Moved> {
     let spread = |row: &Row<'_>| {
-        let all = speaking(row).filter_map(|entry| entry.clock.map(|clock| clock.spread));
-        all.fold(0.0_f64, f64::max)
+        let all: Vec<f64> = speaking(row).filter_map(|entry| entry.clock.map(|clock| clock.spread)).collect();
+        stats::mean(&all).unwrap_or(0.0)
     };
     let share = spread(arm) + spread(base);
     Some(Moved { share, says: format!("the clock moved by up to {}", say::percent(share.exp_m1())) })

@@ -22,7 +22,7 @@ const STRAY: f64 = 0.25;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TakeClock {
     pub median: f64,
-    /// How far the takes were spread: the tenth and the ninetieth percentile over the median, the wider, as a log.
+    /// How far it moved, so far as that can move a median: the farther quartile of the takes, as a log ratio.
     pub spread: f64,
 }
 
@@ -32,7 +32,7 @@ pub fn of_takes(look: &Look<'_>, row: Row<'_>) -> Option<TakeClock> {
     let means: Vec<f64> = row.takes().filter_map(|seq| stats::mean(clocks.get(&seq)?)).collect();
     let median = stats::median(&means)?;
     let away = |q: f64| stats::quantile(&means, q).map(|hertz| (hertz / median).ln().abs());
-    Some(TakeClock { median, spread: away(0.1)?.max(away(0.9)?) })
+    Some(TakeClock { median, spread: away(0.25)?.max(away(0.75)?) })
 }
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
