@@ -83,11 +83,10 @@ impl<'a> Spec<'a> {
         }
     }
 
-    /// `5.10 GHz`, the highest that is known.
+    /// `5.10 GHz`, the highest that is known. What the kernel shows of an idle moment is not.
     #[must_use]
     pub fn clock(&self) -> Option<String> {
-        let hertz =
-            ["cpu.mhz.max", "cpu.mhz.base", "cpu.mhz.current"].iter().find_map(|key| self.number(key))?;
+        let hertz = ["cpu.mhz.max", "cpu.mhz.base"].iter().find_map(|key| self.number(key))?;
         // Keys say MHz; the unit of the fact says what its number is.
         let unit = self.fact("cpu.mhz.max").and_then(|fact| fact.unit);
         let hertz = if unit == Some(Unit::Hertz) || hertz > 1e6 { hertz } else { hertz * 1e6 };
