@@ -8,15 +8,14 @@ use std::path::Path;
 
 use model::params::{parse_bytes, show_bytes};
 use model::{
-    Better, Cadence, Card, Family, Fault, Finding, Instrument, Metric, ParamKind, ParamSpec, Probe, Record,
-    RecordExt, Seconds, Setup, Size, Tier, Unfit, Validity, Variant,
+    Better, Cadence, Card, Family, Finding, Instrument, Metric, ParamKind, ParamSpec, Probe, RecordExt,
+    Seconds, Setup, Size, Tier, Unfit, Validity, Variant,
 };
 
-use crate::bench::kernel::repeats_for;
 use crate::bench::ram::caches;
-use crate::bench::ram::chain::{Links, Order, Shape};
-use crate::bench::ram::latency::Chase;
+use crate::bench::ram::chain::Order;
 use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place};
+use crate::bench::ram::walk::Walk;
 
 const LATENCY: Metric<Seconds> = Metric::new(
     "latency",
@@ -173,30 +172,18 @@ fn few_lines(lines: u64, llc: Option<u64>) -> Option<Finding> {
     })
 }
 
-struct Task {
-    place: Place,
-    shape: Shape,
-    doubt: Option<Finding>,
-}
-
-fn task(setup: &Setup) -> Result<Task, Unfit> {
+fn walk(setup: &Setup) -> Result<Walk, Unfit> {
     let place = Place::of(setup)?;
     let cpu = place.cpus.first().copied().unwrap_or_default();
     let set = working_set(setup, cpu)?;
-    let bytes = |name: &str| setup.params.get(name).and_then(parse_bytes).unwrap_or(LINE);
-    let too_large = |_| Unfit::new("larger than the address space");
-    let shape = Shape {
-        order: order(setup),
-        links: Links::Addresses,
-        range: usize::try_from(set.bytes).map_err(too_large)?,
-        stride: usize::try_from(bytes("stride")).map_err(too_large)?,
-        seed: setup.seed,
-    };
-    let slots = shape.slots().map_err(|error| Unfit::new(error.to_string()))?;
-    let lines = slots as u64 * (shape.stride as u64).min(LINE) / LINE;
-    let memory = setup.params.get("level") == Some("memory") && setup.size == Size::Full;
-    let doubt = set.doubt.or_else(|| memory.then(|| few_lines(lines, setup.llc)).flatten());
-    Ok(Task { place, shape, doubt })
+    let stride = setup.params.get("stride").and_then(parse_bytes).unwrap_or(LINE);
+    let mut walk = Walk::new(setup, place, set, (order(setup), stride))?;
+    let slots = walk.shape.slots().map_err(|error| Unfit::new(error.to_string()))?;
+    let lines = slots as u64 * stride.min(LINE) / LINE;
+    if setup.params.get("level") == Some("memory") && setup.size == Size::Full {
+        walk.doubt = walk.doubt.or_else(|| few_lines(lines, setup.llc));
+    }
+    Ok(walk)
 }
 
 impl Instrument for MemLatency {
@@ -205,48 +192,11 @@ impl Instrument for MemLatency {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        task(setup).map(|_| ())
+        walk(setup).map(|_| ())
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let Task { place, shape, doubt } = task(setup)?;
-        let chase = Chase::prepare(setup, place, shape, None)?;
-        Ok(Box::new(Latency { chase, doubt, range: shape.range, noted: false }))
-    }
-}
-
-struct Latency {
-    chase: Chase,
-    doubt: Option<Finding>,
-    range: usize,
-    noted: bool,
-}
-
-impl Probe for Latency {
-    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
-        repeats_for(at_least, |units| Ok(self.chase.walk(units)?.time))
-    }
-
-    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let walked = self.chase.walk(repeats.max(1))?;
-        record.push(&LATENCY, walked.latency);
-        for doubt in self.doubt.iter().chain(&self.chase.doubt) {
-            record.refuse(doubt.clone().about(CARD.name));
-        }
-        if !self.noted {
-            self.noted = true;
-            record.note("pinning", &self.chase.place().sentence());
-            record.note("arrays", &format!("a chain over {}", show_bytes(self.range as u64)));
-        }
-        Ok(())
-    }
-
-    fn cpus(&self) -> Vec<u32> {
-        self.chase.cpus()
-    }
-
-    fn footprint(&self) -> u64 {
-        self.chase.footprint()
+        walk(setup)?.probe(setup, &CARD, |walked, record| record.push(&LATENCY, walked.latency))
     }
 }
 
@@ -279,7 +229,7 @@ mod tests {
 
     #[test]
     fn long_strides_are_doubted() {
-        let doubt = |params: &str| task(&setup(params)).unwrap().doubt.map(|doubt| doubt.state);
+        let doubt = |params: &str| walk(&setup(params)).unwrap().doubt.map(|doubt| doubt.state);
         assert_eq!(doubt("level=memory"), None);
         assert_eq!(doubt("level=memory;stride=1KiB"), Some(Validity::Doubtful));
         assert_eq!(doubt("level=memory;mode=stride;stride=512;range=256MiB"), None);
