@@ -11,7 +11,7 @@ use model::{
     ParamSpec, Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
 };
 
-use crate::bench::kernel::repeats_for;
+use crate::bench::kernel::{THREADS, repeats_for};
 use crate::bench::ram::arena::{self, Arena, SECOND, SOURCE, TARGET, lock};
 use crate::bench::ram::kernels::{self, BLOCK, Isa, Kernel, Op, Store};
 use crate::bench::ram::pass::{self, Arrays, Crew};
@@ -53,7 +53,7 @@ static CARD: Card = Card {
             default: "temporal",
             says: "temporal: stores go through the caches; streaming: around them",
         },
-        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
+        THREADS,
         CPUS,
         ParamSpec {
             name: "size",
