@@ -14,7 +14,7 @@ use model::{
 
 use crate::bench::ram::caches;
 use crate::bench::ram::chain::Order;
-use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place};
+use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place, RANGE, SIZE};
 use crate::bench::ram::walk::Walk;
 
 const LATENCY: Metric<Seconds> = Metric::new(
@@ -49,7 +49,7 @@ static CARD: Card = Card {
                    `size` says, else the whole range",
         },
         ParamSpec {
-            name: "size",
+            name: SIZE,
             kind: ParamKind::BytesOrAuto { min: 1024, max: 1 << 40 },
             default: "auto",
             says: "working set; auto: from the level",
@@ -61,7 +61,7 @@ static CARD: Card = Card {
             says: "bytes between the slots of the chain",
         },
         ParamSpec {
-            name: "range",
+            name: RANGE,
             kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
             default: "auto",
             says: "the largest working set; auto: 4 times the last-level cache, within a quarter of the \
@@ -118,9 +118,9 @@ fn order(setup: &Setup) -> Order {
 
 /// The working set, and why a figure from it is doubtful.
 fn working_set(setup: &Setup, cpu: u32) -> Result<place::Extent, Unfit> {
-    let range = place::extent(setup, setup.params.get("range"), 1)?;
+    let range = place::extent(setup, RANGE, 1)?;
     let level = setup.params.get("level").unwrap_or("any");
-    let size = setup.params.get("size").filter(|&text| text != "auto");
+    let size = setup.params.get(SIZE).filter(|&text| text != "auto");
     let within = |bytes: u64| {
         let bytes = if setup.size == Size::Smoke { bytes.min(range.bytes) } else { bytes };
         match bytes <= range.bytes {
@@ -136,9 +136,9 @@ fn working_set(setup: &Setup, cpu: u32) -> Result<place::Extent, Unfit> {
         ("any", Some(text)) => {
             let bytes = parse_bytes(text).ok_or_else(|| Unfit::new(format!("`{text}` is not a size")))?;
             // A stated size may pass the automatic range, not the memory that may be used.
-            let auto = setup.params.get("range").is_none_or(|range| range == "auto");
+            let auto = setup.params.get(RANGE).is_none_or(|range| range == "auto");
             match auto && setup.size == Size::Full {
-                true => place::extent(setup, Some(text), 1).map(|fit| place::Extent { doubt: None, ..fit }),
+                true => place::extent(setup, SIZE, 1),
                 false => within(bytes),
             }
         }
@@ -196,7 +196,7 @@ impl Instrument for MemLatency {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        walk(setup)?.probe(setup, &CARD, |walked, record| record.push(&LATENCY, walked.latency))
+        walk(setup)?.probe(setup, |walked, record| record.push(&LATENCY, walked.latency))
     }
 }
 
@@ -205,6 +205,7 @@ mod tests {
     use model::Params;
 
     use super::*;
+    use crate::telemetry::record::Values;
 
     fn setup(params: &str) -> Setup {
         let params = CARD.resolve(&Params::parse(params).unwrap()).unwrap();
@@ -225,6 +226,39 @@ mod tests {
         assert!(set("size=64KiB;level=L1").unwrap_err().why.contains("level=any"));
         assert!(set("level=L2").unwrap_err().why.contains("no L2"));
         assert!(set("size=2MiB;range=1MiB").unwrap_err().why.contains("more than the range"));
+    }
+
+    #[test]
+    fn memory_is_four_times_a_large_cache() {
+        let set = |params: &str, llc: u64, memory: u64| {
+            let here = Setup { llc: Some(llc << 20), memory: Some(memory << 30), ..setup(params) };
+            working_set(&here, 60_000).unwrap()
+        };
+        for llc in [105, 260] {
+            let whole = set("level=memory", llc, 24);
+            assert!(whole.bytes >= (4 * llc) << 20, "{llc} MiB: {}", whole.bytes);
+            assert_eq!(whole.doubt, None);
+            assert_eq!(set("size=256MiB", llc, 24), place::Extent { bytes: 256 << 20, doubt: None });
+            let published = set("level=memory;mode=stride;stride=512;range=256MiB", llc, 24);
+            assert_eq!(published.doubt.unwrap().state, Validity::Doubtful);
+            let tight = set("level=memory", llc, 1);
+            assert_eq!((tight.bytes, tight.doubt.unwrap().state), (256 << 20, Validity::Doubtful));
+        }
+    }
+
+    /// Of its own figure alone: the instrument has others, which are sound.
+    #[test]
+    fn a_doubt_names_no_other_figure() {
+        let here = setup("level=memory;range=1MiB;cpus=auto");
+        let cpus = sys::affinity::allowed().unwrap();
+        let cpus = cpus.into_iter().map(|cpu| u32::try_from(cpu).unwrap()).collect();
+        let mut probe = INSTRUMENT.prepare(&Setup { cpus, ..here }).unwrap();
+        let mut values = Values::default();
+        probe.take(1, &mut values).unwrap();
+        let doubts: Vec<(&str, &str)> =
+            values.refusals.iter().map(|doubt| (doubt.kind.as_str(), doubt.subject.as_str())).collect();
+        assert_eq!(doubts, [("cached", "")]);
+        assert!(values.get("latency").is_some_and(|latency| latency > 0.0));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use model::{
 };
 
 use crate::bench::ram::chain::Order;
-use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place};
+use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place, RANGE};
 use crate::bench::ram::walk::Walk;
 
 const LATENCY: Metric<Seconds> = Metric::new(
@@ -44,7 +44,7 @@ static CARD: Card = Card {
         },
         CPUS,
         ParamSpec {
-            name: "range",
+            name: RANGE,
             kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
             default: "auto",
             says: "bytes of the chain and of the loaders' array each; auto: 4 times the last-level cache",
@@ -69,7 +69,7 @@ fn walk(setup: &Setup) -> Result<Walk, Unfit> {
     if place.cpus.len() < 2 {
         return Err(Unfit::new("a load beside the walker needs at least 2 CPUs"));
     }
-    let extent = place::extent(setup, setup.params.get("range"), 2)?;
+    let extent = place::extent(setup, RANGE, 2)?;
     let pause_ns = setup.params.get("pause").and_then(parse_bytes).unwrap_or(0);
     Ok(Walk::new(setup, place, extent, (Order::Pages, 64))?.loaded(pause_ns))
 }
@@ -84,7 +84,7 @@ impl Instrument for MemLoaded {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        walk(setup)?.probe(setup, &CARD, |walked, record| {
+        walk(setup)?.probe(setup, |walked, record| {
             record.push(&LATENCY, walked.latency);
             record.push(&LOAD, BytesPerSec(walked.loaded));
         })

@@ -4,7 +4,7 @@
 //! It knows no metric: the instrument pushes what a walk took. Sizes are bytes, pauses nanoseconds.
 
 use model::params::show_bytes;
-use model::{Card, Fault, Finding, Probe, Record, Seconds, Setup, Unfit};
+use model::{Fault, Finding, Probe, Record, Seconds, Setup, Unfit};
 
 use super::chain::{Links, Order, Shape};
 use super::latency::{Chase, Walked};
@@ -47,12 +47,12 @@ impl Walk {
     }
 
     /// Maps and builds the chain.
-    pub fn probe(self, setup: &Setup, card: &Card, push: Push) -> Result<Box<dyn Probe>, Unfit> {
+    pub fn probe(self, setup: &Setup, push: Push) -> Result<Box<dyn Probe>, Unfit> {
         let Walk { place, shape, doubt, pause_ns } = self;
         let load = pause_ns.map(|pause_ns| (shape.range, pause_ns));
         let chase = Chase::prepare(setup, place, shape, load)?;
-        let doubts: Vec<Finding> = doubt.into_iter().chain(chase.doubt.clone()).collect();
-        let doubts = doubts.into_iter().map(|doubt| doubt.about(card.name)).collect();
+        // Without a subject: they are about the figures of their takes, not about the instrument.
+        let doubts = doubt.into_iter().chain(chase.doubt.clone()).collect();
         let arrays = format!("a chain over {}", show_bytes(shape.range as u64));
         Ok(Box::new(Walks { chase, doubts, push, arrays, noted: false }))
     }
