@@ -48,7 +48,7 @@ pub const NODE: ParamSpec = ParamSpec {
 pub struct Place {
     pub cpus: Vec<u32>,
     /// CPUs that fill new arrays: all that may be used, but on a machine with several nodes only `cpus`,
-    /// since memory comes from the node that touches it first.
+    /// since memory that is not bound comes from the node that touches it first.
     pub fillers: Vec<u32>,
     pub kind: Kind,
 }
@@ -58,15 +58,18 @@ pub struct Place {
 pub struct Kind {
     pub huge: bool,
     pub node: Option<u32>,
-    /// Nodes of the CPUs that touch it first; empty on a machine with one node.
+    /// Nodes of the CPUs that touch it first; empty on a machine with one node, and where `node` is stated.
     pub touched_from: Vec<u32>,
 }
 
 impl Place {
     /// From the parameters `threads`, `cpus`, `pages` and `node`.
     pub fn of(setup: &Setup) -> Result<Place, Unfit> {
+        Place::among(&nodes(Path::new("/sys")), setup)
+    }
+
+    fn among(nodes: &[(u32, Vec<u32>)], setup: &Setup) -> Result<Place, Unfit> {
         let cpus = cpus(setup)?;
-        let nodes = nodes(Path::new("/sys"));
         let node = match setup.params.get("node") {
             None | Some("any") => None,
             Some(text) => Some(text.parse().map_err(|_| Unfit::new(format!("there is no node {text}")))?),
@@ -77,7 +80,8 @@ impl Place {
             return Err(Unfit::new(format!("there is no NUMA node {node} here")));
         }
         let mut touched_from: Vec<u32> = Vec::new();
-        if nodes.len() > 1 {
+        // Bound memory lies on its node whoever touches it.
+        if nodes.len() > 1 && node.is_none() {
             let home =
                 |(id, theirs): &(u32, Vec<u32>)| cpus.iter().any(|cpu| theirs.contains(cpu)).then_some(*id);
             touched_from = nodes.iter().filter_map(home).collect();
@@ -316,5 +320,24 @@ mod tests {
         fs::write(folder.join("online"), "0-1\n").unwrap();
         assert_eq!(nodes(sys.path()), [(0, vec![0, 1, 2, 3]), (1, vec![4, 5, 6, 7])]);
         assert!(nodes(Path::new("/nonexistent")).is_empty());
+    }
+
+    #[test]
+    fn a_stated_node_binds_and_any_is_the_node_of_the_cpu() {
+        let two = [(0, vec![0, 1]), (1, vec![2, 3])];
+        let at = |nodes: &[(u32, Vec<u32>)], params: &str| {
+            Place::among(nodes, &setup(params, &[0, 1, 2, 3], None, None))
+        };
+        let far = at(&two, "cpus=0;node=1").unwrap();
+        assert_eq!((far.cpus.as_slice(), &far.kind), (&[0][..], &Kind { node: Some(1), ..Kind::default() }));
+        assert_eq!(far.fillers, [0, 1, 2, 3]);
+        assert_eq!(far.sentence(), "1 thread on CPU 0, memory on node 1");
+        // The arrays of one node serve the CPUs of all.
+        assert_eq!(far.kind, at(&two, "cpus=2;node=1").unwrap().kind);
+        let home = at(&two, "cpus=2;node=any").unwrap();
+        assert_eq!((home.kind.node, home.kind.touched_from.as_slice()), (None, &[1][..]));
+        assert_eq!(home.fillers, [2]);
+        assert_eq!(at(&two, "cpus=0;node=2").unwrap_err().why, "there is no NUMA node 2 here");
+        assert_eq!(at(&two[..1], "cpus=0;node=any").unwrap().kind, Kind::default());
     }
 }
