@@ -6,9 +6,13 @@
 //! kernel does outside `run`.
 
 use model::params::parse_bytes;
-use model::{Fault, Probe, Record, Seconds, Setup, Size, Unfit};
+use model::{Fault, ParamKind, ParamSpec, Probe, Record, Seconds, Setup, Size, Unfit};
 
 use super::team::{self, Done, Team};
+
+/// How many threads do the work.
+pub const THREADS: ParamSpec =
+    ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" };
 
 /// One thread's share of an instrument's work.
 pub trait Kernel: 'static {

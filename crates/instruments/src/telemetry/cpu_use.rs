@@ -9,7 +9,7 @@ use model::{
 
 use super::parse::float;
 use super::parse::stat::{self, Stat, Times};
-use super::read::Kept;
+use super::read::Needed;
 use super::since::{Since, extra, share};
 
 const USER: Metric<Ratio> = share("user", "Share of CPU time in programs at normal priority");
@@ -57,13 +57,13 @@ impl Instrument for CpuUse {
     }
 
     fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let file = Kept::open("/proc/stat").ok_or_else(|| Unfit::new("/proc/stat cannot be read"))?;
+        let file = Needed::open("/proc/stat")?;
         Ok(Box::new(Split { file, since: Since::new(), names: Vec::new() }))
     }
 }
 
 struct Split {
-    file: Kept,
+    file: Needed,
     since: Since<Stat>,
     /// The extra parameters of each CPU, made once.
     names: Vec<(u32, Params)>,
@@ -71,7 +71,7 @@ struct Split {
 
 impl Probe for Split {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let now = self.file.parse(stat::parse).ok_or_else(|| Fault::new("/proc/stat cannot be read"))?;
+        let now = self.file.parse(stat::parse)?;
         let Some(step) = self.since.step(sys::clock::now_ns(), now) else { return Ok(()) };
         if let (Some(now), Some(before)) = (&step.now.all, &step.before.all) {
             all(&now.since(before), record);

@@ -12,7 +12,7 @@ use model::{
 };
 
 use super::parse::disks::{self, Counters};
-use super::read::Kept;
+use super::read::Needed;
 use super::since::{Since, extra, per_sec, rate, share};
 
 const READS: Metric<PerSec> = per_sec("reads", "Read requests finished");
@@ -47,14 +47,13 @@ impl Instrument for DiskUse {
     }
 
     fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let file =
-            Kept::open("/proc/diskstats").ok_or_else(|| Unfit::new("/proc/diskstats cannot be read"))?;
+        let file = Needed::open("/proc/diskstats")?;
         Ok(Box::new(Disks { file, whole: BTreeMap::new(), since: Since::new() }))
     }
 }
 
 struct Disks {
-    file: Kept,
+    file: Needed,
     /// Whether a name is a disk of its own, asked once each.
     whole: BTreeMap<String, bool>,
     since: Since<BTreeMap<String, Counters>>,
@@ -67,8 +66,7 @@ fn is_whole(name: &str) -> bool {
 
 impl Probe for Disks {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let all =
-            self.file.parse(disks::parse).ok_or_else(|| Fault::new("/proc/diskstats cannot be read"))?;
+        let all = self.file.parse(disks::parse)?;
         let mut now = BTreeMap::new();
         for (name, counters) in all {
             let whole = *self.whole.entry(name.clone()).or_insert_with(|| is_whole(&name));
@@ -76,12 +74,9 @@ impl Probe for Disks {
                 now.insert(name, counters);
             }
         }
-        let Some(step) = self.since.step(sys::clock::now_ns(), now) else { return Ok(()) };
-        for (name, now) in step.now {
-            if let Some(before) = step.before.get(name) {
-                push(name, now, before, step.seconds, record);
-            }
-        }
+        self.since.each(sys::clock::now_ns(), now, |name, now, before, seconds| {
+            push(name, now, before, seconds, record);
+        });
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use model::{
 };
 
 use super::parse::{float, meminfo};
-use super::read::Kept;
+use super::read::Needed;
 
 const fn bytes(name: &'static str, definition: &'static str) -> Metric<Bytes> {
     Metric::new(name, Better::Neither, definition).binary()
@@ -43,19 +43,18 @@ impl Instrument for MemoryUse {
     }
 
     fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let file = Kept::open("/proc/meminfo").ok_or_else(|| Unfit::new("/proc/meminfo cannot be read"))?;
+        let file = Needed::open("/proc/meminfo")?;
         Ok(Box::new(Amounts { file }))
     }
 }
 
 struct Amounts {
-    file: Kept,
+    file: Needed,
 }
 
 impl Probe for Amounts {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let now =
-            self.file.parse(meminfo::parse).ok_or_else(|| Fault::new("/proc/meminfo cannot be read"))?;
+        let now = self.file.parse(meminfo::parse)?;
         let all =
             [(&AVAILABLE, now.available), (&CACHED, now.cached), (&DIRTY, now.dirty), (&SWAP, now.swap_used)];
         for (metric, amount) in all {

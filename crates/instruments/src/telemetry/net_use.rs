@@ -11,7 +11,7 @@ use model::{
 };
 
 use super::parse::nets::{self, Counters};
-use super::read::Kept;
+use super::read::Needed;
 use super::since::{Since, extra, per_sec, rate};
 
 const RECEIVED: Metric<BytesPerSec> = Metric::new("received", Better::Neither, "Bytes received");
@@ -47,27 +47,24 @@ impl Instrument for NetUse {
     fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         // Not by way of /proc/net: a link to the caller's own thread, closed when that thread ends.
         let path = format!("/proc/{}/net/dev", std::process::id());
-        let file = Kept::open(&path).ok_or_else(|| Unfit::new(format!("{path} cannot be read")))?;
+        let file = Needed::open(path)?;
         Ok(Box::new(Nets { file, since: Since::new() }))
     }
 }
 
 struct Nets {
-    file: Kept,
+    file: Needed,
     since: Since<BTreeMap<String, Counters>>,
 }
 
 impl Probe for Nets {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let all = self.file.parse(nets::parse).ok_or_else(|| Fault::new("/proc/net/dev cannot be read"))?;
+        let all = self.file.parse(nets::parse)?;
         let used = |(_, counters): &(String, Counters)| counters.received_packets + counters.sent_packets > 0;
         let now: BTreeMap<String, Counters> = all.into_iter().filter(used).take(MOST_INTERFACES).collect();
-        let Some(step) = self.since.step(sys::clock::now_ns(), now) else { return Ok(()) };
-        for (name, now) in step.now {
-            if let Some(before) = step.before.get(name) {
-                push(name, now, before, step.seconds, record);
-            }
-        }
+        self.since.each(sys::clock::now_ns(), now, |name, now, before, seconds| {
+            push(name, now, before, seconds, record);
+        });
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use model::{
 };
 
 use super::parse::pairs;
-use super::read::Kept;
+use super::read::Needed;
 use super::since::{Since, maybe_rate, per_sec};
 
 const FAULTS: Metric<PerSec> = per_sec("faults", "Page faults, minor and major");
@@ -40,20 +40,19 @@ impl Instrument for Paging {
     }
 
     fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let file = Kept::open("/proc/vmstat").ok_or_else(|| Unfit::new("/proc/vmstat cannot be read"))?;
+        let file = Needed::open("/proc/vmstat")?;
         Ok(Box::new(Counters { file, since: Since::new() }))
     }
 }
 
 struct Counters {
-    file: Kept,
+    file: Needed,
     since: Since<[Option<u64>; 4]>,
 }
 
 impl Probe for Counters {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let picked = self.file.parse(|bytes| pairs::pick(bytes, NAMES));
-        let now = picked.ok_or_else(|| Fault::new("/proc/vmstat cannot be read"))?;
+        let now = self.file.parse(|bytes| pairs::pick(bytes, NAMES))?;
         let Some(step) = self.since.step(sys::clock::now_ns(), now) else { return Ok(()) };
         for ((metric, now), before) in [&FAULTS, &MAJOR, &IN, &OUT].into_iter().zip(step.now).zip(step.before)
         {

@@ -8,7 +8,7 @@ use model::{
 
 use super::parse::stat::{self, Stat};
 use super::parse::{float, words};
-use super::read::Kept;
+use super::read::{Kept, Needed};
 use super::since::{Since, maybe_rate, number_of, per_sec};
 
 const RUNNING: Metric<Count> = number_of("run-queue", "Threads that run or want to, at the tick");
@@ -41,13 +41,13 @@ impl Instrument for Scheduler {
     }
 
     fn prepare(&self, _: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let file = Kept::open("/proc/stat").ok_or_else(|| Unfit::new("/proc/stat cannot be read"))?;
+        let file = Needed::open("/proc/stat")?;
         Ok(Box::new(Queue { file, load: Kept::open("/proc/loadavg"), since: Since::new() }))
     }
 }
 
 struct Queue {
-    file: Kept,
+    file: Needed,
     load: Option<Kept>,
     since: Since<Stat>,
 }
@@ -60,7 +60,7 @@ fn load_average(bytes: &[u8]) -> Option<f64> {
 
 impl Probe for Queue {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let now = self.file.parse(stat::parse).ok_or_else(|| Fault::new("/proc/stat cannot be read"))?;
+        let now = self.file.parse(stat::parse)?;
         // The thread that reads this is one of those that run.
         if let Some(running) = now.running {
             record.push(&RUNNING, Count(float(running.saturating_sub(1))));

@@ -15,7 +15,7 @@ use ring::aead::{
 };
 use ring::digest::{SHA256, digest};
 
-use crate::bench::kernel::{Kernel, KernelProbe, bytes_param, float, footprint, word_param};
+use crate::bench::kernel::{Kernel, KernelProbe, THREADS, bytes_param, float, footprint, word_param};
 use crate::bench::kernels::buffer::Buffer;
 use crate::bench::kernels::copy;
 
@@ -53,7 +53,7 @@ static CARD: Card = Card {
             default: LIBRARY,
             says: "the library built in",
         },
-        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
+        THREADS,
     ],
     metrics: &[THROUGHPUT.info()],
     needs: &[],

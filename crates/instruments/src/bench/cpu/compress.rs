@@ -12,7 +12,9 @@ use model::{
 };
 use sys::clock;
 
-use crate::bench::kernel::{Kernel, KernelProbe, Tally, float, footprint, int_param, sized, word_param};
+use crate::bench::kernel::{
+    Kernel, KernelProbe, THREADS, Tally, float, footprint, int_param, sized, word_param,
+};
 use crate::bench::kernels::corpus::corpus;
 
 const COMPRESS: Metric<BytesPerSec> = Metric::new(
@@ -61,7 +63,7 @@ static CARD: Card = Card {
             default: LIBRARIES,
             says: "the libraries built in",
         },
-        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
+        THREADS,
     ],
     metrics: &[COMPRESS.info(), DECOMPRESS.info(), RATIO.info()],
     needs: &[],

@@ -10,7 +10,7 @@ use model::{
     Probe, Record, RecordExt, Setup, Tier, Unfit, Variant,
 };
 
-use crate::bench::kernel::{KernelProbe, Tally, bytes_param, float, footprint};
+use crate::bench::kernel::{KernelProbe, THREADS, Tally, bytes_param, float, footprint};
 use crate::bench::kernels::buffer::Buffer;
 use crate::bench::kernels::crc32c::{self, Run};
 use crate::bench::kernels::gf2::Affine;
@@ -44,7 +44,7 @@ static CARD: Card = Card {
             says: "chain: one dependent chain of the CRC instruction; fast: the best way that the processor \
                    has; table: eight table look-ups for eight bytes",
         },
-        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
+        THREADS,
     ],
     metrics: &[THROUGHPUT.info()],
     needs: &[],

@@ -16,7 +16,9 @@ use model::{
 };
 use sys::clock;
 
-use crate::bench::kernel::{Kernel, KernelProbe, Tally, bytes_param, float, room, sized, word_param};
+use crate::bench::kernel::{
+    Kernel, KernelProbe, THREADS, Tally, bytes_param, float, room, sized, word_param,
+};
 use crate::bench::kernels::table::{Table, murmur3};
 
 const LOOKUP: Metric<Seconds> = Metric::new(
@@ -57,7 +59,7 @@ static CARD: Card = Card {
             default: "0.5",
             says: "share of the entries that hold keys",
         },
-        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
+        THREADS,
     ],
     metrics: &[LOOKUP.info(), REPLACE.info(), LOOKUP_RATE.info(), REPLACE_RATE.info()],
     needs: &[],

@@ -13,7 +13,7 @@ use model::{
 };
 use sys::clock;
 
-use crate::bench::kernel::{Kernel, KernelProbe, Tally, float, footprint, word_param};
+use crate::bench::kernel::{Kernel, KernelProbe, THREADS, Tally, float, footprint, word_param};
 use crate::bench::kernels::index::{self, Part};
 
 const RATE: Metric<PerSec> = Metric::new(
@@ -45,7 +45,7 @@ static CARD: Card = Card {
             says: "memory: string sort, bit fields, assignment; integer: sort, cipher arithmetic, Huffman, \
                    dictionary; floating: Fourier transform, linear equations, neural network, gravity",
         },
-        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
+        THREADS,
     ],
     metrics: &[RATE.info(), PART_RATE.info()],
     needs: &[],

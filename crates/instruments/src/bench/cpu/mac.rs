@@ -14,7 +14,7 @@ use model::{
     Probe, RecordExt, Setup, Tier, Unfit, Variant,
 };
 
-use crate::bench::kernel::{Kernel, KernelProbe, bytes_param, float, footprint, sized, word_param};
+use crate::bench::kernel::{Kernel, KernelProbe, THREADS, bytes_param, float, footprint, sized, word_param};
 use crate::bench::kernels::buffer::Buffer;
 use crate::bench::kernels::ladder::{self, Ladder, Work};
 use crate::bench::kernels::vmac::Vmac;
@@ -35,19 +35,14 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "size",
-            kind: ParamKind::Choice(ladder::SIZES),
-            default: "1KiB",
-            says: "bytes in a message; worst and best: the extremes over a ladder of 145 sizes",
-        },
+        ladder::SIZE,
         ParamSpec {
             name: "digest",
             kind: ParamKind::Choice(&["64", "128", "both"]),
             default: "64",
             says: "bits of a digest; both: with size=worst and size=best only",
         },
-        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
+        THREADS,
     ],
     metrics: &[THROUGHPUT.info()],
     needs: &[],

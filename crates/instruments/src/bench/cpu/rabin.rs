@@ -7,11 +7,11 @@
 //! counted: making the buffers. The two clock readings around a size are in its time, as they were then.
 
 use model::{
-    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
-    Probe, RecordExt, Setup, Tier, Unfit, Variant,
+    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, Probe, RecordExt, Setup,
+    Tier, Unfit, Variant,
 };
 
-use crate::bench::kernel::{KernelProbe, bytes_param, float, footprint, sized, word_param};
+use crate::bench::kernel::{KernelProbe, THREADS, bytes_param, float, footprint, sized, word_param};
 use crate::bench::kernels::buffer::Buffer;
 use crate::bench::kernels::gf2::Affine;
 use crate::bench::kernels::ladder::{self, Ladder, Work};
@@ -33,15 +33,7 @@ static CARD: Card = Card {
     source: "RAMCloud misc/rabinpoly (2010)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[
-        ParamSpec {
-            name: "size",
-            kind: ParamKind::Choice(ladder::SIZES),
-            default: "1KiB",
-            says: "bytes in a message; worst and best: the extremes over a ladder of 145 sizes",
-        },
-        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
-    ],
+    params: &[ladder::SIZE, THREADS],
     metrics: &[THROUGHPUT.info()],
     needs: &[],
     variants: &[

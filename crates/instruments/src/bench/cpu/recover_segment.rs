@@ -19,7 +19,7 @@ use model::{
 };
 use sys::clock;
 
-use crate::bench::kernel::{Kernel, KernelProbe, Tally, bytes_param, float, int_param, room, sized};
+use crate::bench::kernel::{Kernel, KernelProbe, THREADS, Tally, bytes_param, float, int_param, room, sized};
 use crate::bench::kernels::segments::{self, Segments};
 
 const TIME: Metric<Seconds> = Metric::new(
@@ -61,7 +61,7 @@ static CARD: Card = Card {
             default: "8MiB",
             says: "bytes of a segment",
         },
-        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
+        THREADS,
     ],
     metrics: &[TIME.info(), THROUGHPUT.info()],
     needs: &[],

@@ -13,6 +13,7 @@ use model::{
 };
 use sys::reads::{Completion, ReadEngine, Threads, best_engine};
 
+use crate::bench::file::blocks::Blocks;
 use crate::bench::file::proof;
 use crate::bench::file::testfile::{self, FILE_SIZE, TestFile};
 use crate::bench::kernel::repeats_for;
@@ -86,15 +87,11 @@ impl Instrument for DiskRead {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let file = testfile::get(setup)?;
-        let number = |name: &str| setup.params.get(name).and_then(parse_bytes).unwrap_or(1);
+        let Blocks { file, bytes } = Blocks::of(setup)?;
         let failed = |error: sys::Error| Unfit::new(error.to_string());
-        let block = u32::try_from(number("block")).map_err(|_| Unfit::new("blocks are below 4 GiB"))?;
-        let depth = u32::try_from(number("qd")).map_err(|_| Unfit::new("depths are below 2^32"))?;
-        let alignment = sys::direct::alignment(file.file()).map_err(failed)?.bytes;
-        if !block.is_multiple_of(alignment.max(1)) {
-            return Err(Unfit::new(format!("direct reads here are multiples of {alignment} bytes")));
-        }
+        let block = u32::try_from(bytes).map_err(|_| Unfit::new("blocks are below 4 GiB"))?;
+        let depth = setup.params.get("qd").and_then(parse_bytes).unwrap_or(1);
+        let depth = u32::try_from(depth).map_err(|_| Unfit::new("depths are below 2^32"))?;
         let (engine, why) = if setup.params.get("engine") == Some("threads") {
             let threads = Threads::new(file.file(), depth, block).map_err(failed)?;
             (Box::new(threads) as Box<dyn ReadEngine>, None)

@@ -7,18 +7,17 @@
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use model::params::parse_bytes;
 use model::{
     Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec,
     Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
 };
 use sys::clock;
-use sys::pages::{Advice, Pages};
+use sys::pages::Pages;
 
+use crate::bench::file::blocks::Blocks;
 use crate::bench::file::proof;
 use crate::bench::file::testfile::{self, FILE_SIZE, TestFile};
 use crate::bench::kernel::repeats_for;
-use crate::bench::kernels::random::Random;
 
 const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
     "bandwidth",
@@ -67,18 +66,10 @@ impl Instrument for DiskSeq {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let file = testfile::get(setup)?;
-        let failed = |error: sys::Error| Unfit::new(error.to_string());
-        let block = setup.params.get("block").and_then(parse_bytes).unwrap_or(1 << 20).min(file.bytes);
-        let alignment = sys::direct::alignment(file.file()).map_err(failed)?.bytes;
-        if !block.is_multiple_of(u64::from(alignment.max(1))) {
-            return Err(Unfit::new(format!("direct transfers here are multiples of {alignment} bytes")));
-        }
-        let length = usize::try_from(block).map_err(|_| Unfit::new("larger than the address space"))?;
-        let mut buffer = Pages::new(length, Advice::Default).map_err(failed)?;
-        Random::new(setup.seed).fill(buffer.as_mut_slice());
+        let blocks = Blocks::of(setup)?;
+        let buffer = blocks.buffer(setup.seed)?;
         let write = setup.params.get("op") == Some("write");
-        Ok(Box::new(Transfers { file, buffer, write, at: 0, noted: false }))
+        Ok(Box::new(Transfers { file: blocks.file, buffer, write, at: 0, noted: false }))
     }
 }
 

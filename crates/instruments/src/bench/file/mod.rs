@@ -2,6 +2,7 @@
 //!
 //! Nothing here is an instrument; sizes are in bytes.
 
+pub mod blocks;
 pub mod device;
 pub mod proof;
 pub mod testfile;

@@ -6,17 +6,25 @@
 
 use std::hint::black_box;
 
-use model::{Bytes, BytesPerSec, Fault, Seconds};
+use model::{Bytes, BytesPerSec, Fault, ParamKind, ParamSpec, Seconds};
 use sys::clock;
 
 use super::buffer::Buffer;
 use crate::bench::kernel::{Kernel, Tally, float};
 
 /// What a `size` parameter may be.
-pub const SIZES: &[&str] = &[
+const SIZES: &[&str] = &[
     "worst", "best", "1", "7", "15", "31", "63", "127", "128", "256", "512", "1KiB", "2KiB", "4KiB", "8KiB",
     "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1MiB", "2MiB", "4MiB", "8MiB", "16MiB",
 ];
+
+/// The `size` parameter of what is measured over the ladder.
+pub const SIZE: ParamSpec = ParamSpec {
+    name: "size",
+    kind: ParamKind::Choice(SIZES),
+    default: "1KiB",
+    says: "bytes in a message; worst and best: the extremes over a ladder of 145 sizes",
+};
 
 pub const LARGEST: usize = 16 << 20;
 

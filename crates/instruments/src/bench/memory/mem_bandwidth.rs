@@ -11,11 +11,11 @@ use model::{
     ParamSpec, Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
 };
 
-use crate::bench::kernel::repeats_for;
+use crate::bench::kernel::{THREADS, repeats_for};
 use crate::bench::ram::arena::{self, Arena, SECOND, SOURCE, TARGET, lock};
 use crate::bench::ram::kernels::{self, BLOCK, Isa, Kernel, Op, Store};
 use crate::bench::ram::pass::{self, Arrays, Crew};
-use crate::bench::ram::place::{self, CPUS, Extent, NODE, PAGES, Place};
+use crate::bench::ram::place::{self, CPUS, Extent, NODE, PAGES, Place, SIZE};
 
 const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
     "bandwidth",
@@ -53,10 +53,10 @@ static CARD: Card = Card {
             default: "temporal",
             says: "temporal: stores go through the caches; streaming: around them",
         },
-        ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" },
+        THREADS,
         CPUS,
         ParamSpec {
-            name: "size",
+            name: SIZE,
             kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
             default: "auto",
             says: "bytes of each array; auto: 4 times the last-level cache, all arrays within a quarter of \
@@ -139,7 +139,7 @@ fn task(setup: &Setup) -> Result<Task, Unfit> {
     })?;
     let place = Place::of(setup)?;
     let arrays = roles(op).len() as u64;
-    let mut extent = place::extent(setup, setup.params.get("size"), arrays)?;
+    let mut extent = place::extent(setup, SIZE, arrays)?;
     let grain = (BLOCK * 8) as u64;
     extent.bytes = extent.bytes / grain * grain;
     if extent.bytes < grain * place.cpus.len() as u64 {
@@ -260,7 +260,7 @@ impl Probe for Bandwidth {
         let counted = self.task.extent.bytes as f64 * self.task.op.counted() as f64 * repeats as f64;
         record.push(&BANDWIDTH, Bytes(counted) / time);
         for doubt in self.task.extent.doubt.iter().chain(&self.huge) {
-            record.refuse(doubt.clone().about(CARD.name));
+            record.refuse(doubt.clone());
         }
         if !self.noted {
             self.noted = true;
@@ -287,12 +287,33 @@ mod tests {
 
     use super::*;
 
-    fn fit(params: &str) -> Result<(), Unfit> {
+    fn setup(params: &str) -> Setup {
         let params = CARD.resolve(&Params::parse(params).unwrap()).unwrap();
         let (llc, memory) = (Some(8 << 20), Some(4 << 30));
-        let cpus = vec![0, 1];
         let dir = std::env::temp_dir();
-        INSTRUMENT.fit(&Setup { params, size: Size::Full, cpus, dir, llc, memory, seed: 1, command: None })
+        Setup { params, size: Size::Full, cpus: vec![0, 1], dir, llc, memory, seed: 1, command: None }
+    }
+
+    fn fit(params: &str) -> Result<(), Unfit> {
+        INSTRUMENT.fit(&setup(params))
+    }
+
+    #[test]
+    fn arrays_are_four_times_a_large_cache() {
+        let extent = |params: &str, llc: u64, memory: u64| {
+            let here = Setup { llc: Some(llc << 20), memory: Some(memory << 30), ..setup(params) };
+            task(&here).unwrap().extent
+        };
+        for llc in [105, 260] {
+            for op in ["op=read", "op=copy", "op=triad;counting=stream"] {
+                let auto = extent(op, llc, 24);
+                assert!(auto.bytes >= (4 * llc) << 20, "{op} {llc} MiB: {}", auto.bytes);
+                assert_eq!(auto.doubt, None);
+            }
+            let tight = extent("op=copy", llc, 1);
+            assert_eq!((tight.bytes, tight.doubt.unwrap().kind.as_str()), (128 << 20, "cached"));
+            assert_eq!(extent("op=read;size=256MiB", llc, 24), Extent { bytes: 256 << 20, doubt: None });
+        }
     }
 
     #[test]

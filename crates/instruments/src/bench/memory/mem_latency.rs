@@ -8,15 +8,14 @@ use std::path::Path;
 
 use model::params::{parse_bytes, show_bytes};
 use model::{
-    Better, Cadence, Card, Family, Fault, Finding, Instrument, Metric, ParamKind, ParamSpec, Probe, Record,
-    RecordExt, Seconds, Setup, Size, Tier, Unfit, Validity, Variant,
+    Better, Cadence, Card, Family, Finding, Instrument, Metric, ParamKind, ParamSpec, Probe, RecordExt,
+    Seconds, Setup, Size, Tier, Unfit, Validity, Variant,
 };
 
-use crate::bench::kernel::repeats_for;
 use crate::bench::ram::caches;
-use crate::bench::ram::chain::{Links, Order, Shape};
-use crate::bench::ram::latency::Chase;
-use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place};
+use crate::bench::ram::chain::Order;
+use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place, RANGE, SIZE};
+use crate::bench::ram::walk::Walk;
 
 const LATENCY: Metric<Seconds> = Metric::new(
     "latency",
@@ -50,7 +49,7 @@ static CARD: Card = Card {
                    `size` says, else the whole range",
         },
         ParamSpec {
-            name: "size",
+            name: SIZE,
             kind: ParamKind::BytesOrAuto { min: 1024, max: 1 << 40 },
             default: "auto",
             says: "working set; auto: from the level",
@@ -62,7 +61,7 @@ static CARD: Card = Card {
             says: "bytes between the slots of the chain",
         },
         ParamSpec {
-            name: "range",
+            name: RANGE,
             kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
             default: "auto",
             says: "the largest working set; auto: 4 times the last-level cache, within a quarter of the \
@@ -119,9 +118,9 @@ fn order(setup: &Setup) -> Order {
 
 /// The working set, and why a figure from it is doubtful.
 fn working_set(setup: &Setup, cpu: u32) -> Result<place::Extent, Unfit> {
-    let range = place::extent(setup, setup.params.get("range"), 1)?;
+    let range = place::extent(setup, RANGE, 1)?;
     let level = setup.params.get("level").unwrap_or("any");
-    let size = setup.params.get("size").filter(|&text| text != "auto");
+    let size = setup.params.get(SIZE).filter(|&text| text != "auto");
     let within = |bytes: u64| {
         let bytes = if setup.size == Size::Smoke { bytes.min(range.bytes) } else { bytes };
         match bytes <= range.bytes {
@@ -137,9 +136,9 @@ fn working_set(setup: &Setup, cpu: u32) -> Result<place::Extent, Unfit> {
         ("any", Some(text)) => {
             let bytes = parse_bytes(text).ok_or_else(|| Unfit::new(format!("`{text}` is not a size")))?;
             // A stated size may pass the automatic range, not the memory that may be used.
-            let auto = setup.params.get("range").is_none_or(|range| range == "auto");
+            let auto = setup.params.get(RANGE).is_none_or(|range| range == "auto");
             match auto && setup.size == Size::Full {
-                true => place::extent(setup, Some(text), 1).map(|fit| place::Extent { doubt: None, ..fit }),
+                true => place::extent(setup, SIZE, 1),
                 false => within(bytes),
             }
         }
@@ -173,30 +172,18 @@ fn few_lines(lines: u64, llc: Option<u64>) -> Option<Finding> {
     })
 }
 
-struct Task {
-    place: Place,
-    shape: Shape,
-    doubt: Option<Finding>,
-}
-
-fn task(setup: &Setup) -> Result<Task, Unfit> {
+fn walk(setup: &Setup) -> Result<Walk, Unfit> {
     let place = Place::of(setup)?;
     let cpu = place.cpus.first().copied().unwrap_or_default();
     let set = working_set(setup, cpu)?;
-    let bytes = |name: &str| setup.params.get(name).and_then(parse_bytes).unwrap_or(LINE);
-    let too_large = |_| Unfit::new("larger than the address space");
-    let shape = Shape {
-        order: order(setup),
-        links: Links::Addresses,
-        range: usize::try_from(set.bytes).map_err(too_large)?,
-        stride: usize::try_from(bytes("stride")).map_err(too_large)?,
-        seed: setup.seed,
-    };
-    let slots = shape.slots().map_err(|error| Unfit::new(error.to_string()))?;
-    let lines = slots as u64 * (shape.stride as u64).min(LINE) / LINE;
-    let memory = setup.params.get("level") == Some("memory") && setup.size == Size::Full;
-    let doubt = set.doubt.or_else(|| memory.then(|| few_lines(lines, setup.llc)).flatten());
-    Ok(Task { place, shape, doubt })
+    let stride = setup.params.get("stride").and_then(parse_bytes).unwrap_or(LINE);
+    let mut walk = Walk::new(setup, place, set, (order(setup), stride))?;
+    let slots = walk.shape.slots().map_err(|error| Unfit::new(error.to_string()))?;
+    let lines = slots as u64 * stride.min(LINE) / LINE;
+    if setup.params.get("level") == Some("memory") && setup.size == Size::Full {
+        walk.doubt = walk.doubt.or_else(|| few_lines(lines, setup.llc));
+    }
+    Ok(walk)
 }
 
 impl Instrument for MemLatency {
@@ -205,48 +192,11 @@ impl Instrument for MemLatency {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        task(setup).map(|_| ())
+        walk(setup).map(|_| ())
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let Task { place, shape, doubt } = task(setup)?;
-        let chase = Chase::prepare(setup, place, shape, None)?;
-        Ok(Box::new(Latency { chase, doubt, range: shape.range, noted: false }))
-    }
-}
-
-struct Latency {
-    chase: Chase,
-    doubt: Option<Finding>,
-    range: usize,
-    noted: bool,
-}
-
-impl Probe for Latency {
-    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
-        repeats_for(at_least, |units| Ok(self.chase.walk(units)?.time))
-    }
-
-    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let walked = self.chase.walk(repeats.max(1))?;
-        record.push(&LATENCY, walked.latency);
-        for doubt in self.doubt.iter().chain(&self.chase.doubt) {
-            record.refuse(doubt.clone().about(CARD.name));
-        }
-        if !self.noted {
-            self.noted = true;
-            record.note("pinning", &self.chase.place().sentence());
-            record.note("arrays", &format!("a chain over {}", show_bytes(self.range as u64)));
-        }
-        Ok(())
-    }
-
-    fn cpus(&self) -> Vec<u32> {
-        self.chase.cpus()
-    }
-
-    fn footprint(&self) -> u64 {
-        self.chase.footprint()
+        walk(setup)?.probe(setup, |walked, record| record.push(&LATENCY, walked.latency))
     }
 }
 
@@ -255,6 +205,7 @@ mod tests {
     use model::Params;
 
     use super::*;
+    use crate::telemetry::record::Values;
 
     fn setup(params: &str) -> Setup {
         let params = CARD.resolve(&Params::parse(params).unwrap()).unwrap();
@@ -278,8 +229,41 @@ mod tests {
     }
 
     #[test]
+    fn memory_is_four_times_a_large_cache() {
+        let set = |params: &str, llc: u64, memory: u64| {
+            let here = Setup { llc: Some(llc << 20), memory: Some(memory << 30), ..setup(params) };
+            working_set(&here, 60_000).unwrap()
+        };
+        for llc in [105, 260] {
+            let whole = set("level=memory", llc, 24);
+            assert!(whole.bytes >= (4 * llc) << 20, "{llc} MiB: {}", whole.bytes);
+            assert_eq!(whole.doubt, None);
+            assert_eq!(set("size=256MiB", llc, 24), place::Extent { bytes: 256 << 20, doubt: None });
+            let published = set("level=memory;mode=stride;stride=512;range=256MiB", llc, 24);
+            assert_eq!(published.doubt.unwrap().state, Validity::Doubtful);
+            let tight = set("level=memory", llc, 1);
+            assert_eq!((tight.bytes, tight.doubt.unwrap().state), (256 << 20, Validity::Doubtful));
+        }
+    }
+
+    /// Of its own figure alone: the instrument has others, which are sound.
+    #[test]
+    fn a_doubt_names_no_other_figure() {
+        let here = setup("level=memory;range=1MiB;cpus=auto");
+        let cpus = sys::affinity::allowed().unwrap();
+        let cpus = cpus.into_iter().map(|cpu| u32::try_from(cpu).unwrap()).collect();
+        let mut probe = INSTRUMENT.prepare(&Setup { cpus, ..here }).unwrap();
+        let mut values = Values::default();
+        probe.take(1, &mut values).unwrap();
+        let doubts: Vec<(&str, &str)> =
+            values.refusals.iter().map(|doubt| (doubt.kind.as_str(), doubt.subject.as_str())).collect();
+        assert_eq!(doubts, [("cached", "")]);
+        assert!(values.get("latency").is_some_and(|latency| latency > 0.0));
+    }
+
+    #[test]
     fn long_strides_are_doubted() {
-        let doubt = |params: &str| task(&setup(params)).unwrap().doubt.map(|doubt| doubt.state);
+        let doubt = |params: &str| walk(&setup(params)).unwrap().doubt.map(|doubt| doubt.state);
         assert_eq!(doubt("level=memory"), None);
         assert_eq!(doubt("level=memory;stride=1KiB"), Some(Validity::Doubtful));
         assert_eq!(doubt("level=memory;mode=stride;stride=512;range=256MiB"), None);

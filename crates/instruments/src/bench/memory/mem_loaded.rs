@@ -6,14 +6,13 @@
 
 use model::params::parse_bytes;
 use model::{
-    Better, BytesPerSec, Cadence, Card, Family, Fault, Finding, Instrument, Metric, ParamKind, ParamSpec,
-    Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    Better, BytesPerSec, Cadence, Card, Family, Instrument, Metric, ParamKind, ParamSpec, Probe, RecordExt,
+    Seconds, Setup, Tier, Unfit, Variant,
 };
 
-use crate::bench::kernel::repeats_for;
-use crate::bench::ram::chain::{Links, Order, Shape};
-use crate::bench::ram::latency::Chase;
-use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place};
+use crate::bench::ram::chain::Order;
+use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place, RANGE};
+use crate::bench::ram::walk::Walk;
 
 const LATENCY: Metric<Seconds> = Metric::new(
     "latency",
@@ -45,7 +44,7 @@ static CARD: Card = Card {
         },
         CPUS,
         ParamSpec {
-            name: "range",
+            name: RANGE,
             kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
             default: "auto",
             says: "bytes of the chain and of the loaders' array each; auto: 4 times the last-level cache",
@@ -65,25 +64,14 @@ pub static INSTRUMENT: MemLoaded = MemLoaded;
 
 pub struct MemLoaded;
 
-struct Task {
-    place: Place,
-    shape: Shape,
-    pause_ns: u64,
-    doubt: Option<Finding>,
-}
-
-fn task(setup: &Setup) -> Result<Task, Unfit> {
+fn walk(setup: &Setup) -> Result<Walk, Unfit> {
     let place = Place::of(setup)?;
     if place.cpus.len() < 2 {
         return Err(Unfit::new("a load beside the walker needs at least 2 CPUs"));
     }
-    let extent = place::extent(setup, setup.params.get("range"), 2)?;
-    let range = usize::try_from(extent.bytes).map_err(|_| Unfit::new("larger than the address space"))?;
-    let (order, links) = (Order::Pages, Links::Offsets);
-    let shape = Shape { order, links, range, stride: 64, seed: setup.seed };
-    shape.slots().map_err(|error| Unfit::new(error.to_string()))?;
+    let extent = place::extent(setup, RANGE, 2)?;
     let pause_ns = setup.params.get("pause").and_then(parse_bytes).unwrap_or(0);
-    Ok(Task { place, shape, pause_ns, doubt: extent.doubt })
+    Ok(Walk::new(setup, place, extent, (Order::Pages, 64))?.loaded(pause_ns))
 }
 
 impl Instrument for MemLoaded {
@@ -92,47 +80,14 @@ impl Instrument for MemLoaded {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        task(setup).map(|_| ())
+        walk(setup).map(|_| ())
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let Task { place, shape, pause_ns, doubt } = task(setup)?;
-        let chase = Chase::prepare(setup, place, shape, Some((shape.range, pause_ns)))?;
-        Ok(Box::new(Loaded { chase, doubt, noted: false }))
-    }
-}
-
-struct Loaded {
-    chase: Chase,
-    doubt: Option<Finding>,
-    noted: bool,
-}
-
-impl Probe for Loaded {
-    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
-        repeats_for(at_least, |units| Ok(self.chase.walk(units)?.time))
-    }
-
-    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let walked = self.chase.walk(repeats.max(1))?;
-        record.push(&LATENCY, walked.latency);
-        record.push(&LOAD, BytesPerSec(walked.loaded));
-        for doubt in self.doubt.iter().chain(&self.chase.doubt) {
-            record.refuse(doubt.clone().about(CARD.name));
-        }
-        if !self.noted {
-            self.noted = true;
-            record.note("pinning", &self.chase.place().sentence());
-        }
-        Ok(())
-    }
-
-    fn cpus(&self) -> Vec<u32> {
-        self.chase.cpus()
-    }
-
-    fn footprint(&self) -> u64 {
-        self.chase.footprint()
+        walk(setup)?.probe(setup, |walked, record| {
+            record.push(&LATENCY, walked.latency);
+            record.push(&LOAD, BytesPerSec(walked.loaded));
+        })
     }
 }
 

@@ -259,6 +259,28 @@ mod tests {
         assert_ne!(array.chain(&Shape { stride: 128, ..shape }).unwrap(), second);
     }
 
+    /// The kernel's own account of the policy; machines without NUMA support have none, and no nodes to bind to.
+    #[test]
+    fn a_bound_array_has_its_policy_from_the_kernel() {
+        let Ok(before) = std::fs::read_to_string("/proc/self/numa_maps") else { return };
+        assert!(!before.is_empty());
+        let mut arena = Arena::default();
+        let bound = Kind { node: Some(0), ..Kind::default() };
+        match arena.ensure(&bound, &[SOURCE], MIB, MIB as u64) {
+            Ok(_) => {}
+            // A sandbox may forbid the call; then the take is refused, not measured elsewhere.
+            Err(ArenaError::Memory(why)) => return assert!(why.contains("NUMA node 0"), "{why}"),
+            Err(other) => panic!("{other}"),
+        }
+        let array = arena.array(&bound, SOURCE).unwrap();
+        array.words_mut().fill(1);
+        let start = format!("{:x} ", array.words().as_ptr().addr());
+        let maps = std::fs::read_to_string("/proc/self/numa_maps").unwrap();
+        let line = maps.lines().find(|line| line.starts_with(&start));
+        let line = line.unwrap_or_else(|| panic!("no area at {start}in {maps}"));
+        assert!(line.contains("bind:0") && line.contains(" N0="), "{line}");
+    }
+
     #[test]
     fn everybody_gets_the_same_arena() {
         let (one, two) = (shared(), shared());

@@ -9,3 +9,4 @@ pub mod kernels;
 pub mod latency;
 pub mod pass;
 pub mod place;
+pub mod walk;

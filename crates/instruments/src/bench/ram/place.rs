@@ -15,6 +15,10 @@ const SHARE: u64 = 4;
 const WITHOUT_CACHE: u64 = 256 << 20;
 /// Sizes are whole huge pages.
 const GRAIN: u64 = 2 << 20;
+/// The parameter that may ask for less than memory.
+pub const SIZE: &str = "size";
+/// The parameter that says how far memory reaches.
+pub const RANGE: &str = "range";
 /// The largest size of a smoke test.
 pub const SMOKE: u64 = 1 << 20;
 
@@ -44,7 +48,7 @@ pub const NODE: ParamSpec = ParamSpec {
 pub struct Place {
     pub cpus: Vec<u32>,
     /// CPUs that fill new arrays: all that may be used, but on a machine with several nodes only `cpus`,
-    /// since memory comes from the node that touches it first.
+    /// since memory that is not bound comes from the node that touches it first.
     pub fillers: Vec<u32>,
     pub kind: Kind,
 }
@@ -54,15 +58,18 @@ pub struct Place {
 pub struct Kind {
     pub huge: bool,
     pub node: Option<u32>,
-    /// Nodes of the CPUs that touch it first; empty on a machine with one node.
+    /// Nodes of the CPUs that touch it first; empty on a machine with one node, and where `node` is stated.
     pub touched_from: Vec<u32>,
 }
 
 impl Place {
     /// From the parameters `threads`, `cpus`, `pages` and `node`.
     pub fn of(setup: &Setup) -> Result<Place, Unfit> {
+        Place::among(&nodes(Path::new("/sys")), setup)
+    }
+
+    fn among(nodes: &[(u32, Vec<u32>)], setup: &Setup) -> Result<Place, Unfit> {
         let cpus = cpus(setup)?;
-        let nodes = nodes(Path::new("/sys"));
         let node = match setup.params.get("node") {
             None | Some("any") => None,
             Some(text) => Some(text.parse().map_err(|_| Unfit::new(format!("there is no node {text}")))?),
@@ -73,7 +80,8 @@ impl Place {
             return Err(Unfit::new(format!("there is no NUMA node {node} here")));
         }
         let mut touched_from: Vec<u32> = Vec::new();
-        if nodes.len() > 1 {
+        // Bound memory lies on its node whoever touches it.
+        if nodes.len() > 1 && node.is_none() {
             let home =
                 |(id, theirs): &(u32, Vec<u32>)| cpus.iter().any(|cpu| theirs.contains(cpu)).then_some(*id);
             touched_from = nodes.iter().filter_map(home).collect();
@@ -137,11 +145,13 @@ pub struct Extent {
     pub doubt: Option<Finding>,
 }
 
-/// `asked` is a parameter's text (`auto` or a size); `arrays` of that size must fit together.
-pub fn extent(setup: &Setup, asked: Option<&str>, arrays: u64) -> Result<Extent, Unfit> {
+/// From the parameter `key` (`auto` or a size); `arrays` of that size must fit together. What is chosen here and a
+/// `range` claim to be memory, so they are doubted where a cache may hold them. A `size` given by hand claims nothing:
+/// it is a point of a sweep, and may be meant for a cache.
+pub fn extent(setup: &Setup, key: &str, arrays: u64) -> Result<Extent, Unfit> {
     let wanted = setup.llc.map(|llc| llc.saturating_mul(TIMES_CACHE));
     let limit = limit(setup);
-    let explicit = match asked {
+    let explicit = match setup.params.get(key) {
         None | Some("auto") => None,
         Some(text) => Some(parse_bytes(text).ok_or_else(|| Unfit::new(format!("`{text}` is not a size")))?),
     };
@@ -165,7 +175,8 @@ pub fn extent(setup: &Setup, asked: Option<&str>, arrays: u64) -> Result<Extent,
     if bytes == 0 {
         return Err(Unfit::new(format!("a quarter of the memory ({}) holds no array", show_bytes(limit))));
     }
-    Ok(Extent { bytes, doubt: doubt(bytes, setup.llc) })
+    let claims_memory = explicit.is_none() || key != SIZE;
+    Ok(Extent { bytes, doubt: claims_memory.then(|| doubt(bytes, setup.llc)).flatten() })
 }
 
 /// Why memory figures from `bytes` beside a last-level cache of `llc` would be doubtful.
@@ -237,10 +248,10 @@ mod tests {
 
     #[test]
     fn auto_is_four_times_the_cache_while_it_fits() {
-        let here = |memory| setup("", &[0], Some(480 << 20), Some(memory));
-        let plenty = extent(&here(24 << 30), Some("auto"), 3).unwrap();
+        let here = |memory| setup("size=auto", &[0], Some(480 << 20), Some(memory));
+        let plenty = extent(&here(24 << 30), SIZE, 3).unwrap();
         assert_eq!(plenty, Extent { bytes: 1920 << 20, doubt: None });
-        let tight = extent(&here(4 << 30), Some("auto"), 2).unwrap();
+        let tight = extent(&here(4 << 30), SIZE, 2).unwrap();
         assert_eq!(tight.bytes, 512 << 20);
         let doubt = tight.doubt.unwrap();
         assert_eq!(doubt.state, Validity::Doubtful);
@@ -253,16 +264,31 @@ mod tests {
 
     #[test]
     fn explicit_sizes_are_kept_or_refused() {
-        let here = setup("", &[0], Some(8 << 20), Some(4 << 30));
-        assert_eq!(extent(&here, Some("64MiB"), 1).unwrap(), Extent { bytes: 64 << 20, doubt: None });
-        assert!(extent(&here, Some("4MiB"), 1).unwrap().doubt.is_some());
-        assert!(extent(&here, Some("600MiB"), 2).is_err());
+        let of = |params: &str, key, arrays| {
+            extent(&setup(params, &[0], Some(8 << 20), Some(4 << 30)), key, arrays)
+        };
+        assert_eq!(of("size=64MiB", SIZE, 1).unwrap(), Extent { bytes: 64 << 20, doubt: None });
+        assert!(of("size=600MiB", SIZE, 2).unwrap_err().why.contains("quarter of the memory"));
+        assert!(of("range=600MiB", RANGE, 2).is_err());
+    }
+
+    #[test]
+    fn only_what_claims_to_be_memory_is_doubted() {
+        let doubt = |params: &str, key| {
+            let here = setup(params, &[0], Some(105 << 20), Some(24 << 30));
+            extent(&here, key, 1).unwrap().doubt.map(|doubt| doubt.state)
+        };
+        assert_eq!(doubt("size=256MiB", SIZE), None);
+        assert_eq!(doubt("size=4KiB", SIZE), None);
+        assert_eq!(doubt("size=auto", SIZE), None);
+        assert_eq!(doubt("range=256MiB", RANGE), Some(Validity::Doubtful));
+        assert_eq!(doubt("range=420MiB", RANGE), None);
     }
 
     #[test]
     fn without_a_reported_cache_the_state_is_unknown() {
         let here = setup("", &[0], None, None);
-        assert_eq!(extent(&here, None, 1).unwrap().doubt.unwrap().state, Validity::Unknown);
+        assert_eq!(extent(&here, SIZE, 1).unwrap().doubt.unwrap().state, Validity::Unknown);
     }
 
     #[test]
@@ -294,5 +320,24 @@ mod tests {
         fs::write(folder.join("online"), "0-1\n").unwrap();
         assert_eq!(nodes(sys.path()), [(0, vec![0, 1, 2, 3]), (1, vec![4, 5, 6, 7])]);
         assert!(nodes(Path::new("/nonexistent")).is_empty());
+    }
+
+    #[test]
+    fn a_stated_node_binds_and_any_is_the_node_of_the_cpu() {
+        let two = [(0, vec![0, 1]), (1, vec![2, 3])];
+        let at = |nodes: &[(u32, Vec<u32>)], params: &str| {
+            Place::among(nodes, &setup(params, &[0, 1, 2, 3], None, None))
+        };
+        let far = at(&two, "cpus=0;node=1").unwrap();
+        assert_eq!((far.cpus.as_slice(), &far.kind), (&[0][..], &Kind { node: Some(1), ..Kind::default() }));
+        assert_eq!(far.fillers, [0, 1, 2, 3]);
+        assert_eq!(far.sentence(), "1 thread on CPU 0, memory on node 1");
+        // The arrays of one node serve the CPUs of all.
+        assert_eq!(far.kind, at(&two, "cpus=2;node=1").unwrap().kind);
+        let home = at(&two, "cpus=2;node=any").unwrap();
+        assert_eq!((home.kind.node, home.kind.touched_from.as_slice()), (None, &[1][..]));
+        assert_eq!(home.fillers, [2]);
+        assert_eq!(at(&two, "cpus=0;node=2").unwrap_err().why, "there is no NUMA node 2 here");
+        assert_eq!(at(&two[..1], "cpus=0;node=any").unwrap().kind, Kind::default());
     }
 }

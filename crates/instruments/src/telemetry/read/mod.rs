@@ -7,6 +7,8 @@ use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use model::{Fault, Unfit};
+
 /// Most files fit at once; larger ones double the buffer.
 const FIRST: usize = 4 << 10;
 /// No file that is read here is larger.
@@ -55,6 +57,28 @@ impl Kept {
     }
 }
 
+/// A file without which its instrument has nothing to say.
+#[derive(Debug)]
+pub struct Needed {
+    path: String,
+    file: Kept,
+}
+
+impl Needed {
+    pub fn open(path: impl Into<String>) -> Result<Needed, Unfit> {
+        let path = path.into();
+        match Kept::open(&path) {
+            Some(file) => Ok(Needed { path, file }),
+            None => Err(Unfit::new(format!("{path} cannot be read"))),
+        }
+    }
+
+    /// The content now, parsed.
+    pub fn parse<T>(&mut self, parse: impl FnOnce(&[u8]) -> T) -> Result<T, Fault> {
+        self.file.parse(parse).ok_or_else(|| Fault::new(format!("{} cannot be read", self.path)))
+    }
+}
+
 /// The names in a directory, sorted; empty when it cannot be read.
 #[must_use]
 pub fn names(dir: impl AsRef<Path>) -> Vec<String> {
@@ -83,6 +107,18 @@ mod tests {
         assert!(Kept::open(dir.path().join("none")).is_none());
         assert!(Kept::open(dir.path()).is_none());
         assert_eq!(names(dir.path()), ["x"]);
+    }
+
+    #[test]
+    fn a_file_that_is_needed_is_named_when_it_is_missing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x").display().to_string();
+        assert_eq!(Needed::open(&path).unwrap_err().why, format!("{path} cannot be read"));
+        std::fs::write(&path, b"one").unwrap();
+        let mut needed = Needed::open(&path).unwrap();
+        assert_eq!(needed.parse(<[u8]>::len), Ok(3));
+        std::fs::write(&path, vec![b'y'; LIMIT + 1]).unwrap();
+        assert_eq!(needed.parse(<[u8]>::len), Err(Fault::new(format!("{path} cannot be read"))));
     }
 
     #[test]

@@ -55,6 +55,18 @@ impl<T> Since<T> {
     }
 }
 
+impl<T> Since<BTreeMap<String, T>> {
+    /// The devices of the tick before that are still there: their name, counters now and before, and the seconds.
+    pub fn each(&mut self, at_ns: u64, now: BTreeMap<String, T>, mut push: impl FnMut(&str, &T, &T, f64)) {
+        let Some(step) = self.step(at_ns, now) else { return };
+        for (name, now) in step.now {
+            if let Some(before) = step.before.get(name) {
+                push(name, now, before, step.seconds);
+            }
+        }
+    }
+}
+
 /// Per second.
 #[must_use]
 pub fn rate(now: u64, before: u64, seconds: f64) -> Option<f64> {
@@ -89,5 +101,20 @@ mod tests {
         assert_eq!(rate(4, 5, 1.0), None);
         assert_eq!(maybe_rate(Some(4), None, 1.0), None);
         assert_eq!(extra("disk", "a=b;c").to_string(), "disk=a_b_c");
+    }
+
+    #[test]
+    fn devices_that_came_or_went_have_no_step() {
+        let mut since = Since::new();
+        let state = |pairs: &[(&str, u64)]| {
+            pairs.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect::<BTreeMap<_, _>>()
+        };
+        let mut steps = Vec::new();
+        for (at_s, now) in [(1, state(&[("sda", 5), ("sdb", 7)])), (3, state(&[("sda", 9), ("sdc", 1)]))] {
+            since.each(at_s * 1_000_000_000, now, |name, now, before, seconds| {
+                steps.push((name.to_owned(), *now, *before, seconds));
+            });
+        }
+        assert_eq!(steps, [("sda".to_owned(), 9, 5, 2.0)]);
     }
 }

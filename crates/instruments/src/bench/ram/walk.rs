@@ -1,0 +1,95 @@
+//! The probe of the instruments that walk a chain: set up from the parameters, walked once a take, with what is
+//! doubtful about it.
+//!
+//! It knows no metric: the instrument pushes what a walk took. Sizes are bytes, pauses nanoseconds.
+
+use model::params::show_bytes;
+use model::{Fault, Finding, Probe, Record, Seconds, Setup, Unfit};
+
+use super::chain::{Links, Order, Shape};
+use super::latency::{Chase, Walked};
+use super::place::{Extent, Place};
+use crate::bench::kernel::repeats_for;
+
+/// A chain to be walked.
+#[derive(Debug)]
+pub struct Walk {
+    place: Place,
+    pub shape: Shape,
+    /// Why figures from it are doubtful.
+    pub doubt: Option<Finding>,
+    /// Where other threads read as many bytes meanwhile: their pause after each 4 KiB.
+    pause_ns: Option<u64>,
+}
+
+/// Pushes what a walk took.
+pub type Push = fn(&Walked, &mut dyn Record);
+
+impl Walk {
+    /// Over `extent` in `order`, a slot every `stride` bytes.
+    pub fn new(
+        setup: &Setup,
+        place: Place,
+        extent: Extent,
+        (order, stride): (Order, u64),
+    ) -> Result<Walk, Unfit> {
+        let size = |bytes| usize::try_from(bytes).map_err(|_| Unfit::new("larger than the address space"));
+        let (range, stride) = (size(extent.bytes)?, size(stride)?);
+        let shape = Shape { order, links: Links::Offsets, range, stride, seed: setup.seed };
+        shape.slots().map_err(|error| Unfit::new(error.to_string()))?;
+        Ok(Walk { place, shape, doubt: extent.doubt, pause_ns: None })
+    }
+
+    /// Under the load of the other threads.
+    #[must_use]
+    pub fn loaded(self, pause_ns: u64) -> Walk {
+        Walk { pause_ns: Some(pause_ns), ..self }
+    }
+
+    /// Maps and builds the chain.
+    pub fn probe(self, setup: &Setup, push: Push) -> Result<Box<dyn Probe>, Unfit> {
+        let Walk { place, shape, doubt, pause_ns } = self;
+        let load = pause_ns.map(|pause_ns| (shape.range, pause_ns));
+        let chase = Chase::prepare(setup, place, shape, load)?;
+        // Without a subject: they are about the figures of their takes, not about the instrument.
+        let doubts = doubt.into_iter().chain(chase.doubt.clone()).collect();
+        let arrays = format!("a chain over {}", show_bytes(shape.range as u64));
+        Ok(Box::new(Walks { chase, doubts, push, arrays, noted: false }))
+    }
+}
+
+struct Walks {
+    chase: Chase,
+    doubts: Vec<Finding>,
+    push: Push,
+    arrays: String,
+    noted: bool,
+}
+
+impl Probe for Walks {
+    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
+        repeats_for(at_least, |units| Ok(self.chase.walk(units)?.time))
+    }
+
+    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let walked = self.chase.walk(repeats.max(1))?;
+        (self.push)(&walked, record);
+        for doubt in &self.doubts {
+            record.refuse(doubt.clone());
+        }
+        if !self.noted {
+            self.noted = true;
+            record.note("pinning", &self.chase.place().sentence());
+            record.note("arrays", &self.arrays);
+        }
+        Ok(())
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.chase.cpus()
+    }
+
+    fn footprint(&self) -> u64 {
+        self.chase.footprint()
+    }
+}
