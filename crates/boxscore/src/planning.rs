@@ -1,8 +1,8 @@
-//! From the command line to a plan. Pure: it knows the cards and the number of CPUs, not the machine.
+//! From the command line to a plan. Pure: it knows the cards, the number of CPUs and the NUMA nodes, not the machine.
 
 use model::fake::FakeWorld;
 use model::plan::{Command, Level, PLAN_VERSION, Takes, Via};
-use model::{Arm, Cadence, Card, Cell, Family, Params, Plan, Tier};
+use model::{Arm, Cadence, Card, Cell, Family, Node, Params, Plan, Tier};
 
 use crate::cli::run::Args;
 use crate::error::{CliError, nearest};
@@ -12,8 +12,24 @@ const DEFAULT_BUDGET: f64 = 570.0;
 const TAKE_SECONDS: f64 = 0.05;
 const TARGET: f64 = 0.02;
 
+/// What variants are spread over.
+#[derive(Clone, Debug)]
+pub struct Host {
+    pub cpus: u32,
+    pub nodes: Vec<Node>,
+}
+
+impl Host {
+    /// As much of it as `listed` CPUs leave.
+    fn within(&self, listed: &[u32]) -> Host {
+        let mut nodes = self.nodes.clone();
+        nodes.iter_mut().for_each(|node| node.cpus.retain(|cpu| listed.contains(cpu)));
+        Host { cpus: u32::try_from(listed.len()).unwrap_or(u32::MAX), nodes }
+    }
+}
+
 /// The plan that the arguments ask for.
-pub fn plan(args: &Args, cards: &[&'static Card], cpus: u32, seed: u64) -> Result<Plan, CliError> {
+pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Result<Plan, CliError> {
     let level = level(args);
     let telemetry_only = args.names == ["telemetry"];
     let command = command(args)?;
@@ -26,10 +42,10 @@ pub fn plan(args: &Args, cards: &[&'static Card], cpus: u32, seed: u64) -> Resul
         })
     });
     let listed = listed.transpose()?;
-    let cpus = listed.as_ref().map_or(cpus, |listed| u32::try_from(listed.len()).unwrap_or(u32::MAX));
+    let host = listed.as_ref().map_or_else(|| host.clone(), |listed| host.within(listed));
     let mut cells = Vec::new();
     for card in &chosen {
-        cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), &sets, cpus)?);
+        cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), &sets, &host)?);
     }
     let arms = arms(&args.arms, &chosen)?;
     let cells = distinct(cells, &arms, &chosen);
@@ -227,7 +243,7 @@ fn card_cells(
     level: Level,
     tier: Tier,
     sets: &[(Option<String>, Params)],
-    cpus: u32,
+    host: &Host,
 ) -> Result<Vec<Cell>, CliError> {
     let wrong = |error: model::params::ParamError| CliError::usage(format!("{}: {error}", card.name));
     let mut fixed = Params::default();
@@ -239,7 +255,7 @@ fn card_cells(
     }
     let mut cells: Vec<Cell> = Vec::new();
     for variant in card.variants.iter().filter(|variant| variant.tier <= tier) {
-        for params in card.expand(variant, cpus).map_err(wrong)? {
+        for params in card.expand(variant, host.cpus, &host.nodes).map_err(wrong)? {
             let params = card.resolve(&params.with(&fixed)).map_err(wrong)?;
             let named = level == Level::Named;
             let headline: Vec<String> = match named {
@@ -481,6 +497,39 @@ pub fn fake(path: &std::path::Path) -> Result<FakeWorld, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The CPU lists and nodes of the cells that are bound to a node.
+    fn matrix(instrument: &str, host: &Host, args: &Args) -> Vec<(String, String, String)> {
+        let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
+        let cells = plan(args, &cards, host, 1).unwrap().cells;
+        let bound = cells.iter().filter(|cell| cell.instrument == instrument);
+        let of = |cell: &Cell, key: &str| cell.params.get(key).unwrap_or_default().to_owned();
+        let bound = bound.filter(|cell| of(cell, "node") != "any");
+        let mut all: Vec<_> =
+            bound.map(|cell| (of(cell, "threads"), of(cell, "cpus"), of(cell, "node"))).collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn a_full_run_has_the_matrix_of_nodes() {
+        let node = |id, cpus: &[u32]| Node { id, cpus: cpus.to_vec(), memory: true };
+        let two = Host { cpus: 4, nodes: vec![node(0, &[0, 1]), node(1, &[2, 3])] };
+        let full = Args { full: true, ..Args::default() };
+        let pairs = |threads: &str| {
+            [("0-1", "0"), ("0-1", "1"), ("2-3", "0"), ("2-3", "1")]
+                .map(|(cpus, node)| (threads.to_owned(), cpus.to_owned(), node.to_owned()))
+        };
+        assert_eq!(matrix("mem-latency", &two, &full), pairs("1"));
+        assert_eq!(matrix("mem-bandwidth", &two, &full), [pairs("1"), pairs("all")].concat());
+        let some = Args { cpus: Some("1-2".to_owned()), ..full.clone() };
+        let lists: Vec<String> = matrix("mem-latency", &two, &some).into_iter().map(|cell| cell.1).collect();
+        assert_eq!(lists, ["1", "1", "2", "2"]);
+        let one = Host { cpus: 4, nodes: vec![node(0, &[0, 1, 2, 3])] };
+        assert_eq!(matrix("mem-latency", &one, &full), []);
+        assert_eq!(matrix("mem-bandwidth", &one, &full), []);
+        assert_eq!(matrix("mem-latency", &two, &Args::default()), []);
+    }
 
     #[test]
     fn spans_and_shares() {

@@ -140,7 +140,10 @@ fn fresh(args: &Args) -> Result<Plan, CliError> {
     let allowed = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
     let seed = args.seed.unwrap_or_else(|| sys::clock::wall_ns() ^ u64::from(std::process::id()));
     let count = u32::try_from(allowed.len()).unwrap_or(u32::MAX);
-    let plan = planning::plan(args, &cards(), count, seed)?;
+    let allowed_here = |cpu: &u32| allowed.contains(&(*cpu as usize));
+    let mut nodes = instruments::bench::ram::place::nodes(Path::new("/sys"));
+    nodes.iter_mut().for_each(|node| node.cpus.retain(allowed_here));
+    let plan = planning::plan(args, &cards(), &planning::Host { cpus: count, nodes }, seed)?;
     let here = plan.fake.is_none() && args.via.is_empty();
     if let Some(dir) = args.dir.as_ref().filter(|dir| here && !dir.is_dir()) {
         return Err(CliError::data(format!("--dir {}: there is no such directory", dir.display())));

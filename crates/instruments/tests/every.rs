@@ -92,7 +92,7 @@ fn setup(params: Params, dir: &Path) -> Setup {
 fn sets(card: &Card, cpus: u32) -> BTreeMap<Params, Vec<&'static str>> {
     let mut sets = BTreeMap::from([(card.resolve(&Params::default()).unwrap(), Vec::new())]);
     for variant in card.variants {
-        for params in card.expand(variant, cpus).unwrap() {
+        for params in card.expand(variant, cpus, &[]).unwrap() {
             sets.entry(params).or_default().extend(variant.headline);
         }
     }

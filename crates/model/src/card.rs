@@ -1,7 +1,7 @@
 //! A card: an instrument's data sheet. It is data, so that lists, documents and plans need no machine.
 
 use crate::metric::MetricInfo;
-use crate::params::{ParamError, ParamSpec, Params};
+use crate::params::{ParamError, ParamKind, ParamSpec, Params, show_cpus};
 
 /// Topic of an instrument, also a name that `run` accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,13 +93,23 @@ pub enum Tier {
 }
 
 /// One or more parameter sets that a run measures: `size=31|1KiB;impl=fast` stands for two.
-/// `threads=sweep` stands for 1, 2, 4 … all; `cpus=each` for every CPU by itself.
+/// `threads=sweep` stands for 1, 2, 4 … all; `cpus=each` for every CPU by itself. `cpus=nodes` stands for the CPUs of
+/// each NUMA node and `node=nodes` for each node that has memory; where there are not several, they stand for nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     pub tier: Tier,
     pub set: &'static str,
     /// Metrics of this variant that are headline rows.
     pub headline: &'static [&'static str],
+}
+
+/// A NUMA node, as far as variants depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    pub id: u32,
+    /// CPUs that may be used, ascending.
+    pub cpus: Vec<u32>,
+    pub memory: bool,
 }
 
 /// An instrument's data sheet.
@@ -148,8 +158,8 @@ impl Card {
     }
 
     /// The parameter sets of a variant, expanded and resolved; `cpus` is the number that `sweep` goes up to,
-    /// and `each` runs from 0 to the one below it.
-    pub fn expand(&self, variant: &Variant, cpus: u32) -> Result<Vec<Params>, ParamError> {
+    /// and `each` runs from 0 to the one below it. None where `nodes` are fewer than a variant needs.
+    pub fn expand(&self, variant: &Variant, cpus: u32, nodes: &[Node]) -> Result<Vec<Params>, ParamError> {
         let mut sets = vec![Params::default()];
         for pair in variant.set.split(';').map(str::trim).filter(|pair| !pair.is_empty()) {
             let Some((key, values)) = pair.split_once('=') else {
@@ -160,6 +170,7 @@ impl Card {
                 .flat_map(|value| match value {
                     "sweep" => thread_sweep(cpus),
                     "each" => (0..cpus).map(|cpu| cpu.to_string()).collect(),
+                    "nodes" => self.of_nodes(key, nodes),
                     _ => vec![value.to_owned()],
                 })
                 .collect();
@@ -168,6 +179,16 @@ impl Card {
             sets = sets.iter().flat_map(extend).collect();
         }
         sets.iter().map(|set| self.resolve(set)).collect()
+    }
+
+    /// A value for each node, as far as the parameter can have it.
+    fn of_nodes(&self, key: &str, nodes: &[Node]) -> Vec<String> {
+        let Some(spec) = self.param(key).filter(|_| nodes.len() > 1) else { return Vec::new() };
+        let value = |node: &Node| match spec.kind {
+            ParamKind::Cpus => (!node.cpus.is_empty()).then(|| show_cpus(&node.cpus)),
+            _ => node.memory.then(|| node.id.to_string()),
+        };
+        nodes.iter().filter_map(value).filter(|value| spec.canonical(value).is_ok()).collect()
     }
 }
 
@@ -186,7 +207,6 @@ fn thread_sweep(cpus: u32) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::ParamKind;
 
     const CARD: Card = Card {
         name: "x",
@@ -212,7 +232,8 @@ mod tests {
     #[test]
     fn variants_expand_to_products() {
         let variant = Variant { tier: Tier::Full, set: "size=7|1KiB;threads=sweep", headline: &[] };
-        let sets: Vec<String> = CARD.expand(&variant, 4).unwrap().iter().map(Params::to_string).collect();
+        let sets: Vec<String> =
+            CARD.expand(&variant, 4, &[]).unwrap().iter().map(Params::to_string).collect();
         assert_eq!(
             sets,
             [
@@ -231,8 +252,34 @@ mod tests {
         const CPUS: ParamSpec = ParamSpec { name: "cpus", kind: ParamKind::Cpus, default: "auto", says: "" };
         let card = Card { params: &[CPUS], ..CARD };
         let variant = Variant { tier: Tier::Full, set: "cpus=each", headline: &[] };
-        let sets: Vec<String> = card.expand(&variant, 3).unwrap().iter().map(Params::to_string).collect();
+        let sets: Vec<String> =
+            card.expand(&variant, 3, &[]).unwrap().iter().map(Params::to_string).collect();
         assert_eq!(sets, ["cpus=0", "cpus=1", "cpus=2"]);
+    }
+
+    #[test]
+    fn nodes_are_a_matrix_where_there_are_several() {
+        const CPUS: ParamSpec = ParamSpec { name: "cpus", kind: ParamKind::Cpus, default: "auto", says: "" };
+        const NODE: ParamSpec = ParamSpec {
+            name: "node",
+            kind: ParamKind::Choice(&["any", "0", "1", "2"]),
+            default: "any",
+            says: "",
+        };
+        let card = Card { params: &[CPUS, NODE], ..CARD };
+        let variant = Variant { tier: Tier::Full, set: "cpus=nodes;node=nodes", headline: &[] };
+        let sets = |nodes: &[Node]| -> Vec<String> {
+            card.expand(&variant, 5, nodes).unwrap().iter().map(Params::to_string).collect()
+        };
+        let node = |id, cpus: &[u32], memory| Node { id, cpus: cpus.to_vec(), memory };
+        let two = [node(0, &[0, 1, 4], true), node(1, &[2, 3], true)];
+        let matrix = ["cpus=0-1,4;node=0", "cpus=0-1,4;node=1", "cpus=2-3;node=0", "cpus=2-3;node=1"];
+        assert_eq!(sets(&two), matrix);
+        // Memory without CPUs, CPUs without memory, and a node that the parameter cannot name.
+        let mixed = [node(0, &[0], true), node(1, &[1], false), node(2, &[], true), node(40, &[], true)];
+        assert_eq!(sets(&mixed), ["cpus=0;node=0", "cpus=0;node=2", "cpus=1;node=0", "cpus=1;node=2"]);
+        assert_eq!(sets(&two[..1]), [""; 0]);
+        assert_eq!(sets(&[]), [""; 0]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub mod plan;
 pub mod reading;
 pub mod unit;
 
-pub use card::{Cadence, Card, Family, Need, Tier, Variant};
+pub use card::{Cadence, Card, Family, Need, Node, Tier, Variant};
 pub use fact::{Fact, FactValue};
 pub use finding::{Finding, Validity};
 pub use histogram::Histogram;

@@ -75,6 +75,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Full, set: "op=read|write|copy;threads=4", headline: &[] },
         Variant { tier: Tier::Full, set: "op=read;threads=sweep", headline: &[] },
         Variant { tier: Tier::Full, set: "op=read;threads=1;cpus=each", headline: &[] },
+        Variant { tier: Tier::Full, set: "op=read;threads=1|all;cpus=nodes;node=nodes", headline: &[] },
         Variant { tier: Tier::Full, set: "op=rdwr|fread|fwrite|fcopy;threads=1", headline: &[] },
         Variant {
             tier: Tier::Full,

@@ -101,6 +101,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Full, set: "mode=shuffled|stride;level=memory", headline: &[] },
         Variant { tier: Tier::Full, set: "level=memory;pages=huge", headline: &[] },
         Variant { tier: Tier::Full, set: "level=memory;cpus=each", headline: &[] },
+        Variant { tier: Tier::Full, set: "level=memory;cpus=nodes;node=nodes", headline: &[] },
     ],
 };
 

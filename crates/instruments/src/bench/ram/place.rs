@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use model::params::{ParamSpec, parse_bytes, parse_cpus, show_bytes, show_cpus};
-use model::{Finding, ParamKind, Setup, Size, Unfit, Validity};
+use model::{Finding, Node, ParamKind, Setup, Size, Unfit, Validity};
 
 /// Arrays and chains are at least this many times the last-level cache.
 pub const TIMES_CACHE: u64 = 4;
@@ -68,22 +68,21 @@ impl Place {
         Place::among(&nodes(Path::new("/sys")), setup)
     }
 
-    fn among(nodes: &[(u32, Vec<u32>)], setup: &Setup) -> Result<Place, Unfit> {
+    fn among(nodes: &[Node], setup: &Setup) -> Result<Place, Unfit> {
         let cpus = cpus(setup)?;
         let node = match setup.params.get("node") {
             None | Some("any") => None,
             Some(text) => Some(text.parse().map_err(|_| Unfit::new(format!("there is no node {text}")))?),
         };
         if let Some(node) = node
-            && !nodes.iter().any(|(id, _)| *id == node)
+            && !nodes.iter().any(|known| known.id == node)
         {
             return Err(Unfit::new(format!("there is no NUMA node {node} here")));
         }
         let mut touched_from: Vec<u32> = Vec::new();
         // Bound memory lies on its node whoever touches it.
         if nodes.len() > 1 && node.is_none() {
-            let home =
-                |(id, theirs): &(u32, Vec<u32>)| cpus.iter().any(|cpu| theirs.contains(cpu)).then_some(*id);
+            let home = |node: &Node| cpus.iter().any(|cpu| node.cpus.contains(cpu)).then_some(node.id);
             touched_from = nodes.iter().filter_map(home).collect();
         }
         let huge = setup.params.get("pages") == Some("huge");
@@ -120,16 +119,20 @@ fn cpus(setup: &Setup) -> Result<Vec<u32>, Unfit> {
     Ok(listed.into_iter().take(threads).collect())
 }
 
-/// NUMA nodes and their CPUs.
-fn nodes(sys: &Path) -> Vec<(u32, Vec<u32>)> {
+/// NUMA nodes as the kernel lists them; none where it knows of no such thing.
+#[must_use]
+pub fn nodes(sys: &Path) -> Vec<Node> {
     let folder = sys.join("devices/system/node");
-    let online = fs::read_to_string(folder.join("online")).unwrap_or_default();
-    let ids = parse_cpus(&online).unwrap_or_default();
-    let cpus = |id: u32| {
-        let list = fs::read_to_string(folder.join(format!("node{id}/cpulist"))).unwrap_or_default();
-        parse_cpus(&list).unwrap_or_default()
+    let list = |name: &str| parse_cpus(&fs::read_to_string(folder.join(name)).ok()?);
+    let ids = list("online").unwrap_or_default();
+    // Kernels before 2.6.24 do not say; there nodes had memory.
+    let with_memory = list("has_memory").unwrap_or_else(|| ids.clone());
+    let node = |&id: &u32| Node {
+        id,
+        cpus: list(&format!("node{id}/cpulist")).unwrap_or_default(),
+        memory: with_memory.contains(&id),
     };
-    ids.into_iter().map(|id| (id, cpus(id))).collect()
+    ids.iter().map(node).collect()
 }
 
 /// The memory that all arrays together may take.
@@ -309,25 +312,31 @@ mod tests {
         assert_eq!(of("threads=2;cpus=5").unwrap_err().why, "2 threads on 1 allowed CPUs");
     }
 
+    fn node(id: u32, cpus: &[u32]) -> Node {
+        Node { id, cpus: cpus.to_vec(), memory: true }
+    }
+
     #[test]
     fn nodes_come_from_a_planted_tree() {
         let sys = tempfile::tempdir().unwrap();
         let folder = sys.path().join("devices/system/node");
-        for (id, list) in [(0, "0-3\n"), (1, "4-7\n")] {
+        for (id, list) in [(0, "0-3\n"), (1, "4-7\n"), (2, "\n")] {
             fs::create_dir_all(folder.join(format!("node{id}"))).unwrap();
             fs::write(folder.join(format!("node{id}/cpulist")), list).unwrap();
         }
-        fs::write(folder.join("online"), "0-1\n").unwrap();
-        assert_eq!(nodes(sys.path()), [(0, vec![0, 1, 2, 3]), (1, vec![4, 5, 6, 7])]);
+        fs::write(folder.join("online"), "0-2\n").unwrap();
+        let known: Vec<_> = [node(0, &[0, 1, 2, 3]), node(1, &[4, 5, 6, 7]), node(2, &[])].into();
+        assert_eq!(nodes(sys.path()), known);
+        fs::write(folder.join("has_memory"), "0,2\n").unwrap();
+        assert_eq!(nodes(sys.path()).iter().map(|node| node.memory).collect::<Vec<_>>(), [true, false, true]);
         assert!(nodes(Path::new("/nonexistent")).is_empty());
     }
 
     #[test]
     fn a_stated_node_binds_and_any_is_the_node_of_the_cpu() {
-        let two = [(0, vec![0, 1]), (1, vec![2, 3])];
-        let at = |nodes: &[(u32, Vec<u32>)], params: &str| {
-            Place::among(nodes, &setup(params, &[0, 1, 2, 3], None, None))
-        };
+        let two = [node(0, &[0, 1]), node(1, &[2, 3])];
+        let at =
+            |nodes: &[Node], params: &str| Place::among(nodes, &setup(params, &[0, 1, 2, 3], None, None));
         let far = at(&two, "cpus=0;node=1").unwrap();
         assert_eq!((far.cpus.as_slice(), &far.kind), (&[0][..], &Kind { node: Some(1), ..Kind::default() }));
         assert_eq!(far.fillers, [0, 1, 2, 3]);
