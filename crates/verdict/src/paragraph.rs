@@ -261,6 +261,7 @@ mod tests {
             arms: vec![arm("ref"), arm("mini-1")],
             rows,
             ranks: Vec::new(),
+            ties: Vec::new(),
             index: Vec::new(),
             findings: Vec::new(),
             footnotes: Vec::new(),

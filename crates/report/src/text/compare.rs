@@ -11,7 +11,7 @@ use model::{Params, Validity};
 use super::grid::{Align, Cell, Grid, ranges};
 use super::names::{self, Key};
 use super::score::verdict;
-use super::{Look, Tone, cut, hang, notes, width, wrap};
+use super::{Look, Tone, cut, hang, notes, ranks, width, wrap};
 use crate::number::{self, Scale};
 
 /// One figure with its row for each arm after the base.
@@ -102,7 +102,7 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
             out.push_str(&format!("\n{} against {base}\n", arm.name));
             out.push_str(&ratios(&figures, place, &mut whys, look));
         }
-        out.push_str(&ranks(doc, &figures, look));
+        out.push_str(&ranks::table(doc, &figures, look));
     }
     out.push_str(&indexes(doc, look));
     out.push_str(&below(doc, &figures, all, &whys, look));
@@ -381,47 +381,6 @@ fn ratios(figures: &[Figure<'_>], place: usize, whys: &mut Whys, look: Look) -> 
         grid.row(cells);
     }
     grid.render(look.columns, look.paint)
-}
-
-/// Ranks of three or more machines: those that cannot be told apart share them.
-fn ranks(doc: &CompareDoc, figures: &[Figure<'_>], look: Look) -> String {
-    if doc.arms.len() < 3 || doc.ranks.is_empty() {
-        return String::new();
-    }
-    let names: Vec<(String, &str)> = doc
-        .arms
-        .iter()
-        .filter(|arm| doc.ranks.iter().any(|rank| rank.arm == arm.name))
-        .map(|arm| (cut(&arm.name, 16), arm.name.as_str()))
-        .collect();
-    let mut columns = vec![("rank", Align::Left)];
-    columns.extend(names.iter().map(|(name, _)| (name.as_str(), Align::Right)));
-    let mut grid = Grid::new(&columns);
-    for figure in figures {
-        let Some(row) = figure.any() else { continue };
-        let of = |arm: &str| {
-            doc.ranks.iter().find(|rank| {
-                rank.arm == arm
-                    && rank.instrument == row.instrument
-                    && rank.metric == row.metric
-                    && rank.params == row.params
-            })
-        };
-        if names.iter().all(|(_, arm)| of(arm).is_none()) {
-            continue;
-        }
-        let mut cells: Vec<Cell> = vec![figure.label.clone().into()];
-        cells.extend(names.iter().map(|(_, arm)| match of(arm) {
-            Some(rank) if rank.rank == rank.worst_rank => Cell::from(rank.rank.to_string()),
-            Some(rank) => Cell::from(format!("{}-{}", rank.rank, rank.worst_rank)),
-            None => Cell::from("-"),
-        }));
-        grid.row(cells);
-    }
-    if grid.is_empty() {
-        return String::new();
-    }
-    format!("\n{}", grid.render(look.columns, look.paint))
 }
 
 /// `index  1.24 (1.20 - 1.28) of ref-epyc-2c: geometric mean of 7 headline ratios`

@@ -84,12 +84,14 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
     let pairs = judge::Pairs::new(&prepared, options);
     let arms = 1..prepared.len();
     let rows: Vec<RowDoc> = arms.clone().flat_map(|arm| rows(&pairs, &prepared, arm, options)).collect();
+    let (ranks, ties) = ranking::ranks(&pairs, &prepared);
     let mut doc = CompareDoc {
         schema: "boxscore.compare/1".to_owned(),
         paragraph: String::new(),
         arms: sides.iter().map(arm_doc).collect(),
         rows,
-        ranks: ranking::ranks(&pairs, &prepared),
+        ranks,
+        ties,
         // A published machine has points, which have no part in an index.
         index: arms
             .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())

@@ -1,10 +1,10 @@
 //! The promises of `compare` on planted data: equal machines are not called different, different ones are, whichever
 //! side comes first.
 
-use crate::planted::{World, arm_side, run, side};
-use model::Better;
+use crate::planted::{World, arm_side, run, side, watch};
 use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, VerdictWord};
+use model::{Better, Unit};
 use proptest::prelude::*;
 use stats::Rng;
 use verdict::{CompareOptions, compare};
@@ -97,6 +97,30 @@ fn a_planted_tenth_is_found() {
         "{index:?}"
     );
     assert!(doc.ranks.iter().all(|rank| rank.rank == if rank.arm == "b" { 1 } else { 2 }));
+}
+
+#[test]
+fn ties_join_neighbours_and_do_not_carry_over() {
+    let mut rng = Rng::new(11);
+    let world = World { between: 0.004, within: 0.002, ..World::plain(1) };
+    let mut make = |name: &str, factor: f64| -> Vec<RunData> {
+        (0..10).map(|i| run(&format!("{name}{i}"), name, &world, factor, &mut rng)).collect()
+    };
+    // Each is 4 % from the next, within the margin of 5 %; the first and the third are 8 % apart.
+    let (slow, middle, fast, far) =
+        (make("slow", 1.0), make("middle", 1.04), make("fast", 1.08), make("far", 2.0));
+    let mut refused = make("refused", 3.0);
+    for run in &mut refused {
+        watch(run, "conditions", "throttled", Unit::Count, |_| 3.0);
+    }
+    let all = [("slow", &slow), ("far", &far), ("middle", &middle), ("refused", &refused), ("fast", &fast)];
+    let sides: Vec<_> = all.iter().map(|(name, runs)| side(name, runs.iter().collect())).collect();
+    let doc = compare(&sides, &CompareOptions::default());
+    let ranks: Vec<_> =
+        doc.ranks.iter().map(|rank| (rank.arm.as_str(), rank.rank, rank.worst_rank)).collect();
+    assert_eq!(ranks, [("far", 1, 1), ("fast", 2, 3), ("middle", 2, 4), ("slow", 3, 4)]);
+    let ties: Vec<&[String]> = doc.ties.iter().map(|tie| tie.arms.as_slice()).collect();
+    assert_eq!(ties, [["fast", "middle"], ["middle", "slow"]]);
 }
 
 #[test]
