@@ -109,6 +109,19 @@ fn brackets_overlap_where_ties_do_not_carry_over() {
 }
 
 #[test]
+fn clocks_that_differ_a_little_have_one_footnote() {
+    let mut doc = common::compare();
+    for (at, row) in doc.rows.iter_mut().enumerate() {
+        row.verdict = VerdictWord::CannotTell;
+        row.why = Some(format!("doubtful: the clock was 3.6{at} GHz against 4.20 GHz"));
+    }
+    let text = sound(&compare::table(&doc, false, Look::plain()), 80);
+    let last = doc.rows.len() - 1;
+    let folded = format!("(a) doubtful: the clock was 3.60 to 3.6{last} GHz against 4.20 GHz");
+    assert!(text.lines().any(|line| line == folded) && !text.contains("(b)"), "{text}");
+}
+
+#[test]
 fn beside_a_published_study() {
     let doc = common::published();
     let text = sound(&compare::table(&doc, false, Look::plain()), 80);

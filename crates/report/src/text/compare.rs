@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, RowDoc, VerdictWord};
-use model::{Params, Validity};
+use model::{Params, Validity, wording};
 
 use super::grid::{Align, Cell, Grid, ranges};
 use super::names::{self, Key};
@@ -113,10 +113,10 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
 #[derive(Clone, Default)]
 struct Whys(Vec<Why>);
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Why {
-    /// What held the verdict back.
-    held: String,
+    /// What held the verdict back, by row; they differ in their numbers at most.
+    held: Vec<String>,
     /// `runs` or `takes`.
     of: String,
     /// How many would settle it, by row.
@@ -140,12 +140,13 @@ impl Whys {
         };
         let mut clauses = why.split("; ");
         let held = clauses.next().unwrap_or_default();
-        let at = self.0.iter().position(|known| known.held == held).unwrap_or_else(|| {
-            let (held, of) = (held.to_owned(), String::new());
-            self.0.push(Why { held, of, needed: Vec::new(), other: Vec::new() });
+        let same = |known: &Why| known.held.iter().any(|one| wording::alike(one, held));
+        let at = self.0.iter().position(same).unwrap_or_else(|| {
+            self.0.push(Why::default());
             self.0.len() - 1
         });
         if let Some(known) = self.0.get_mut(at) {
+            known.held.push(held.to_owned());
             for clause in clauses {
                 if clause.starts_with("doubtful: ") {
                     // Said below with its figure.
@@ -181,7 +182,7 @@ impl Why {
     }
 
     fn text(&self) -> String {
-        let mut parts = vec![self.held.clone()];
+        let mut parts = wording::fold(self.held.iter().map(String::as_str));
         if let (Some(least), Some(most)) = (self.needed.iter().min(), self.needed.iter().max()) {
             let of = if *most == 1 { self.of.trim_end_matches('s') } else { &self.of };
             parts.push(match (*least > MANY, least == most) {
