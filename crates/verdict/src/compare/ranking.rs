@@ -121,7 +121,7 @@ pub fn index(pairs: &Pairs, prepared: &[Prepared<'_>], arm: usize) -> IndexDoc {
 /// The effect turned so that above 0 is better.
 fn goodness(judged: &Judged) -> Option<Effect> {
     let effect = judged.effect?;
-    if judged.better != Better::Lower {
+    if judged.row.better != Better::Lower {
         return Some(effect);
     }
     let i = effect.interval;
