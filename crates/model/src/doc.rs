@@ -277,8 +277,8 @@ pub struct RankDoc {
     pub worst_rank: u32,
 }
 
-/// Sides of which no pair could be told apart on one figure, best first. Ties do not carry over: a side may stand in two
-/// groups whose others differ.
+/// Neighbours of which no pair could be told apart on one figure, best first. Ties do not carry over: a side may stand
+/// in two groups whose others differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TieDoc {
     pub instrument: String,

@@ -2,11 +2,11 @@
 //!
 //! Lag 1 only: longer periods are not looked for (a slow drift shows at lag 1 as well).
 //!
-//! Two thresholds, since the two errors cost differently. Above 0.3 the interval is widened: that is cheap, and right
-//! for takes that do resemble each other. But independent takes exceed 0.3 in 6 to 8 % of series of 8 to 12 values, so a
-//! run of 20 figures would nearly always show a doubt that means nothing. A doubt is said only where independent
-//! values reach the coefficient less than once in a thousand, as for drift: about one clean run in fifty shows one.
-//! What is missed so among few takes is the word, never the wider interval.
+//! Two thresholds, since the two errors cost differently. Above 0.3 the interval is widened: that is cheap, and right for
+//! takes that do resemble each other. But independent takes exceed 0.3 in 6 to 8 % of series of 8 to 12 values, so that
+//! most runs of 20 figures would show a doubt that means nothing. A doubt is said only where independent values reach
+//! the coefficient less than once in a thousand, as for drift: about one clean run in fifty shows one. What is missed
+//! so among few takes is the word, never the wider interval.
 
 /// Above this lag-1 autocorrelation a series counts as fewer values.
 pub const WIDENED: f64 = 0.3;
@@ -25,8 +25,8 @@ pub fn lag1(values: &[f64]) -> Option<f64> {
     r.is_finite().then(|| r.clamp(-1.0, 1.0))
 }
 
-/// Whether n independent values would hardly ever have this coefficient, one-sided. Normal approximation with mean -1 / n
-/// and variance (n - 2)^2 / (n^2 (n - 1)).
+/// Whether n independent values would hardly ever have this coefficient, one-sided. Normal approximation with mean
+/// -1 / n and variance (n - 2)^2 / (n^2 (n - 1)).
 pub fn beyond_chance(lag1: f64, n: usize) -> bool {
     let n = n as f64;
     let spread = (n - 2.0) / (n * (n - 1.0).sqrt());

@@ -31,7 +31,7 @@ impl Section for Ranks {
         }
         let drawn: Vec<Markup> = rankings.iter().map(|ranking| figure(doc, ranking, &figures)).collect();
         let body = html! {
-            p class="mut" { "Best first. A bracket joins machines of which no pair can be told apart; 1-3 is the rank and the worst place." }
+            p class="mut" { "Best first. A bracket joins neighbours of which no pair can be told apart; 1-3 is the rank and the worst place." }
             (page::grid(&drawn))
         };
         Some(page::section("ranks", &title(doc, &rankings), &body))
@@ -88,10 +88,14 @@ fn figure(doc: &CompareDoc, ranking: &Ranking<'_>, figures: &[Figure<'_>]) -> Ma
             } }
         } } } }
         @for range in &ranking.brackets {
-            @let names: Vec<&str> = ranking.places.get(range.clone()).unwrap_or(&[]).iter().map(|rank| rank.arm.as_str()).collect();
-            span class="sr" { "cannot be told apart: " (names.join(", ")) }
+            span class="sr" { "cannot be told apart: " (names(ranking, range)) }
         }
     } }
+}
+
+fn names(ranking: &Ranking<'_>, range: &Range<usize>) -> String {
+    let places = ranking.places.get(range.clone()).unwrap_or(&[]);
+    places.iter().map(|rank| rank.arm.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// The cell of one lane in one line: a bracket that begins here, room, or nothing where one goes on.
@@ -122,9 +126,12 @@ mod tests {
 
     #[test]
     fn overlapping_brackets_stand_side_by_side() {
-        assert_eq!(lanes(&[0..2, 1..3, 3..5]), [vec![0..2, 3..5], vec![1..3]]);
+        let lanes_of = lanes(&[0..2, 1..3, 3..5]);
+        assert_eq!(lanes_of.len(), 2);
+        assert_eq!((&lanes_of[0][..], &lanes_of[1][0]), (&[0..2, 3..5][..], &(1..3)));
         assert!(lanes(&[]).is_empty());
-        let (begins, inside, outside) = (bracket(&[1..3], 1), bracket(&[1..3], 2), bracket(&[1..3], 0));
+        let lane = &lanes_of[0];
+        let (begins, inside, outside) = (bracket(lane, 3), bracket(lane, 4), bracket(lane, 2));
         assert!(begins.into_string().contains("rowspan=\"2\"") && inside.into_string().is_empty());
         assert!(outside.into_string().contains("tie-none"));
     }

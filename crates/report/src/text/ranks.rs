@@ -82,7 +82,7 @@ impl Ranking<'_> {
 }
 
 /// What the brackets and numbers mean.
-pub const KEY: &str = "best first; [ ] = not told apart; 1-3 = rank to worst place";
+pub const KEY: &str = "[ ] = neighbours not told apart; 1-3 = rank to worst place";
 
 /// One line a figure, broken between machines where it is too long.
 #[must_use]

@@ -1,7 +1,8 @@
 //! Ranks of the sides row by row, and the index of each arm against the base.
 //!
-//! A rank counts only sides that were called better; neighbours of which no pair was told apart are one tie group. The index takes every headline row of the base; a missing one
-//! makes it missing. Published points have neither interval nor part in it.
+//! A rank counts only sides that were called better; neighbours of which no pair was told apart are one tie group. The
+//! index takes every headline row of the base; a missing one makes it missing. Published points have neither interval
+//! nor part in it.
 
 use std::collections::BTreeSet;
 
