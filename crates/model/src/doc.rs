@@ -277,6 +277,16 @@ pub struct RankDoc {
     pub worst_rank: u32,
 }
 
+/// Neighbours of which no pair could be told apart on one figure, best first. Ties do not carry over: a side may stand
+/// in two groups whose others differ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TieDoc {
+    pub instrument: String,
+    pub metric: String,
+    pub params: Params,
+    pub arms: Vec<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexDoc {
     pub arm: String,
@@ -298,7 +308,10 @@ pub struct CompareDoc {
     pub paragraph: String,
     pub arms: Vec<ArmDoc>,
     pub rows: Vec<RowDoc>,
+    /// Figure by figure, the best side first; a side whose figure was refused has none.
     pub ranks: Vec<RankDoc>,
+    /// Neighbours in the order of the ranks.
+    pub ties: Vec<TieDoc>,
     pub index: Vec<IndexDoc>,
     pub findings: Vec<Finding>,
     /// Caveats, numbered as shown.

@@ -16,6 +16,7 @@ pub mod params;
 pub mod plan;
 pub mod reading;
 pub mod unit;
+pub mod wording;
 
 pub use card::{Cadence, Card, Family, Need, Node, Tier, Variant};
 pub use fact::{Fact, FactValue};

@@ -4,8 +4,8 @@ use model::doc::{CompareDoc, RowDoc, VerdictWord};
 
 use crate::number::{self, Scale};
 use crate::text::compare::{Figure, arms, doubtful, figures, index_text};
-use crate::text::notes;
 use crate::text::score::verdict;
+use crate::text::{notes, ranks};
 
 /// The comparison; other figures than headlines only with `all`.
 #[must_use]
@@ -16,6 +16,7 @@ pub fn compare(doc: &CompareDoc, all: bool) -> String {
         out.push_str("No figure that all of them have: nothing to compare.\n");
     } else {
         out.push_str(&table(doc, &figures));
+        out.push_str(&order(doc, &figures));
     }
     let mut lines: Vec<String> = Vec::new();
     if figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| doubtful(row)) {
@@ -68,6 +69,23 @@ fn table(doc: &CompareDoc, figures: &[Figure<'_>]) -> String {
             cells.push(of.map_or("-".to_owned(), ratio));
         }
         out.push_str(&row(&cells));
+    }
+    out
+}
+
+/// Three or more machines in order, those that cannot be told apart in brackets.
+fn order(doc: &CompareDoc, figures: &[Figure<'_>]) -> String {
+    let rankings = ranks::rankings(doc, figures);
+    if rankings.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "\n{}{}",
+        row(&["rank".to_owned(), escape(ranks::KEY)]),
+        row(&["---", "---"].map(str::to_owned))
+    );
+    for ranking in &rankings {
+        out.push_str(&row(&[escape(ranking.label), escape(&ranking.pieces().join(" "))]));
     }
     out
 }

@@ -136,6 +136,13 @@ fn several_runs_stand_side_by_side() {
     let text = report(&two);
     sound(&text);
     assert!(text.contains("Trust · nano-2") && text.contains("mini-1, nano-2"));
+    let ranks = text.split("<section id=\"ranks\"").nth(1).and_then(|rest| rest.split("</section>").next());
+    let ranks = ranks.expect("three machines have ranks");
+    let figures = common::three().ties.len();
+    assert_eq!(ranks.matches("class=\"tie\" rowspan=\"2\"").count(), figures);
+    assert_eq!(ranks.matches("cannot be told apart: mini-1, ref-epyc-2c<").count(), figures);
+    two.compare = Some(common::compare());
+    assert!(!report(&two).contains("<section id=\"ranks\""), "two machines have verdicts");
     assert!(text.len() < 1_000_000, "{} bytes", text.len());
 }
 

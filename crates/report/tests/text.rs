@@ -87,6 +87,41 @@ fn three_machines_with_prices() {
 }
 
 #[test]
+fn brackets_overlap_where_ties_do_not_carry_over() {
+    let mut doc = common::three();
+    let first = doc.ties[0].clone();
+    doc.ties
+        .insert(1, model::doc::TieDoc { arms: vec!["ref-epyc-2c".to_owned(), "nano-2".to_owned()], ..first });
+    let places = [("mini-1", 1, 2), ("ref-epyc-2c", 1, 3), ("nano-2", 2, 3)];
+    for (rank, (_, best, worst)) in doc.ranks.iter_mut().zip(places) {
+        (rank.rank, rank.worst_rank) = (best, worst);
+    }
+    let text = sound(&compare::table(&doc, false, Look::plain()), 80);
+    let line = "integer             [1-2 mini-1, 1-3 ref-epyc-2c] [1-3 ref-epyc-2c, 2-3 nano-2]";
+    assert!(text.lines().any(|found| found == line), "{text}");
+    // Many machines break lines between machines.
+    let one = doc.ranks[0].clone();
+    for at in 0..40 {
+        let arm = format!("machine-with-a-long-name-{at}");
+        doc.ranks.push(model::doc::RankDoc { arm, rank: 4, worst_rank: 43, ..one.clone() });
+    }
+    sound(&compare::table(&doc, false, Look::plain()), 80);
+}
+
+#[test]
+fn clocks_that_differ_a_little_have_one_footnote() {
+    let mut doc = common::compare();
+    for (at, row) in doc.rows.iter_mut().enumerate() {
+        row.verdict = VerdictWord::CannotTell;
+        row.why = Some(format!("doubtful: the clock was 3.6{at} GHz against 4.20 GHz"));
+    }
+    let text = sound(&compare::table(&doc, false, Look::plain()), 80);
+    let last = doc.rows.len() - 1;
+    let folded = format!("(a) doubtful: the clock was 3.60 to 3.6{last} GHz against 4.20 GHz");
+    assert!(text.lines().any(|line| line == folded) && !text.contains("(b)"), "{text}");
+}
+
+#[test]
 fn beside_a_published_study() {
     let doc = common::published();
     let text = sound(&compare::table(&doc, false, Look::plain()), 80);

@@ -85,7 +85,7 @@ pub fn summary(values: &[f64]) -> Result<Summary, Unfit> {
         Interval::around(mean, t * sd / (n as f64).sqrt())
     });
     let doubts = match lag1 {
-        Some(lag1) if lag1 > autocorrelation::DOUBTFUL => {
+        Some(lag1) if lag1 > autocorrelation::WIDENED && autocorrelation::beyond_chance(lag1, n) => {
             vec![Doubt::Autocorrelated { lag1, effective_n: effective }]
         }
         _ => Vec::new(),

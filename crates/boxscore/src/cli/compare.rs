@@ -112,6 +112,14 @@ fn document(loaded: &[Loaded], args: &Args) -> Result<CompareDoc, CliError> {
         cards: &cards,
     };
     let document = compare(&sides, &options);
+    let given = loaded.iter().zip(&document.arms);
+    if let Some((side, _)) =
+        given.into_iter().find(|(side, arm)| arm.runs.is_empty() && !side.runs.is_empty())
+    {
+        let text =
+            format!("every run of `{}` stands on another side too, so nothing is left of it", side.name);
+        return Err(CliError::usage(text).hint("name runs or labels that have none in common"));
+    }
     if document.rows.is_empty() {
         let error = CliError::data("these have no figure in common");
         return Err(match &args.metric {

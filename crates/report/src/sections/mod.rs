@@ -12,6 +12,7 @@ pub mod memory;
 pub mod methods;
 pub mod noise;
 pub mod other;
+pub mod ranks;
 pub mod score;
 pub mod takes;
 pub mod telemetry;
@@ -28,6 +29,7 @@ pub static ALL: &[&dyn Section] = &[
     &methods::SECTION,
     &noise::SECTION,
     &other::SECTION,
+    &ranks::SECTION,
     &score::SECTION,
     &telemetry::SECTION,
     &validity::SECTION,

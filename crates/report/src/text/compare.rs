@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, RowDoc, VerdictWord};
-use model::{Params, Validity};
+use model::{Params, Validity, wording};
 
 use super::grid::{Align, Cell, Grid, ranges};
 use super::names::{self, Key};
 use super::score::verdict;
-use super::{Look, Tone, cut, hang, notes, width, wrap};
+use super::{Look, Tone, cut, hang, notes, ranks, width, wrap};
 use crate::number::{self, Scale};
 
 /// One figure with its row for each arm after the base.
@@ -102,7 +102,7 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
             out.push_str(&format!("\n{} against {base}\n", arm.name));
             out.push_str(&ratios(&figures, place, &mut whys, look));
         }
-        out.push_str(&ranks(doc, &figures, look));
+        out.push_str(&ranks::table(doc, &figures, look));
     }
     out.push_str(&indexes(doc, look));
     out.push_str(&below(doc, &figures, all, &whys, look));
@@ -113,10 +113,10 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
 #[derive(Clone, Default)]
 struct Whys(Vec<Why>);
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Why {
-    /// What held the verdict back.
-    held: String,
+    /// What held the verdict back, by row; they differ in their numbers at most.
+    held: Vec<String>,
     /// `runs` or `takes`.
     of: String,
     /// How many would settle it, by row.
@@ -140,12 +140,13 @@ impl Whys {
         };
         let mut clauses = why.split("; ");
         let held = clauses.next().unwrap_or_default();
-        let at = self.0.iter().position(|known| known.held == held).unwrap_or_else(|| {
-            let (held, of) = (held.to_owned(), String::new());
-            self.0.push(Why { held, of, needed: Vec::new(), other: Vec::new() });
+        let same = |known: &Why| known.held.iter().any(|one| wording::alike(one, held));
+        let at = self.0.iter().position(same).unwrap_or_else(|| {
+            self.0.push(Why::default());
             self.0.len() - 1
         });
         if let Some(known) = self.0.get_mut(at) {
+            known.held.push(held.to_owned());
             for clause in clauses {
                 if clause.starts_with("doubtful: ") {
                     // Said below with its figure.
@@ -181,7 +182,7 @@ impl Why {
     }
 
     fn text(&self) -> String {
-        let mut parts = vec![self.held.clone()];
+        let mut parts = wording::fold(self.held.iter().map(String::as_str));
         if let (Some(least), Some(most)) = (self.needed.iter().min(), self.needed.iter().max()) {
             let of = if *most == 1 { self.of.trim_end_matches('s') } else { &self.of };
             parts.push(match (*least > MANY, least == most) {
@@ -381,47 +382,6 @@ fn ratios(figures: &[Figure<'_>], place: usize, whys: &mut Whys, look: Look) -> 
         grid.row(cells);
     }
     grid.render(look.columns, look.paint)
-}
-
-/// Ranks of three or more machines: those that cannot be told apart share them.
-fn ranks(doc: &CompareDoc, figures: &[Figure<'_>], look: Look) -> String {
-    if doc.arms.len() < 3 || doc.ranks.is_empty() {
-        return String::new();
-    }
-    let names: Vec<(String, &str)> = doc
-        .arms
-        .iter()
-        .filter(|arm| doc.ranks.iter().any(|rank| rank.arm == arm.name))
-        .map(|arm| (cut(&arm.name, 16), arm.name.as_str()))
-        .collect();
-    let mut columns = vec![("rank", Align::Left)];
-    columns.extend(names.iter().map(|(name, _)| (name.as_str(), Align::Right)));
-    let mut grid = Grid::new(&columns);
-    for figure in figures {
-        let Some(row) = figure.any() else { continue };
-        let of = |arm: &str| {
-            doc.ranks.iter().find(|rank| {
-                rank.arm == arm
-                    && rank.instrument == row.instrument
-                    && rank.metric == row.metric
-                    && rank.params == row.params
-            })
-        };
-        if names.iter().all(|(_, arm)| of(arm).is_none()) {
-            continue;
-        }
-        let mut cells: Vec<Cell> = vec![figure.label.clone().into()];
-        cells.extend(names.iter().map(|(_, arm)| match of(arm) {
-            Some(rank) if rank.rank == rank.worst_rank => Cell::from(rank.rank.to_string()),
-            Some(rank) => Cell::from(format!("{}-{}", rank.rank, rank.worst_rank)),
-            None => Cell::from("-"),
-        }));
-        grid.row(cells);
-    }
-    if grid.is_empty() {
-        return String::new();
-    }
-    format!("\n{}", grid.render(look.columns, look.paint))
 }
 
 /// `index  1.24 (1.20 - 1.28) of ref-epyc-2c: geometric mean of 7 headline ratios`

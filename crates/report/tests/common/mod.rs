@@ -11,7 +11,7 @@ pub use data::data;
 
 use model::doc::{
     ArmDoc, CompareDoc, FactDoc, IndexDoc, MachineDoc, MachineFacts, Noise, PriceDoc, RankDoc, RowDoc,
-    RunDoc, Scalar, SeriesDoc, VerdictWord,
+    RunDoc, Scalar, SeriesDoc, TieDoc, VerdictWord,
 };
 use model::metric::Better;
 use model::unit::Unit;
@@ -330,6 +330,7 @@ pub fn compare() -> CompareDoc {
             .map(|(figure, (ratio, half, verdict))| row(figure, us, base, ratio, half, verdict))
             .collect(),
         ranks: Vec::new(),
+        ties: Vec::new(),
         index: vec![IndexDoc {
             arm: us.to_owned(),
             reference: base.to_owned(),
@@ -367,6 +368,12 @@ pub fn three() -> CompareDoc {
                 worst_rank,
             });
         }
+        doc.ties.push(TieDoc {
+            instrument: figure.instrument.to_owned(),
+            metric: figure.metric.to_owned(),
+            params: params(figure.params),
+            arms: vec!["mini-1".to_owned(), "ref-epyc-2c".to_owned()],
+        });
     }
     let price = |amount| Some(PriceDoc { amount, currency: "USD".to_owned(), hourly: true });
     doc.arms.push(ArmDoc { price: price(0.05), ..arm("nano-2", false) });
@@ -416,6 +423,7 @@ pub fn published() -> CompareDoc {
         arms: vec![arm("mini-1", false), arm("xeon-e5620", true), arm("opteron-6134", true), arm("xeon-x3470", true)],
         rows,
         ranks: Vec::new(),
+        ties: Vec::new(),
         index: Vec::new(),
         findings: Vec::new(),
         footnotes: vec!["opteron-6134 has no CRC-32C instruction".to_owned()],

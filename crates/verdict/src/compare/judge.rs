@@ -6,34 +6,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::Better;
-use model::doc::Noise;
+use model::doc::{Noise, RowDoc};
 use stats::{Basis, Between, Effect, Held, Interval, Margin, Paired, Verdict};
 
 use super::clock::{self, Moved};
 use super::matching::{Match, RowKey, all_published_for, arm_name};
 use super::prepare::{Entry, Prepared, Row, Said};
-use super::{CompareOptions, why};
+use super::step::{self, Raised};
+use super::{CompareOptions, value, why};
 use crate::noise;
 
-/// What one pair of sides says of one row.
+/// What one pair of sides says of one row, and what ranks and indexes are drawn from.
 pub struct Judged {
+    pub row: RowDoc,
     pub key: RowKey,
-    pub better: Better,
-    pub headline: bool,
-    pub point: bool,
-    pub arm_value: Option<f64>,
-    pub base_value: Option<f64>,
-    /// arm / base.
-    pub ratio: Option<f64>,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-    pub p: Option<f64>,
-    pub p_holm: Option<f64>,
-    pub floor: Option<f64>,
-    pub noise: Option<Noise>,
-    pub margin: f64,
     pub verdict: Verdict,
-    pub why: Option<String>,
     pub effect: Option<Effect>,
 }
 
@@ -110,7 +97,12 @@ fn pair(
         let p_holm = if row.2 { heads[i] } else { rest[i] };
         let family = sizes[&row.2];
         let held = surroundings(&row.3, &row.4, &found, same);
-        conclude(row, found, Corrected { p: p[i], p_holm, family, margin }, &held)
+        let raised = step::raised(margin, (arm, &row.3), (base, &row.4));
+        let margin = raised.as_ref().map_or(margin, |raised| raised.margin);
+        let mut judged = conclude(row, &found, &Corrected { p: p[i], p_holm, family, margin, raised }, &held);
+        (judged.row.arm, judged.row.base) = (arm.side.name.clone(), base.side.name.clone());
+        value::price(&mut judged.row, arm.side, base.side, options);
+        judged
     });
     judged.collect()
 }
@@ -364,12 +356,15 @@ struct Corrected {
     p_holm: Option<f64>,
     family: usize,
     margin: Margin,
+    /// Where the margin is not the one asked for.
+    raised: Option<Raised>,
 }
 
+/// The row without the sides' names and prices.
 fn conclude(
     (key, better, headline, of_arm, of_base): Candidate<'_, '_>,
-    found: Found,
-    corrected: Corrected,
+    found: &Found,
+    corrected: &Corrected,
     around: &Surroundings,
 ) -> Judged {
     let value = |said: &Said<'_, '_>| match said {
@@ -378,7 +373,7 @@ fn conclude(
     };
     let (arm_value, base_value) = (value(&of_arm), value(&of_base));
     let plain = || Some(arm_value? / base_value?).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
-    let (estimate, interval, effect) = match &found {
+    let (estimate, interval, effect) = match found {
         Found::Paired(paired) => (Some(paired.estimate.exp()), paired.interval, paired.effect()),
         Found::Runs(between) => {
             (Some(between.estimate.exp()), Some(between.interval), Some(between.effect()))
@@ -386,36 +381,44 @@ fn conclude(
         Found::Point(_) | Found::Nothing(_) => (plain(), None, None),
         Found::Refused(_) => (None, None, None),
     };
-    let (floor, noise) = floor(&found);
+    let (floor, noise) = floor(found);
     let doubts = [&of_arm, &of_base].into_iter().find_map(|said| match said {
         Said::Measured(row) => row.doubt(),
         Said::Point(_) => None,
     });
-    let (verdict, held) = judge(&found, &corrected, better, around);
-    let Corrected { p, p_holm, family, margin } = corrected;
-    Judged {
+    let (verdict, held) = judge(found, corrected, better, around);
+    let row = RowDoc {
+        instrument: key.instrument.clone(),
+        metric: key.metric.clone(),
+        unit: key.unit,
         better,
+        params: key.params.clone(),
         headline,
-        point: matches!(found, Found::Point(_))
-            || matches!((&of_arm, &of_base), (Said::Point(_), _) | (_, Said::Point(_))),
+        arm: String::new(),
+        base: String::new(),
         arm_value,
         base_value,
         ratio: estimate,
         low: interval.map(|i| i.low.exp()),
         high: interval.map(|i| i.high.exp()),
-        p,
-        p_holm,
+        p: corrected.p,
+        p_holm: corrected.p_holm,
         floor,
         noise,
-        margin: margin.share(),
+        margin: corrected.margin.share(),
+        verdict: value::word(verdict),
         why: match held {
             Some(held) => Some(format!("doubtful: {held}")),
-            None => why::sentence(&found, verdict, margin, family, doubts),
+            None => {
+                let raised = corrected.raised.as_ref().map(|raised| raised.says.as_str());
+                why::sentence(found, verdict, (corrected.margin, raised), corrected.family, doubts)
+            }
         },
-        verdict,
-        effect,
-        key,
-    }
+        point: [&of_arm, &of_base].into_iter().any(|said| matches!(said, Said::Point(_))),
+        per_price: None,
+        per_watt: None,
+    };
+    Judged { row, key, verdict, effect }
 }
 
 /// The verdict, and what about the surroundings withholds a clearer one: what went on besides, however clear the

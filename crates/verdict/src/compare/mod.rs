@@ -3,7 +3,7 @@
 //!
 //! The first side is the base; `ratio` is arm / base. Two sides of one interleaved study are compared block by block,
 //! anything else run against run. Published points are shown and never judged. Not done here: choosing which runs
-//! belong to a side; runs of different configurations are reported, not sorted out.
+//! belong to a side, but that none counts on two; runs of different configurations are reported, not sorted out.
 
 mod clock;
 mod footnotes;
@@ -11,6 +11,8 @@ mod judge;
 mod matching;
 mod prepare;
 mod ranking;
+mod shared;
+mod step;
 mod value;
 pub(crate) mod why;
 
@@ -18,7 +20,6 @@ use model::data::{Price, Published, RunData};
 use model::doc::{ArmDoc, CompareDoc, MachineDoc, RowDoc};
 use model::{Card, Fact};
 
-use judge::Judged;
 use prepare::Prepared;
 
 pub use matching::{Match, all_published_for, published_for};
@@ -78,36 +79,40 @@ pub struct CompareOptions<'a> {
 /// Compares every side with the first.
 #[must_use]
 pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
-    let dropped = matching::dropped_keys(sides);
+    let given = sides;
+    let (sides, shared) = shared::apart(given);
+    let dropped = matching::dropped_keys(&sides);
     let prepared: Vec<Prepared<'_>> =
         sides.iter().map(|side| prepare::prepare(side, &dropped, options)).collect();
     let pairs = judge::Pairs::new(&prepared, options);
     let arms = 1..prepared.len();
-    let rows: Vec<RowDoc> = arms.clone().flat_map(|arm| rows(&pairs, &prepared, arm, options)).collect();
+    let rows: Vec<RowDoc> = arms.clone().flat_map(|arm| rows(&pairs, arm, options)).collect();
+    let (ranks, ties) = ranking::ranks(&pairs, &prepared);
     let mut doc = CompareDoc {
         schema: "boxscore.compare/1".to_owned(),
         paragraph: String::new(),
-        arms: sides.iter().map(arm_doc).collect(),
+        arms: sides.iter().zip(given).map(|(side, given)| arm_doc(side, given.runs.is_empty())).collect(),
         rows,
-        ranks: ranking::ranks(&pairs, &prepared),
+        ranks,
+        ties,
         // A published machine has points, which have no part in an index.
         index: arms
             .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
             .map(|arm| ranking::index(&pairs, &prepared, arm))
             .collect(),
         findings: prepared.iter().flat_map(footnotes::findings).collect(),
-        footnotes: footnotes::footnotes(&prepared, options),
+        footnotes: [shared, footnotes::footnotes(&prepared, options)].concat(),
     };
     doc.paragraph = crate::paragraph(&doc);
     doc
 }
 
-fn arm_doc(side: &Side<'_>) -> ArmDoc {
+fn arm_doc(side: &Side<'_>, published: bool) -> ArmDoc {
     ArmDoc {
         name: side.name.clone(),
         machine: side.machine.clone(),
         runs: side.runs.iter().map(|run| run.head.id.clone()).collect(),
-        published: side.runs.is_empty(),
+        published,
         price: side.price.as_ref().map(crate::run::price_doc),
         watts: side.watts,
         source: side.source.clone(),
@@ -115,13 +120,7 @@ fn arm_doc(side: &Side<'_>) -> ArmDoc {
 }
 
 /// The rows of one arm that are shown: headlines, points, and with `all` everything.
-fn rows(
-    pairs: &judge::Pairs,
-    prepared: &[Prepared<'_>],
-    arm: usize,
-    options: &CompareOptions<'_>,
-) -> Vec<RowDoc> {
-    let shown = |judged: &&Judged| options.all || judged.headline || judged.point;
-    let all = pairs.of(arm, 0).iter().filter(shown);
-    all.map(|judged| value::row(judged, prepared[arm].side, prepared[0].side, options)).collect()
+fn rows(pairs: &judge::Pairs, arm: usize, options: &CompareOptions<'_>) -> Vec<RowDoc> {
+    let shown = |row: &&RowDoc| options.all || row.headline || row.point;
+    pairs.of(arm, 0).iter().map(|judged| &judged.row).filter(shown).cloned().collect()
 }

@@ -1,41 +1,67 @@
 //! Ranks of the sides row by row, and the index of each arm against the base.
 //!
-//! A rank counts only sides that were called better. The index takes every headline row of the base; a missing one
-//! makes it missing. Published points have neither interval nor part in it.
+//! A rank counts only sides that were called better; neighbours of which no pair was told apart are one tie group. The
+//! index takes every headline row of the base; a missing one makes it missing. Published points have neither interval
+//! nor part in it.
 
 use std::collections::BTreeSet;
 
 use model::Better;
-use model::doc::{IndexDoc, RankDoc};
-use stats::{Dependence, Effect, Held, IndexError, Interval, Matrix, Verdict};
+use model::doc::{IndexDoc, RankDoc, TieDoc};
+use stats::{Dependence, Effect, Held, IndexError, Interval, Matrix, Rank, Verdict};
 
 use super::judge::{Judged, Pairs};
 use super::matching::RowKey;
 use super::prepare::Prepared;
 use crate::say;
 
-pub fn ranks(pairs: &Pairs, prepared: &[Prepared<'_>]) -> Vec<RankDoc> {
-    let mut all = Vec::new();
+/// Ranks figure by figure, the best side first, and which neighbours cannot be told apart.
+pub fn ranks(pairs: &Pairs, prepared: &[Prepared<'_>]) -> (Vec<RankDoc>, Vec<TieDoc>) {
+    let (mut all, mut ties) = (Vec::new(), Vec::new());
     for key in headlines(prepared) {
-        let having: Vec<usize> =
-            (0..prepared.len()).filter(|side| prepared[*side].rows.contains_key(&key)).collect();
+        let sound = |side: &usize| prepared[*side].rows.get(&key).is_some_and(|row| row.speaking().is_ok());
+        let having: Vec<usize> = (0..prepared.len()).filter(sound).collect();
         if having.len() < 2 {
             continue;
         }
         let matrix = matrix(pairs, &having, &key);
-        for (side, rank) in having.iter().zip(stats::ranks(&matrix)) {
+        let places = stats::ranks(&matrix);
+        let order = best_first(prepared, &having, &key, &places);
+        let name = |at: usize| prepared[having[at]].side.name.clone();
+        for at in &order {
             let narrow = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
             all.push(RankDoc {
                 instrument: key.instrument.clone(),
                 metric: key.metric.clone(),
                 params: key.params.clone(),
-                arm: prepared[*side].side.name.clone(),
-                rank: narrow(rank.rank),
-                worst_rank: narrow(rank.worst),
+                arm: name(*at),
+                rank: narrow(places[*at].rank),
+                worst_rank: narrow(places[*at].worst),
             });
         }
+        ties.extend(stats::tie_groups(&matrix, &order).into_iter().map(|group| TieDoc {
+            instrument: key.instrument.clone(),
+            metric: key.metric.clone(),
+            params: key.params.clone(),
+            arms: order[group].iter().map(|at| name(*at)).collect(),
+        }));
     }
-    all
+    (all, ties)
+}
+
+/// Places within `having`: by rank, then by the worst rank, then by the figure itself.
+fn best_first(prepared: &[Prepared<'_>], having: &[usize], key: &RowKey, places: &[Rank]) -> Vec<usize> {
+    let good = |at: usize| {
+        let row = prepared[having[at]].rows.get(key);
+        let value = row.and_then(super::prepare::Row::value).unwrap_or(f64::NAN);
+        if row.is_some_and(|row| row.better == Better::Lower) { -value } else { value }
+    };
+    let mut order: Vec<usize> = (0..having.len()).collect();
+    order.sort_by(|a, b| {
+        let place = |at: &usize| (places[*at].rank, places[*at].worst);
+        place(a).cmp(&place(b)).then_with(|| good(*b).total_cmp(&good(*a)))
+    });
+    order
 }
 
 /// Headline rows in the order in which the sides name them.
@@ -96,7 +122,7 @@ pub fn index(pairs: &Pairs, prepared: &[Prepared<'_>], arm: usize) -> IndexDoc {
 /// The effect turned so that above 0 is better.
 fn goodness(judged: &Judged) -> Option<Effect> {
     let effect = judged.effect?;
-    if judged.better != Better::Lower {
+    if judged.row.better != Better::Lower {
         return Some(effect);
     }
     let i = effect.interval;

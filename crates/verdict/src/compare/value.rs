@@ -1,4 +1,4 @@
-//! A judged row as a document, with its value for money and for power.
+//! What a judged row is worth for money and for power.
 //!
 //! Goodness is the ratio where higher is better and its inverse where lower is. Hourly and purchase prices are never
 //! mixed unless a life in hours turns the one into the other; currencies never are.
@@ -8,39 +8,17 @@ use model::data::Price;
 use model::doc::{RowDoc, VerdictWord};
 use stats::Verdict;
 
-use super::judge::Judged;
 use super::{CompareOptions, Side};
 
-pub fn row(judged: &Judged, arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions<'_>) -> RowDoc {
-    let goodness = judged.ratio.map(|ratio| if judged.better == Better::Lower { 1.0 / ratio } else { ratio });
+/// Fills in what a row is worth for its price and its power.
+pub fn price(row: &mut RowDoc, arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions<'_>) {
+    let goodness = row.ratio.map(|ratio| if row.better == Better::Lower { 1.0 / ratio } else { ratio });
     let per = |cost: Option<f64>| Some(goodness? / cost?).filter(|value| value.is_finite());
-    RowDoc {
-        instrument: judged.key.instrument.clone(),
-        metric: judged.key.metric.clone(),
-        unit: judged.key.unit,
-        better: judged.better,
-        params: judged.key.params.clone(),
-        headline: judged.headline,
-        arm: arm.name.clone(),
-        base: base.name.clone(),
-        arm_value: judged.arm_value,
-        base_value: judged.base_value,
-        ratio: judged.ratio,
-        low: judged.low,
-        high: judged.high,
-        p: judged.p,
-        p_holm: judged.p_holm,
-        floor: judged.floor,
-        noise: judged.noise,
-        margin: judged.margin,
-        verdict: word(judged.verdict),
-        why: judged.why.clone(),
-        point: judged.point,
-        per_price: per(price_ratio(arm, base, options.life_hours).ok()),
-        per_watt: per(watt_ratio(arm, base)),
-    }
+    row.per_price = per(price_ratio(arm, base, options.life_hours).ok());
+    row.per_watt = per(watt_ratio(arm, base));
 }
 
+/// The word of the documents.
 pub const fn word(verdict: Verdict) -> VerdictWord {
     match verdict {
         Verdict::Better => VerdictWord::Better,

@@ -10,7 +10,7 @@ use crate::say;
 pub fn sentence(
     found: &Found,
     verdict: Verdict,
-    margin: Margin,
+    (margin, raised): (Margin, Option<&str>),
     family: usize,
     doubt: Option<&str>,
 ) -> Option<String> {
@@ -22,6 +22,9 @@ pub fn sentence(
             parts.extend(settled_by(found, held, margin, family));
         }
         _ => {}
+    }
+    if matches!(found, Found::Paired(_) | Found::Runs(_)) {
+        parts.extend(raised.map(str::to_owned));
     }
     parts.extend(doubt.map(|doubt| format!("doubtful: {doubt}")));
     (!parts.is_empty()).then(|| parts.join("; "))

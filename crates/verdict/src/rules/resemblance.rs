@@ -1,4 +1,5 @@
-//! Successive takes that resemble each other tell less than their number: lag-1 autocorrelation over 0.3.
+//! Successive takes that resemble each other tell less than their number: lag-1 autocorrelation over 0.3 and beyond
+//! chance. Within chance the interval is wider all the same, without a word.
 
 use model::{Finding, Validity};
 use stats::Doubt;
@@ -29,6 +30,10 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
         return unknown(KIND, "no figure has enough takes to see whether they resemble each other");
     }
     settle(bad, good, |n| {
-        Finding::new(KIND, Validity::Ok, format!("the takes of {} are independent", say::count(n, "figure")))
+        Finding::new(
+            KIND,
+            Validity::Ok,
+            format!("the takes of {} resemble each other no more than by chance", say::count(n, "figure")),
+        )
     })
 }

@@ -1,10 +1,10 @@
 //! The promises of `compare` on planted data: equal machines are not called different, different ones are, whichever
 //! side comes first.
 
-use crate::planted::{World, arm_side, run, side};
-use model::Better;
+use crate::planted::{World, arm_side, run, side, watch};
 use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, VerdictWord};
+use model::{Better, Unit};
 use proptest::prelude::*;
 use stats::Rng;
 use verdict::{CompareOptions, compare};
@@ -97,6 +97,82 @@ fn a_planted_tenth_is_found() {
         "{index:?}"
     );
     assert!(doc.ranks.iter().all(|rank| rank.rank == if rank.arm == "b" { 1 } else { 2 }));
+}
+
+#[test]
+fn ties_join_neighbours_and_do_not_carry_over() {
+    let mut rng = Rng::new(11);
+    let world = World { between: 0.004, within: 0.002, ..World::plain(1) };
+    let mut make = |name: &str, factor: f64| -> Vec<RunData> {
+        (0..10).map(|i| run(&format!("{name}{i}"), name, &world, factor, &mut rng)).collect()
+    };
+    // Each is 4 % from the next, within the margin of 5 %; the first and the third are 8 % apart.
+    let (slow, middle, fast, far) =
+        (make("slow", 1.0), make("middle", 1.04), make("fast", 1.08), make("far", 2.0));
+    let mut refused = make("refused", 3.0);
+    for run in &mut refused {
+        watch(run, "conditions", "throttled", Unit::Count, |_| 3.0);
+    }
+    let all = [("slow", &slow), ("far", &far), ("middle", &middle), ("refused", &refused), ("fast", &fast)];
+    let sides: Vec<_> = all.iter().map(|(name, runs)| side(name, runs.iter().collect())).collect();
+    let doc = compare(&sides, &CompareOptions::default());
+    let ranks: Vec<_> =
+        doc.ranks.iter().map(|rank| (rank.arm.as_str(), rank.rank, rank.worst_rank)).collect();
+    assert_eq!(ranks, [("far", 1, 1), ("fast", 2, 3), ("middle", 2, 4), ("slow", 3, 4)]);
+    let ties: Vec<&[String]> = doc.ties.iter().map(|tie| tie.arms.as_slice()).collect();
+    assert_eq!(ties, [["fast", "middle"], ["middle", "slow"]]);
+}
+
+#[test]
+fn a_run_on_two_sides_counts_once() {
+    let mut rng = Rng::new(12);
+    let world = World { between: 0.003, ..World::plain(1) };
+    let runs: Vec<RunData> = (0..6).map(|i| run(&format!("r{i}"), "m", &world, 1.0, &mut rng)).collect();
+    let judge = |pool: &[RunData], one: &[RunData]| {
+        let sides = [side("pool", pool.iter().collect()), side("one", one.iter().collect())];
+        compare(&sides, &CompareOptions::default())
+    };
+    let (shared, apart) = (judge(&runs, &runs[5..]), judge(&runs[..5], &runs[5..]));
+    assert_eq!(shared.rows, apart.rows);
+    assert_eq!(shared.arms, apart.arms);
+    assert_eq!(shared.footnotes, ["pool: without run r5, counted as one only"]);
+    assert!(apart.footnotes.is_empty());
+    // Arms of one run share it by right.
+    let study = run("s", "m", &World::plain(1).arms(&[1.0, 1.1]), 1.0, &mut rng);
+    let doc = compare(&[arm_side(&study, "arm0"), arm_side(&study, "arm1")], &CompareOptions::default());
+    assert!(
+        doc.arms.iter().all(|arm| arm.runs == ["s"])
+            && !doc.footnotes.iter().any(|note| note.contains("without"))
+    );
+}
+
+#[test]
+fn a_coarse_clock_raises_the_margin() {
+    let mut rng = Rng::new(13);
+    let world = World { between: 0.002, ..World::plain(1) };
+    let mut make = |name: &str, factor: f64, step: Option<f64>| -> Vec<RunData> {
+        let mut all: Vec<RunData> =
+            (0..10).map(|i| run(&format!("{name}{i}"), name, &world, factor, &mut rng)).collect();
+        for (run, step) in all.iter_mut().filter_map(|run| Some((run, step?))) {
+            watch(run, "timer", "step", Unit::Second, |_| step);
+            let last = run.series.len() - 1;
+            run.series[last].points.iter_mut().for_each(|point| point.window_ns = 80_000_000);
+        }
+        all
+    };
+    let base = make("a", 1.0, None);
+    let mut judge = |factor: f64, step: Option<f64>| {
+        let arm = make("b", factor, step);
+        let sides = [side("a", base.iter().collect()), side("b", arm.iter().collect())];
+        let row = compare(&sides, &CompareOptions::default()).rows.remove(0);
+        (row.verdict, (row.margin * 1e6).round() / 1e6, row.why)
+    };
+    // Takes last 50 ms: steps of 20 ms are 40 % of one.
+    let why = "the margin is 40 %: the clock of b steps by 20.0 ms in takes of 50.0 ms";
+    assert_eq!(judge(1.2, None), (VerdictWord::Better, 0.05, None));
+    assert_eq!(judge(1.2, Some(1e-9)), (VerdictWord::Better, 0.05, None));
+    assert_eq!(judge(1.2, Some(0.02)), (VerdictWord::Tie, 0.4, Some(why.to_owned())));
+    assert_eq!(judge(1.2, Some(0.09)).1, 0.05, "no step is as long as the take that found it");
 }
 
 #[test]

@@ -1,0 +1,43 @@
+//! `boxscore compare` end to end: runs that stand on two sides, and three sides in order.
+
+mod common;
+
+use common::Bench;
+use model::doc::CompareDoc;
+
+#[test]
+fn a_run_on_two_sides_counts_on_one() {
+    let bench = Bench::new();
+    for _ in 0..2 {
+        bench.fake(&["--takes", "6", "--label", "pool"]).expect(0, &[]);
+    }
+    let said = bench.run(&["compare", "pool", "latest", "--json"]).expect(0, &[]);
+    let document: CompareDoc = serde_json::from_str(&said.out).expect("a document");
+    let (pool, latest) = (&document.arms[0], &document.arms[1]);
+    assert_eq!((pool.runs.len(), latest.runs.len()), (1, 1));
+    assert_ne!(pool.runs, latest.runs);
+    let note = format!("pool: without run {}, counted as latest only", &latest.runs[0][..12]);
+    assert!(document.footnotes.contains(&note), "{:?}", document.footnotes);
+    let text = bench.run(&["compare", "pool", "latest"]).expect(0, &[]).out;
+    assert!(text.contains("pool: without run"), "{text}");
+    bench.run(&["compare", "pool", "latest", "latest~1"]).expect(2, &["nothing is left of it"]);
+}
+
+#[test]
+fn three_sides_have_brackets() {
+    let bench = Bench::new();
+    for _ in 0..3 {
+        bench.fake(&["--takes", "6"]).expect(0, &[]);
+    }
+    let names = ["compare", "latest~2", "latest~1", "latest"];
+    let said = bench.run(&[&names[..], &["--json"]].concat()).expect(0, &[]);
+    let document: CompareDoc = serde_json::from_str(&said.out).expect("a document");
+    assert!(
+        !document.ties.is_empty() && document.ties.iter().all(|tie| tie.arms.len() == 3),
+        "{:?}",
+        document.ties
+    );
+    let text = bench.run(&names).expect(0, &[]).out;
+    assert!(text.contains("[1-3 latest"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
