@@ -27,10 +27,40 @@ fn a_round_trip_gives_the_same_bytes() {
     let again = other.run(&["export", "--all"]).expect(0, &[]).out;
     assert_eq!(once, again);
     for head in bench.heads() {
-        assert_eq!(bench.data(&head.id), other.data(&head.id));
+        let run = bench.data(&head.id);
+        assert_eq!(run, other.data(&head.id));
+        // Where it was measured, too.
+        assert!(!run.origin.hostname.is_empty() && !run.origin.target.is_empty(), "{:?}", run.origin);
+        assert_eq!(run.origin.build, run.head.build);
     }
     other.run(&["import", &file]).expect(0, &["0 added", "2 were there"]);
     assert_eq!(other.run(&["export", "--all"]).expect(0, &[]).out, once);
+}
+
+#[test]
+fn clock_offsets_and_the_origin_are_in_the_round_trip() {
+    let bench = study();
+    let id = bench.heads()[0].id.clone();
+    let offset = store::ClockOffset { at_ns: 7, offset_ns: -5, error_ns: 3 };
+    let mut store = store::Store::open(&bench.store(), store::Mode::ReadWrite).expect("the store");
+    store.add_clock_offset(&id, &offset).expect("an offset");
+    store.close().expect("it closes");
+    let once = bench.run(&["export", &id]).expect(0, &[]).out;
+    std::fs::write(bench.path("once.json"), &once).expect("a file");
+    let other = Bench::new();
+    other.run(&["import", &bench.path("once.json").display().to_string()]).expect(0, &["1 added"]);
+    assert_eq!(other.only().clock_offsets, [offset]);
+    assert_eq!(other.only(), bench.data(&id));
+    assert_eq!(other.run(&["export"]).expect(0, &[]).out, once);
+    // An export of an earlier version has neither.
+    let mut plain: serde_json::Value = serde_json::from_str(&once).expect("an export");
+    for field in ["origin", "clock_offsets"] {
+        plain["runs"][0].as_object_mut().and_then(|run| run.remove(field)).expect(field);
+    }
+    let third = Bench::new();
+    std::fs::write(third.path("old.json"), plain.to_string()).expect("a file");
+    third.run(&["import", "old.json"]).expect(0, &["1 added"]);
+    assert_eq!(third.only().head, bench.data(&id).head);
 }
 
 #[test]
