@@ -258,17 +258,17 @@ fn check_schema(
         let what = format!("an SQLite database of another program (application id {id:#x})");
         return Err(StoreError::Foreign { path: path.to_path_buf(), what });
     }
+    if found > known {
+        return Err(StoreError::Newer { path: path.to_path_buf(), found, known });
+    }
     if !blank {
-        // The number stands twice in the file: where the two differ, a bit has changed.
+        // The number stands twice in the file; an older one that differs is damage, and must not be migrated.
         let said =
             db.query_row("SELECT max(version) FROM schema_version", [], |row| row.get::<_, Option<i64>>(0));
         if said.map_err(fail)? != Some(found) {
             let what = format!("its header says schema {found}, and its tables another one");
             return Err(StoreError::Corrupt { path: path.to_path_buf(), what });
         }
-    }
-    if found > known {
-        return Err(StoreError::Newer { path: path.to_path_buf(), found, known });
     }
     if options.mode == Mode::ReadOnly {
         return match found {
