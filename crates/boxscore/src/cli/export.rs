@@ -36,7 +36,7 @@ pub enum Format {
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct Args {
-    /// Runs of the store: ids, labels, latest, latest~N [default: latest]
+    /// Runs of the store: ids, labels (each of their runs), latest, latest~N [default: latest]
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// Every run of the store
@@ -65,10 +65,8 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     } else {
         let mut ids: Vec<String> = Vec::new();
         for name in &args.runs {
-            let id = resolve::run_id(name, &store)?;
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
+            let more = resolve::run_ids(name, &store)?;
+            ids.extend(more.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
         }
         ids
     };
