@@ -1,5 +1,6 @@
-//! What a machine's name means: this machine, a measured one, a sheet, a published or a reference machine. The one place
-//! that decides it, for every verb. Runs and labels are `resolve`'s.
+//! What a machine's name means: this machine, a measured one, a sheet, a published or a reference machine.
+//!
+//! The one place that decides it, for every verb. Runs and labels are `resolve`'s.
 
 use instruments::facts::{Root, scan};
 use model::data::RunHead;

@@ -112,6 +112,32 @@ fn bench_text_has_gos_shape() {
 }
 
 #[test]
+fn of_a_damaged_store_the_rest_is_saved() {
+    let bench = Bench::new();
+    bench.fake(&["--takes", "3", "--label", "good"]).expect(0, &[]);
+    bench.fake(&["--takes", "3", "--label", "evil"]).expect(0, &[]);
+    let ids: Vec<String> = bench.heads().into_iter().map(|head| head.id).collect();
+    // The second run's machine is fine, and a note of it is not.
+    bench.run(&["note", &ids[1], "to be damaged"]).expect(0, &[]);
+    let mut bytes = std::fs::read(bench.store()).expect("the store");
+    let text = b"to be damaged";
+    let places: Vec<usize> =
+        (0..bytes.len() - text.len()).filter(|&at| bytes[at..].starts_with(text)).collect();
+    places.iter().for_each(|&at| bytes[at] ^= 0x80);
+    std::fs::write(bench.store(), bytes).expect("the store");
+    bench
+        .run(&["show", &ids[1]])
+        .expect(1, &["s.db is damaged: ", "hint: restore a backup", "boxscore export --all"]);
+    bench
+        .run(&["export", "--all", "-o", "saved.json"])
+        .expect(3, &["is left out: the store", "saved.json: 1 run"]);
+    let other = Bench::new();
+    let file = bench.path("saved.json").display().to_string();
+    other.run(&["import", &file]).expect(0, &["1 added"]);
+    assert_eq!(other.only().head.id, ids[0]);
+}
+
+#[test]
 fn refusals_say_what_to_do() {
     let bench = Bench::new();
     bench.run(&["export"]).expect(1, &["error: ", "boxscore run"]);

@@ -3,7 +3,6 @@
 //! Formats are told by their content; each has its file in `importers`. Importing twice changes nothing.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use model::data::RunData;
 use model::doc::DoneDoc;
@@ -72,8 +71,9 @@ struct All {
 impl All {
     fn add(&mut self, file: &Path, read: Read) -> Result<(), CliError> {
         let name = file.display().to_string();
+        let now_ns = i64::try_from(sys::clock::wall_ns()).unwrap_or(i64::MAX);
         for run in read.runs {
-            check::started(&run, now_ns()?).map_err(|what| own::refused(&name, &run, what))?;
+            check::started(&run, now_ns).map_err(|what| own::refused(&name, &run, what))?;
             for (known, of) in self.runs.iter().zip(&self.files) {
                 if let Some(what) = store::conflict(known, &run) {
                     let text = format!("run {}: differs between {of} and {name}: {what}", run.head.id);
@@ -98,14 +98,6 @@ impl All {
 
 const DIFFERS: &str =
     "one of the two was changed: leave out the wrong one, or name another store with --store";
-
-/// Wall clock: ns since 1970.
-fn now_ns() -> Result<i64, CliError> {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.ok().and_then(|since| i64::try_from(since.as_nanos()).ok()).ok_or_else(|| {
-        CliError::data("the clock of this machine is outside 1970 to 2262").hint("set it, then import again")
-    })
-}
 
 fn same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {

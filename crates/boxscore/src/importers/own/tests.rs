@@ -15,6 +15,16 @@ fn key(text: &str) -> SeriesKey {
     }
 }
 
+fn origin(text: &str) -> Origin {
+    Origin {
+        hostname: text.into(),
+        boot_id: Some(text.into()),
+        build: "b".into(),
+        target: "t".into(),
+        clock_source: None,
+    }
+}
+
 fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
     let plan = r#"{"version": 1, "seed": 18446744073709551615, "level": "named", "cells": [], "arms": [],
         "machines": [], "takes": {"Fixed": 3}, "warm_up": 1, "take_seconds": 0.1, "budget_seconds": null,
@@ -57,13 +67,7 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
             takes: 1,
             faults: 1,
         },
-        origin: Origin {
-            hostname: text.into(),
-            boot_id: Some(text.into()),
-            build: "b".into(),
-            target: "t".into(),
-            clock_source: None,
-        },
+        origin: origin(text),
         clock_offsets: vec![ClockOffset { at_ns: u64::MAX, offset_ns: i64::MIN, error_ns: 1 }],
         plan,
         facts,
