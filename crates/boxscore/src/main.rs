@@ -8,6 +8,7 @@ mod error;
 mod ids;
 mod importers;
 mod link;
+mod names;
 mod out;
 mod paths;
 mod planning;

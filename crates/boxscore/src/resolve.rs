@@ -19,6 +19,7 @@ use crate::catalogue::{self, PublishedMachine};
 use crate::cli::Global;
 use crate::error::{CliError, nearest};
 use crate::ids::short;
+use crate::names::{self, Machine};
 use crate::{importers, out, paths, present};
 
 /// Runs that are pooled, and earlier runs that the noise is taken from, at the most.
@@ -44,6 +45,44 @@ pub fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
         [head] => Ok(head.id.clone()),
         many => Err(ambiguous(name, many.iter().map(|head| candidate(head)))),
     }
+}
+
+/// The runs that a name means, oldest first: every run of a label, or the one that [`run_id`] finds.
+pub fn run_ids(name: &str, store: &Store) -> Result<Vec<String>, CliError> {
+    let labelled = labelled(name, store)?;
+    if labelled.is_empty() { run_id(name, store).map(|id| vec![id]) } else { Ok(ids_of(&labelled)) }
+}
+
+/// One run to show: of a label that several runs of one machine have, the newest complete one, which is said.
+pub fn one_run(name: &str, store: &Store) -> Result<String, CliError> {
+    let labelled = labelled(name, store)?;
+    let newest = labelled.iter().rfind(|head| is_whole(head)).or(labelled.last());
+    match newest {
+        Some(newest) if labelled.len() > 1 => {
+            if labelled.iter().any(|head| head.machine_id != newest.machine_id) {
+                return Err(ambiguous(name, labelled.iter().map(candidate)));
+            }
+            out::say(&format!(
+                "note: {} runs have the label {name}; this is the newest: {} (`boxscore history --label` lists them)",
+                labelled.len(),
+                short(&newest.id)
+            ));
+            Ok(newest.id.clone())
+        }
+        _ => run_id(name, store),
+    }
+}
+
+/// The runs of a label; `latest` is none.
+fn labelled(name: &str, store: &Store) -> Result<Vec<RunHead>, CliError> {
+    if latest(name)?.is_some() {
+        return Ok(Vec::new());
+    }
+    store.heads(&Filter { label: Some(name.to_owned()), ..Filter::default() }).map_err(present::store_error)
+}
+
+fn ids_of(heads: &[RunHead]) -> Vec<String> {
+    heads.iter().map(|head| head.id.clone()).collect()
 }
 
 fn known_names(heads: &[RunHead]) -> String {
@@ -113,6 +152,22 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// A machine of which nothing else is known yet.
+    fn new(name: impl Into<String>, machine: MachineDoc) -> Loaded {
+        Loaded {
+            name: name.into(),
+            machine,
+            runs: Vec::new(),
+            earlier: Vec::new(),
+            arm: None,
+            published: Vec::new(),
+            facts: Vec::new(),
+            price: None,
+            watts: None,
+            source: None,
+        }
+    }
+
     #[must_use]
     pub fn side(&self) -> Side<'_> {
         Side {
@@ -257,9 +312,16 @@ impl Resolver {
             self.heads.iter().filter(|head| fits(head)).cloned().collect()
         };
         let labelled = by(&|head| head.label.as_deref() == Some(of_run));
-        let machine = by(&|head| head.machine == of_run || head.machine_id == of_run);
-        let published = self.machines.iter().find(|machine| machine.name == of_run).cloned();
-        let id = self.id(of_run, labelled.is_empty() && machine.is_empty() && published.is_none())?;
+        let sheets = match &self.store {
+            Some(store) => store.sheets().map_err(present::store_error)?,
+            None => Vec::new(),
+        };
+        let known = names::all(of_run, &self.heads, &sheets, &self.machines);
+        let measured = |head: &RunHead| {
+            known.iter().any(|one| matches!(one, Machine::Measured(machine) if machine.id == head.machine_id))
+        };
+        let machine = by(&measured);
+        let id = self.id(of_run, labelled.is_empty() && known.is_empty())?;
         let one = by(&|head| Some(&head.id) == id.as_ref());
         let mut meanings: Vec<(String, Vec<RunHead>)> = Vec::new();
         for (what, heads) in [("label", labelled), ("machine", machine), ("run", one)] {
@@ -269,35 +331,42 @@ impl Resolver {
                 meanings.push((format!("the {what} {of_run}"), heads));
             }
         }
-        if meanings.is_empty()
-            && let Some(sheet) = self.sheet(of_run)?
-        {
-            return Ok(sheet_side(&sheet));
-        }
-        if meanings.is_empty()
-            && let Some((reference, runs)) = catalogue::reference_named(of_run)?
-        {
-            return of_runs(runs, &reference).map(|loaded| Loaded { name: reference, ..loaded });
-        }
-        match (meanings.as_slice(), published) {
-            ([], Some(machine)) => Ok(published_side(&machine)),
-            ([(_, heads)], None) => {
+        // A sheet has no figures: beside runs of the same name it is not meant here.
+        let others: Vec<&Machine> = known
+            .iter()
+            .filter(|one| match one {
+                Machine::This(..) | Machine::Measured(_) => false,
+                Machine::Sheet(_) => meanings.is_empty(),
+                Machine::Published(_) | Machine::Reference(_) => true,
+            })
+            .collect();
+        match (meanings.as_slice(), others.as_slice()) {
+            ([(_, heads)], []) => {
                 let heads = heads.clone();
                 self.pool(name, &heads, arm)
             }
-            ([], None) => Err(self.unknown(name)),
-            (many, published) => {
-                let published = published.map(|machine| format!("the published machine {}", machine.name));
-                Err(ambiguous(name, many.iter().map(|(what, _)| what.clone()).chain(published)))
+            ([], [other]) => self.without_runs(other, &sheets)?.ok_or_else(|| self.unknown(name)),
+            ([], []) => Err(self.unknown(name)),
+            (many, others) => {
+                let others = others.iter().map(|one| one.says());
+                Err(ambiguous(name, many.iter().map(|(what, _)| what.clone()).chain(others)))
             }
         }
     }
 
-    /// The sheet of a machine that was imported without runs.
-    fn sheet(&self, name: &str) -> Result<Option<MachineSheet>, CliError> {
-        let Some(store) = &self.store else { return Ok(None) };
-        let sheets = store.sheets().map_err(present::store_error)?;
-        Ok(sheets.into_iter().find(|sheet| sheet.name == name || sheet.id == name))
+    /// A machine that the store has no run of.
+    fn without_runs(&self, machine: &Machine, sheets: &[MachineSheet]) -> Result<Option<Loaded>, CliError> {
+        match machine {
+            Machine::This(..) | Machine::Measured(_) => Ok(None),
+            Machine::Sheet(of) => Ok(sheets.iter().find(|sheet| sheet.id == of.id).map(sheet_side)),
+            Machine::Published(of) => {
+                Ok(self.machines.iter().find(|machine| machine.name == *of).map(published_side))
+            }
+            Machine::Reference(of) => match catalogue::reference_named(of)? {
+                Some((name, runs)) => of_runs(runs, &name).map(|loaded| Some(Loaded { name, ..loaded })),
+                None => Ok(None),
+            },
+        }
     }
 
     /// The run that an id or its beginning means; several are an error only where nothing else is meant.
@@ -377,18 +446,9 @@ impl Resolver {
         }
         let earlier = self.earlier(newest, chosen, &runs)?;
         let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
-        Ok(Loaded {
-            name: name.to_owned(),
-            machine: MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() },
-            price: newest.price.clone(),
-            watts: newest.watts,
-            runs,
-            earlier,
-            arm,
-            published: Vec::new(),
-            facts,
-            source: None,
-        })
+        let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
+        let (price, watts) = (newest.price.clone(), newest.watts);
+        Ok(Loaded { runs, earlier, arm, facts, price, watts, ..Loaded::new(name, machine) })
     }
 
     /// Other runs of the same machine and class: what the noise between runs is taken from.
@@ -433,32 +493,22 @@ impl Resolver {
 
 fn published_side(machine: &PublishedMachine) -> Loaded {
     Loaded {
-        name: machine.name.clone(),
-        machine: MachineDoc { id: String::new(), name: machine.name.clone() },
-        runs: Vec::new(),
-        earlier: Vec::new(),
-        arm: None,
         published: machine.figures.clone(),
         facts: machine.facts.clone(),
         price: machine.price.clone(),
         watts: machine.watts,
         source: Some(machine.study.clone()),
+        ..Loaded::new(&machine.name, MachineDoc { id: String::new(), name: machine.name.clone() })
     }
 }
 
 /// A machine that is known from a sheet only: facts, and no figures.
 fn sheet_side(sheet: &MachineSheet) -> Loaded {
+    let machine = MachineDoc { id: sheet.id.clone(), name: sheet.name.clone() };
     Loaded {
-        name: sheet.name.clone(),
-        machine: MachineDoc { id: sheet.id.clone(), name: sheet.name.clone() },
-        runs: Vec::new(),
-        earlier: Vec::new(),
-        arm: None,
-        published: Vec::new(),
         facts: sheet.facts.clone(),
-        price: None,
-        watts: None,
         source: Some(sheet.source.clone()),
+        ..Loaded::new(&sheet.name, machine)
     }
 }
 
@@ -483,16 +533,9 @@ fn pasted_side(pasted: &Pasted) -> Loaded {
         note: String::new(),
     };
     Loaded {
-        name: pasted.name.clone(),
-        machine: MachineDoc { id: String::new(), name: pasted.name.clone() },
-        runs: Vec::new(),
-        earlier: Vec::new(),
-        arm: None,
         published: pasted.rows.iter().map(figure).collect(),
-        facts: Vec::new(),
-        price: None,
-        watts: None,
         source: Some("a pasted line".to_owned()),
+        ..Loaded::new(&pasted.name, MachineDoc { id: String::new(), name: pasted.name.clone() })
     }
 }
 
@@ -524,16 +567,8 @@ pub fn of_runs(runs: Vec<RunData>, name: &str) -> Result<Loaded, CliError> {
     let runs: Vec<RunData> =
         runs.into_iter().filter(|run| run.head.machine_id == newest.machine_id).collect();
     let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
-    Ok(Loaded {
-        name: newest.label.clone().unwrap_or_else(|| newest.machine.clone()),
-        machine: MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() },
-        price: newest.price.clone(),
-        watts: newest.watts,
-        runs,
-        earlier: Vec::new(),
-        arm: None,
-        published: Vec::new(),
-        facts,
-        source: None,
-    })
+    let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
+    let called = newest.label.clone().unwrap_or_else(|| newest.machine.clone());
+    let (price, watts) = (newest.price.clone(), newest.watts);
+    Ok(Loaded { price, watts, runs, facts, ..Loaded::new(called, machine) })
 }

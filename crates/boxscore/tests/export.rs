@@ -27,10 +27,40 @@ fn a_round_trip_gives_the_same_bytes() {
     let again = other.run(&["export", "--all"]).expect(0, &[]).out;
     assert_eq!(once, again);
     for head in bench.heads() {
-        assert_eq!(bench.data(&head.id), other.data(&head.id));
+        let run = bench.data(&head.id);
+        assert_eq!(run, other.data(&head.id));
+        // Where it was measured, too.
+        assert!(!run.origin.hostname.is_empty() && !run.origin.target.is_empty(), "{:?}", run.origin);
+        assert_eq!(run.origin.build, run.head.build);
     }
     other.run(&["import", &file]).expect(0, &["0 added", "2 were there"]);
     assert_eq!(other.run(&["export", "--all"]).expect(0, &[]).out, once);
+}
+
+#[test]
+fn clock_offsets_and_the_origin_are_in_the_round_trip() {
+    let bench = study();
+    let id = bench.heads()[0].id.clone();
+    let offset = store::ClockOffset { at_ns: 7, offset_ns: -5, error_ns: 3 };
+    let mut store = store::Store::open(&bench.store(), store::Mode::ReadWrite).expect("the store");
+    store.add_clock_offset(&id, &offset).expect("an offset");
+    store.close().expect("it closes");
+    let once = bench.run(&["export", &id]).expect(0, &[]).out;
+    std::fs::write(bench.path("once.json"), &once).expect("a file");
+    let other = Bench::new();
+    other.run(&["import", &bench.path("once.json").display().to_string()]).expect(0, &["1 added"]);
+    assert_eq!(other.only().clock_offsets, [offset]);
+    assert_eq!(other.only(), bench.data(&id));
+    assert_eq!(other.run(&["export"]).expect(0, &[]).out, once);
+    // An export of an earlier version has neither.
+    let mut plain: serde_json::Value = serde_json::from_str(&once).expect("an export");
+    for field in ["origin", "clock_offsets"] {
+        plain["runs"][0].as_object_mut().and_then(|run| run.remove(field)).expect(field);
+    }
+    let third = Bench::new();
+    std::fs::write(third.path("old.json"), plain.to_string()).expect("a file");
+    third.run(&["import", "old.json"]).expect(0, &["1 added"]);
+    assert_eq!(third.only().head, bench.data(&id).head);
 }
 
 #[test]
@@ -79,6 +109,32 @@ fn bench_text_has_gos_shape() {
         );
     }
     assert!(text.contains("Unit B/s better=higher\n") && text.contains("\ncpu: Planted CPU\n"), "{text}");
+}
+
+#[test]
+fn of_a_damaged_store_the_rest_is_saved() {
+    let bench = Bench::new();
+    bench.fake(&["--takes", "3", "--label", "good"]).expect(0, &[]);
+    bench.fake(&["--takes", "3", "--label", "evil"]).expect(0, &[]);
+    let ids: Vec<String> = bench.heads().into_iter().map(|head| head.id).collect();
+    // The second run's machine is fine, and a note of it is not.
+    bench.run(&["note", &ids[1], "to be damaged"]).expect(0, &[]);
+    let mut bytes = std::fs::read(bench.store()).expect("the store");
+    let text = b"to be damaged";
+    let places: Vec<usize> =
+        (0..bytes.len() - text.len()).filter(|&at| bytes[at..].starts_with(text)).collect();
+    places.iter().for_each(|&at| bytes[at] ^= 0x80);
+    std::fs::write(bench.store(), bytes).expect("the store");
+    bench
+        .run(&["show", &ids[1]])
+        .expect(1, &["s.db is damaged: ", "hint: restore a backup", "boxscore export --all"]);
+    bench
+        .run(&["export", "--all", "-o", "saved.json"])
+        .expect(3, &["is left out: the store", "saved.json: 1 run"]);
+    let other = Bench::new();
+    let file = bench.path("saved.json").display().to_string();
+    other.run(&["import", &file]).expect(0, &["1 added"]);
+    assert_eq!(other.only().head.id, ids[0]);
 }
 
 #[test]

@@ -60,7 +60,9 @@ fn a_damaged_store_is_named() {
     let mut file = fs::read(bench.store()).expect("the store");
     file[4096..].fill(0xA5);
     fs::write(bench.store(), file).expect("the store");
-    bench.fake(&["--takes", "3"]).expect(1, &["the store", "s.db is damaged", "keep a copy"]);
+    bench
+        .fake(&["--takes", "3"])
+        .expect(1, &["the store", "s.db is damaged", "keep a copy", "restore a backup"]);
 }
 
 #[test]

@@ -35,6 +35,73 @@ fn another_store_is_imported_whole() {
     bench.run(&["import", &file]).expect(2, &["the store itself"]);
 }
 
+/// The export of a planted run, one change made to its text.
+fn changed(text: &str, edit: &dyn Fn(&mut serde_json::Value)) -> String {
+    let mut document: serde_json::Value = serde_json::from_str(text).expect("an export");
+    edit(&mut document["runs"][0]);
+    document.to_string()
+}
+
+#[test]
+fn a_run_that_does_not_hold_together_is_refused() {
+    use serde_json::json;
+    let bench = Bench::new();
+    bench.fake(&["--takes", "3", "--price", "0.2/h", "--watts", "40"]).expect(0, &[]);
+    let sound = bench.run(&["export"]).expect(0, &[]).out;
+    let other = Bench::new();
+    std::fs::write(other.path("good.csv"), "machine,cores\ngood,4\n").expect("a file");
+    type Edit = fn(&mut serde_json::Value);
+    let cases: [(Edit, &str); 17] = [
+        (|run| run["seconds"] = json!(-1.0), "seconds is -1, and must be 0 or more"),
+        (|run| run["seconds"] = json!({"bits": "7ff8000000000000"}), "seconds is NaN"),
+        (|run| run["started_ns"] = json!(0), "started_ns is 0 (1970-01-01 00:00"),
+        (|run| run["started_ns"] = json!(i64::MAX), "in the future: one of the two clocks is wrong"),
+        (|run| run["takes"][1]["cell"] = json!(9), "takes[1].cell is 9, and the plan's cells are 1"),
+        (|run| run["takes"][1]["arm"] = json!(2), "takes[1].arm is 2, and the plan's arms are 1"),
+        (|run| run["takes"][1]["seq"] = json!(0), "takes[1].seq is 0, which an earlier take has"),
+        (|run| run["takes"][1]["end_ns"] = json!(0), "takes[1] ends at 0 ns, before its start"),
+        (|run| run["series"][0]["points"][0][0] = json!(77), "points[0] is of take 77, which is not there"),
+        (|run| run["series"][0]["points"][0][1] = json!(77), "points[0] is of block 77"),
+        (|run| run["series"][0]["arm"] = json!("nobody"), "the plan has no arm `nobody`"),
+        (|run| run["series"][0]["unit"] = json!("furlong"), "unknown variant `furlong`"),
+        (|run| run["series"][0]["unit"] = json!("degC"), "the unit is `degC`, and that of"),
+        (|run| run["series"][0]["better"] = json!("lower"), "better is `lower`, and that of"),
+        (|run| run["price"]["amount"] = json!(0.0), "price.amount is 0, and must be above 0"),
+        (|run| run["watts"] = json!(-4.0), "watts is -4, and must be above 0"),
+        (|run| run["plan"]["arms"] = json!([]), "plan.arms is empty"),
+    ];
+    for (edit, said) in cases {
+        std::fs::write(other.path("x.json"), changed(&sound, &edit)).expect("a file");
+        other.run(&["import", "good.csv", "x.json"]).expect(1, &["error: x.json:", said, "hint: "]);
+        assert!(!other.store().exists(), "{said}: something was kept");
+    }
+    std::fs::write(other.path("x.json"), &sound).expect("a file");
+    other.run(&["import", "x.json"]).expect(0, &["1 added"]);
+    assert_eq!(other.only(), bench.only());
+}
+
+#[test]
+fn two_runs_of_one_id_must_be_the_same() {
+    let bench = Bench::new();
+    bench.fake(&["--takes", "3"]).expect(0, &[]);
+    let sound = bench.run(&["export"]).expect(0, &[]).out;
+    let other = Bench::new();
+    let faster = |run: &mut serde_json::Value| run["series"][0]["points"][2][5] = serde_json::json!(4e9);
+    std::fs::write(other.path("a.json"), &sound).expect("a file");
+    std::fs::write(other.path("b.json"), changed(&sound, &faster)).expect("a file");
+    std::fs::write(other.path("m.csv"), "machine,cores\ngood,4\n").expect("a file");
+    other
+        .run(&["import", "a.json", "b.json"])
+        .expect(1, &["differs between a.json and b.json", "of take 2", "hint"]);
+    assert!(!other.store().exists(), "something was kept");
+    other.run(&["import", "a.json", "a.json"]).expect(0, &["1 added"]);
+    other
+        .run(&["import", "m.csv", "b.json"])
+        .expect(1, &["error: b.json: run ", "with other content", "of take 2"]);
+    assert!(sheets(&other).is_empty(), "a sheet was kept");
+    assert_eq!(other.only(), bench.only());
+}
+
 #[test]
 fn of_wrong_files_nothing_is_kept() {
     let bench = Bench::new();

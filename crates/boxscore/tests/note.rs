@@ -58,6 +58,16 @@ fn a_machine_keeps_facts_and_gives_its_price_to_its_runs() {
     assert_eq!(fact("memory.slots").value, Some(Scalar::Number(4.0)));
     assert_eq!(fact("memory.slots").source, "added by hand");
     assert_eq!(fact("rack.row").value, Some(Scalar::Text("B 12".into())));
+    assert_eq!(fact("memory.slots").why.as_deref(), Some("added by hand"));
+    bench.run(&["note", "planted", "--fact", "cpu.cores=12"]).expect(0, &[]);
+    let alone = bench.run(&["inspect", "planted"]).expect(0, &[]).out;
+    let row =
+        |text: &str, key: &str| text.lines().find(|line| line.contains(key)).unwrap_or_default().to_owned();
+    assert!(row(&alone, "memory.slots").ends_with("added by hand"), "{alone}");
+    assert!(alone.contains("added by hand; read was 4"), "{alone}");
+    // Side by side there is no column for sources: a footnote says it.
+    let both = bench.run(&["inspect", "planted", "xeon-x3470"]).expect(0, &[]).out;
+    assert!(row(&both, "DIMM slots").contains("4 (") && both.contains(") added by hand"), "{both}");
     assert_eq!(fact("note").value, Some(Scalar::Text("loud; hot".into())));
 }
 

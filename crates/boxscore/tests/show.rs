@@ -82,3 +82,45 @@ fn a_wrong_name_says_what_to_do() {
     assert_eq!((error.schema.as_str(), error.kind.as_str()), ("boxscore.error/1", "data"));
     bench.run(&["show", "--line", "--json"]).expect(2, &[]);
 }
+
+#[test]
+fn a_label_of_several_runs_is_shown_reported_and_exported() {
+    let bench = Bench::new();
+    for _ in 0..2 {
+        bench.fake(&["--takes", "3", "--label", "box1"]).expect(0, &[]);
+    }
+    bench.fake(&["--takes", "3"]).expect(0, &[]);
+    let ids: Vec<String> = bench.heads().into_iter().map(|head| head.id).collect();
+    let said =
+        bench.run(&["show", "box1", "--json"]).expect(0, &["2 runs have the label box1", "the newest"]);
+    let document: RunDoc = serde_json::from_str(&said.out).expect("a document");
+    assert_eq!(document.run, ids[1]);
+    let text = bench.run(&["export", "box1", &ids[0]]).expect(0, &[]).out;
+    let export: serde_json::Value = serde_json::from_str(&text).expect("a document");
+    let exported: Vec<&str> =
+        export["runs"].as_array().expect("runs").iter().filter_map(|r| r["run"].as_str()).collect();
+    assert_eq!(exported, [ids[0].as_str(), ids[1].as_str()]);
+    bench.run(&["report", "box1", "-o", "x.html"]).expect(0, &[]);
+    let html = std::fs::read_to_string(bench.path("x.html")).expect("the report");
+    let has = |id: &String| html.contains(common::short(id));
+    assert!(has(&ids[0]) && has(&ids[1]) && !has(&ids[2]), "runs of the report");
+    // What is written goes to one run, so there the name must say which.
+    bench.run(&["note", "box1", "x"]).expect(1, &["`box1` may mean any of 2"]);
+}
+
+#[test]
+fn a_label_of_several_machines_is_not_one_run() {
+    let bench = Bench::new();
+    bench.fake(&["--takes", "3", "--label", "pair"]).expect(0, &[]);
+    let text = bench.run(&["export"]).expect(0, &[]).out;
+    let id = bench.only().head.id;
+    let other =
+        text.replace(&id, &format!("{}x", &id[..id.len() - 1])).replace("planted planted", "planted other");
+    let study = bench.only().head.study;
+    let other = other.replace(&study, &format!("{}x", &study[..study.len() - 1]));
+    std::fs::write(bench.path("other.json"), other).expect("a file");
+    bench.run(&["import", "other.json"]).expect(0, &["1 added"]);
+    bench.run(&["show", "pair"]).expect(1, &["`pair` may mean any of 2: run "]);
+    let text = bench.run(&["export", "pair", "--format", "bench"]).expect(0, &[]).out;
+    assert_eq!(text.lines().filter(|line| line.starts_with("run: ")).count(), 2, "{text}");
+}

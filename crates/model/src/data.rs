@@ -129,10 +129,32 @@ pub struct TakeHead {
     pub refusals: Vec<Finding>,
 }
 
+/// Where a run was measured, and by what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub hostname: String,
+    pub boot_id: Option<String>,
+    /// Version and source hash of the program, and its target triple.
+    pub build: String,
+    pub target: String,
+    pub clock_source: Option<String>,
+}
+
+/// Offset of a machine's monotonic clock from the program's, with its error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockOffset {
+    pub at_ns: u64,
+    pub offset_ns: i64,
+    pub error_ns: u64,
+}
+
 /// Everything of one run on one machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunData {
     pub head: RunHead,
+    /// Its build is the head's.
+    pub origin: Origin,
+    pub clock_offsets: Vec<ClockOffset>,
     pub plan: Plan,
     pub facts: Vec<Fact>,
     pub series: Vec<Series>,

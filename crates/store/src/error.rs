@@ -39,9 +39,11 @@ pub enum StoreError {
     Busy { run: String },
     #[error("run {run} was not opened for writing by this process")]
     Unclaimed { run: String },
+    #[error("run {run} is in the store {path} with other content: {what}", path = path.display())]
+    Differs { path: PathBuf, run: String, what: String },
     #[error("{path}: {what}", path = path.display())]
     Io { path: PathBuf, what: String },
-    #[error("the store {path} holds something that this build cannot read: {what}", path = path.display())]
+    #[error("the store {path} is damaged, or a newer boxscore wrote it: {what}", path = path.display())]
     Data { path: PathBuf, what: String },
     #[error("the database engine refused for {path}: {what}", path = path.display())]
     Sql { path: PathBuf, what: String },
@@ -68,6 +70,7 @@ impl StoreError {
             StoreError::Ambiguous { .. } => "ambiguous-run",
             StoreError::Busy { .. } => "run-busy",
             StoreError::Unclaimed { .. } => "run-unclaimed",
+            StoreError::Differs { .. } => "run-differs",
             StoreError::Io { .. } => "store-io",
             StoreError::Data { .. } => "store-data",
             StoreError::Sql { .. } => "store-sql",
@@ -84,11 +87,10 @@ impl StoreError {
             StoreError::Directory { path } => {
                 format!("did you mean --store {}?", path.join(FILE_NAME).display())
             }
-            StoreError::Foreign { .. } => "name another file with --store; this one was not changed".into(),
-            StoreError::Corrupt { path, .. } => format!(
-                "keep a copy; `sqlite3 {0} .recover` can save what is readable; measure into another file with --store",
-                path.display()
-            ),
+            StoreError::Foreign { .. } => {
+                "name another file with --store; this one was not changed; if it was a store, restore a backup".into()
+            }
+            StoreError::Corrupt { path, .. } | StoreError::Data { path, .. } => salvage(path),
             StoreError::Newer { .. } => "use a newer boxscore, or another file with --store".into(),
             StoreError::Older { .. } => {
                 "open it once for writing: `boxscore run` migrates it after a backup".into()
@@ -112,8 +114,8 @@ impl StoreError {
             StoreError::NoRun { .. } => "`boxscore history` lists the runs".into(),
             StoreError::Ambiguous { .. } => "give more of the id".into(),
             StoreError::Busy { .. } => "wait for it, or start a run of your own".into(),
+            StoreError::Differs { .. } => "leave the run out, or name another file with --store".into(),
             StoreError::Unclaimed { .. } | StoreError::Io { .. } | StoreError::Sql { .. } => return None,
-            StoreError::Data { .. } => "a newer boxscore may read it".into(),
         };
         Some(text)
     }
@@ -147,11 +149,47 @@ impl StoreError {
             Some(ErrorCode::NotADatabase) => {
                 StoreError::Foreign { path, what: "not an SQLite database".into() }
             }
-            Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupt { path, what },
             Some(ErrorCode::SystemIoFailure) => StoreError::Io { path, what },
-            _ => StoreError::Sql { path, what },
+            _ => match damage(error) {
+                Some(what) => StoreError::Corrupt { path, what },
+                None => StoreError::Sql { path, what },
+            },
         }
     }
+}
+
+/// What of an error only a damaged file explains, in words of ours: every statement of ours fits its schema.
+fn damage(error: &rusqlite::Error) -> Option<String> {
+    use rusqlite::Error as E;
+    Some(match error {
+        E::FromSqlConversionFailure(column, ..) => format!("a value in column {column} is not of its type"),
+        E::IntegralValueOutOfRange(column, number) => {
+            format!("the number {number} in column {column} is out of range")
+        }
+        E::Utf8Error(..) => "a text in it is not UTF-8".to_owned(),
+        E::InvalidColumnType(_, name, found) => {
+            format!("the column `{name}` holds a value of type {found}, which it cannot have")
+        }
+        E::QueryReturnedNoRows => "a row is missing".to_owned(),
+        E::SqlInputError { .. } => "a table or a column is missing".to_owned(),
+        E::SqliteFailure(..) => match error.sqlite_error_code()? {
+            ErrorCode::DatabaseCorrupt => "its pages or its tables do not fit together".to_owned(),
+            ErrorCode::TooBig | ErrorCode::OutOfMemory | ErrorCode::TypeMismatch => {
+                "a value in it has an impossible size or type".to_owned()
+            }
+            ErrorCode::Unknown => "a table or a column is missing".to_owned(),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+fn salvage(path: &Path) -> String {
+    format!(
+        "restore a backup, or save what can be read: keep a copy, then `boxscore export --all --store {0} -o saved.json` \
+         or `sqlite3 {0} .recover`; measure into another file with --store",
+        path.display()
+    )
 }
 
 /// The file that stands in a store's directory when only the directory is known.

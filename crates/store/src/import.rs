@@ -1,12 +1,15 @@
 //! Whole runs from another store or file. Importing twice changes nothing; what is there already stays.
 
-use model::data::{RunData, Status, TakeHead};
-use model::reading::Take;
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::FactValue;
+use model::data::{Origin, RunData, Status, TakeHead};
+use model::reading::{SeriesKey, Take, Value};
 use rusqlite::{OptionalExtension, Transaction};
 
 use crate::rows::{self, Place, Series};
-use crate::write::{NewRun, Origin};
-use crate::{Result, Store};
+use crate::write::NewRun;
+use crate::{MachineSheet, Result, Store, StoreError, machine};
 
 /// What an import changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,16 +19,20 @@ pub struct Imported {
 }
 
 impl Store {
-    /// Adds runs that are not here yet, and takes that runs here do not have yet, in one transaction.
-    pub fn import(&mut self, runs: &[RunData]) -> Result<Imported> {
+    /// Adds runs that are not here yet, takes that runs here do not have yet, and sheets, in one transaction. A run
+    /// that is here with other content is refused, and nothing is added.
+    pub fn import(&mut self, runs: &[RunData], sheets: &[MachineSheet]) -> Result<Imported> {
         self.must_write()?;
+        for run in runs {
+            self.agrees(run)?;
+        }
         let mut imported = Imported::default();
         let mut series = Series { known: std::mem::take(&mut self.series), fresh: Vec::new() };
         let done = self.transact(|tx| {
             for run in runs {
                 import_run(tx, run, &mut series, &mut imported)?;
             }
-            Ok(())
+            sheets.iter().try_for_each(|sheet| machine::insert_sheet(tx, sheet))
         });
         for key in &series.fresh {
             series.known.remove(key);
@@ -33,6 +40,84 @@ impl Store {
         self.series = series.known;
         done.map(|()| imported)
     }
+
+    /// What is here of a run, and of its study's plan, is as this run has it.
+    fn agrees(&self, run: &RunData) -> Result<()> {
+        let differs =
+            |what: String| StoreError::Differs { path: self.path.clone(), run: run.head.id.clone(), what };
+        let known = "SELECT count(*) FROM study WHERE id = $1";
+        let known: Vec<i64> = self.rows(known, [&run.head.study], |row| row.get(0))?;
+        if known.iter().any(|count| *count > 0) && self.plan(&run.head.study)? != run.plan {
+            return Err(differs(format!("the plan of its study {}", run.head.study)));
+        }
+        match self.number(&run.head.id) {
+            Err(StoreError::NoRun { .. }) => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => conflict(&self.load_light(&run.head.id)?, run).map_or(Ok(()), |what| Err(differs(what))),
+        }
+    }
+}
+
+/// What two copies of one run contradict each other in; `None` where they are different runs. One may have takes that
+/// the other has not yet. Label, price, watts and notes may differ: they can be changed at any time.
+#[must_use]
+pub fn conflict(a: &RunData, b: &RunData) -> Option<String> {
+    if a.head.study == b.head.study && a.plan != b.plan {
+        return Some(format!("the plan of study {}", a.head.study));
+    }
+    if a.head.id != b.head.id {
+        return None;
+    }
+    let (one, other) = (&a.head, &b.head);
+    let fixed = [
+        ("study", one.study == other.study),
+        ("machine", one.machine_id == other.machine_id),
+        ("start", one.started_ns == other.started_ns),
+        ("build", one.build == other.build),
+    ];
+    if let Some((what, _)) = fixed.iter().find(|(_, same)| !same) {
+        return Some(format!("its {what}"));
+    }
+    let ended = |run: &RunData| matches!(run.head.status, Status::Complete | Status::Faulty);
+    if ended(a) && ended(b) && facts(a) != facts(b) {
+        return Some("its facts".to_owned());
+    }
+    let known: BTreeMap<u64, &TakeHead> = a.takes.iter().map(|take| (take.seq, take)).collect();
+    let both = b.takes.iter().filter_map(|take| known.get(&take.seq).map(|known| (*known, take)));
+    let shared: BTreeSet<u64> = both.clone().map(|(take, _)| take.seq).collect();
+    // Evidence of refusals may be NaN, which equals nothing.
+    let plain = |take: &TakeHead| TakeHead { refusals: Vec::new(), ..take.clone() };
+    if let Some((take, _)) = both.clone().find(|(known, take)| plain(known) != plain(take)) {
+        return Some(format!("take {}", take.seq));
+    }
+    let (a, b) = (values(a, &shared), values(b, &shared));
+    let differs = |(key, value): &(&Spot<'_>, &Vec<Content>)| b.get(*key) != Some(*value);
+    let found = a.iter().find(differs).map(|(key, _)| key);
+    let found = found.or_else(|| b.keys().find(|key| !a.contains_key(*key)));
+    found.map(|(key, seq)| format!("{} of take {seq}", key.title()))
+}
+
+/// Which series and take.
+type Spot<'a> = (&'a SeriesKey, u64);
+/// Start, window, and the value's bits or bytes.
+type Content = (u64, u64, Vec<u8>);
+
+fn values<'a>(run: &'a RunData, of: &BTreeSet<u64>) -> BTreeMap<Spot<'a>, Vec<Content>> {
+    let mut all: BTreeMap<Spot<'a>, Vec<Content>> = BTreeMap::new();
+    for series in &run.series {
+        for point in series.points.iter().filter(|point| of.contains(&point.seq)) {
+            let value = match &point.value {
+                Value::Number(number) => number.to_bits().to_le_bytes().to_vec(),
+                Value::Histogram(histogram) => histogram.to_bytes(),
+            };
+            all.entry((&series.key, point.seq)).or_default().push((point.at_ns, point.window_ns, value));
+        }
+    }
+    all
+}
+
+fn facts(run: &RunData) -> Vec<(&str, Option<String>)> {
+    run.facts.iter().map(|fact| (fact.key.as_str(), fact.value.as_ref().map(FactValue::text))).collect()
 }
 
 fn import_run(
@@ -92,8 +177,11 @@ fn import_points(tx: &Transaction<'_>, no: i64, run: &RunData, series: &mut Seri
     Ok(())
 }
 
-/// Notes and telemetry that are not there yet.
+/// Clock offsets, notes and telemetry that are not there yet.
 fn import_rest(tx: &Transaction<'_>, no: i64, run: &RunData) -> rusqlite::Result<()> {
+    for offset in &run.clock_offsets {
+        rows::insert_clock_offset(tx, no, offset)?;
+    }
     for note in &run.notes {
         if !rows::has_note(tx, no, &note.kind, &note.text, note.at_ns)? {
             rows::insert_note(tx, no, &note.kind, &note.text, note.at_ns)?;
@@ -118,7 +206,7 @@ fn new_run(run: &RunData) -> NewRun {
         price: head.price,
         watts: head.watts,
         started_ns: head.started_ns,
-        origin: Origin { build: head.build, ..Origin::default() },
+        origin: Origin { build: head.build, ..run.origin.clone() },
     }
 }
 

@@ -25,11 +25,12 @@ use model::reading::SeriesKey;
 use rusqlite::Connection;
 
 pub use error::{FILE_NAME, StoreError};
-pub use import::Imported;
+pub use import::{Imported, conflict};
 pub use machine::MachineSheet;
+pub use model::data::{ClockOffset, Origin};
 pub use open::{Mode, Options, is_temporary};
 pub use read::{Filter, Want, Which};
-pub use write::{Appended, ClockOffset, NewRun, Origin};
+pub use write::{Appended, NewRun};
 
 pub type Result<T> = std::result::Result<T, StoreError>;
 

@@ -1,7 +1,7 @@
 //! Machines known without a run: facts added by hand, and sheets of machines not yet bought.
 
 use model::Fact;
-use rusqlite::params;
+use rusqlite::{Transaction, params};
 
 use crate::open::now_ns;
 use crate::read::fact_columns;
@@ -21,19 +21,7 @@ impl Store {
     /// Adds facts to a machine by hand; a key that is there already gets the new value.
     pub fn add_machine_facts(&mut self, machine_id: &str, facts: &[Fact]) -> Result<()> {
         self.must_write()?;
-        let sql = "INSERT INTO machine_fact (machine_id, key, kind, value, unit, source, why, at_ns)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (machine_id, key) DO UPDATE SET kind = excluded.kind,
-            value = excluded.value, unit = excluded.unit, source = excluded.source, why = excluded.why,
-            at_ns = excluded.at_ns";
-        self.transact(|tx| {
-            let at_ns = now_ns(tx)?;
-            for fact in facts {
-                let ((kind, text), unit) = (value::fact_parts(fact), value::unit_symbol(fact.unit));
-                let columns = params![machine_id, fact.key, kind, text, unit, fact.source, fact.why, at_ns];
-                tx.prepare_cached(sql)?.execute(columns)?;
-            }
-            Ok(())
-        })
+        self.transact(|tx| insert_facts(tx, machine_id, facts))
     }
 
     /// Facts that were added to a machine by hand or with its sheet, by key.
@@ -46,11 +34,7 @@ impl Store {
     /// Stores a sheet; one that is there already gets the new name and facts, and keeps its others.
     pub fn put_sheet(&mut self, sheet: &MachineSheet) -> Result<()> {
         self.must_write()?;
-        let sql = "INSERT INTO machine (id, name, source, at_ns) VALUES ($1, $2, $3, $4)
-            ON CONFLICT (id) DO UPDATE SET name = excluded.name, source = excluded.source, at_ns = excluded.at_ns";
-        let MachineSheet { id, name, source, facts } = sheet;
-        self.transact(|tx| tx.execute(sql, params![id, name, source, now_ns(tx)?]))?;
-        self.add_machine_facts(id, facts)
+        self.transact(|tx| insert_sheet(tx, sheet))
     }
 
     /// Every sheet, by name.
@@ -62,4 +46,26 @@ impl Store {
             .map(|(id, name, source)| Ok(MachineSheet { facts: self.machine_facts(&id)?, id, name, source }))
             .collect()
     }
+}
+
+fn insert_facts(tx: &Transaction<'_>, machine_id: &str, facts: &[Fact]) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO machine_fact (machine_id, key, kind, value, unit, source, why, at_ns)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (machine_id, key) DO UPDATE SET kind = excluded.kind,
+        value = excluded.value, unit = excluded.unit, source = excluded.source, why = excluded.why,
+        at_ns = excluded.at_ns";
+    let at_ns = now_ns(tx)?;
+    for fact in facts {
+        let ((kind, text), unit) = (value::fact_parts(fact), value::unit_symbol(fact.unit));
+        let columns = params![machine_id, fact.key, kind, text, unit, fact.source, fact.why, at_ns];
+        tx.prepare_cached(sql)?.execute(columns)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn insert_sheet(tx: &Transaction<'_>, sheet: &MachineSheet) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO machine (id, name, source, at_ns) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (id) DO UPDATE SET name = excluded.name, source = excluded.source, at_ns = excluded.at_ns";
+    let MachineSheet { id, name, source, facts } = sheet;
+    tx.execute(sql, params![id, name, source, now_ns(tx)?])?;
+    insert_facts(tx, id, facts)
 }

@@ -261,6 +261,15 @@ fn check_schema(
     if found > known {
         return Err(StoreError::Newer { path: path.to_path_buf(), found, known });
     }
+    if !blank {
+        // The number stands twice in the file; an older one that differs is damage, and must not be migrated.
+        let said =
+            db.query_row("SELECT max(version) FROM schema_version", [], |row| row.get::<_, Option<i64>>(0));
+        if said.map_err(fail)? != Some(found) {
+            let what = format!("its header says schema {found}, and its tables another one");
+            return Err(StoreError::Corrupt { path: path.to_path_buf(), what });
+        }
+    }
     if options.mode == Mode::ReadOnly {
         return match found {
             _ if blank => {
@@ -276,7 +285,9 @@ fn check_schema(
         let backup = if blank { None } else { Some(back_up(path, db, found, owner)?) };
         let now = now_ns(db).map_err(fail)?;
         schema::migrate(db, migrations, now).map_err(|error| match StoreError::sql(path, &error) {
-            StoreError::Sql { path, what } => StoreError::Migration { path, from: found, what, backup },
+            StoreError::Sql { path, .. } | StoreError::Corrupt { path, .. } => {
+                StoreError::Migration { path, from: found, what: error.to_string(), backup }
+            }
             other => other,
         })?;
     }

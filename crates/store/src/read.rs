@@ -1,6 +1,6 @@
 //! Reading runs back, as much of them as a caller wants.
 
-use model::data::{Note, Point, Price, RunData, RunHead, Series, Status, TakeHead};
+use model::data::{ClockOffset, Note, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
 use model::fact::CONFIG_CLASS;
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
@@ -9,7 +9,6 @@ use model::{Better, Fact, Histogram, Params};
 use rusqlite::{Params as SqlParams, Row, params};
 
 use crate::error::StoreError;
-use crate::write::{ClockOffset, Origin};
 use crate::{Result, Store, journal, value};
 
 /// Which runs [`Store::heads`] lists; empty fields do not filter.
@@ -101,6 +100,8 @@ impl Store {
         let (head, own_cost) = self.head(no)?;
         let plan = self.plan(&head.study)?;
         Ok(RunData {
+            origin: self.origin(run)?,
+            clock_offsets: if want.rest { self.clock_offsets(run)? } else { Vec::new() },
             plan,
             facts: self.facts_of(no)?,
             series: self.series_of(no, want.series)?,
@@ -249,8 +250,8 @@ impl Store {
     fn key_of(&self, names: [String; 6], definition: u32) -> Result<(SeriesKey, Better)> {
         let [instrument, metric, unit, params, arm, better] = names;
         let wrong = |what: String| self.data(what);
-        let params: Params =
-            serde_json::from_str(&params).map_err(|error| wrong(format!("parameters: {error}")))?;
+        let params: Params = serde_json::from_str(&params)
+            .map_err(|_| wrong("the parameters of a series cannot be read".to_owned()))?;
         let unit =
             value::unit(&unit).map_err(wrong)?.ok_or_else(|| wrong("a series without unit".to_owned()))?;
         let better = value::better(&better).map_err(wrong)?;
@@ -272,7 +273,8 @@ impl Store {
             let value = match (number, histogram) {
                 (Some(number), _) => Value::Number(number),
                 (None, Some(bytes)) => Value::Histogram(
-                    Histogram::from_bytes(&bytes).map_err(|error| self.data(error.to_string()))?,
+                    Histogram::from_bytes(&bytes)
+                        .map_err(|_| self.data(format!("the histogram of take {seq} cannot be read")))?,
                 ),
                 (None, None) => {
                     return Err(self.data(format!("reading {seq} of series {series} without a value")));
@@ -324,7 +326,8 @@ impl Store {
         let sql = "SELECT segment FROM telemetry WHERE run = $1 ORDER BY ord";
         let blobs = self.rows(sql, [no], |row| row.get::<_, Vec<u8>>(0))?;
         let parse = |blob: Vec<u8>| postcard::from_bytes(&blob);
-        blobs.into_iter().map(|blob| parse(blob).map_err(|error| self.data(error.to_string()))).collect()
+        let wrong = |_| self.data("a segment of telemetry cannot be read");
+        blobs.into_iter().map(|blob| parse(blob).map_err(wrong)).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::data::{Price, Status};
+use model::data::{ClockOffset, Origin, Price, Status};
 use model::fact::config_class;
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::journal::Entry;
 use crate::value;
-use crate::write::{NewRun, Origin};
+use crate::write::NewRun;
 
 type Sql<T> = rusqlite::Result<T>;
 
@@ -83,6 +83,15 @@ pub(crate) fn insert_run(tx: &Transaction<'_>, no: i64, run: &NewRun, status: St
         target,
         clock_source
     ])?;
+    Ok(())
+}
+
+pub(crate) fn insert_clock_offset(tx: &Transaction<'_>, no: i64, offset: &ClockOffset) -> Sql<()> {
+    let sql =
+        "INSERT INTO clock_offset (run, participant, at_ns, offset_ns, error_ns) VALUES ($1, 0, $2, $3, $4)
+               ON CONFLICT DO NOTHING";
+    let (at, error) = (offset.at_ns.cast_signed(), offset.error_ns.cast_signed());
+    tx.prepare_cached(sql)?.execute(params![no, at, offset.offset_ns, error])?;
     Ok(())
 }
 

@@ -59,7 +59,8 @@ pub(crate) fn better(word: &str) -> Result<model::Better, String> {
 }
 
 pub(crate) fn plan(text: &str) -> Result<Plan, String> {
-    serde_json::from_str(text).map_err(|error| format!("a plan: {error}"))
+    serde_json::from_str(text)
+        .map_err(|error| format!("a plan cannot be read at line {}, column {}", error.line(), error.column()))
 }
 
 /// FNV-1a over the parts, each ended by a zero byte: finds equal facts, and guards the journal's records.
@@ -102,7 +103,7 @@ pub(crate) fn stored_findings(findings: &[Finding]) -> Vec<StoredFinding> {
 /// The inverse of [`stored_findings`].
 pub(crate) fn findings(text: &str) -> Result<Vec<Finding>, String> {
     let stored: Vec<StoredFinding> =
-        serde_json::from_str(text).map_err(|error| format!("refusals of a take: {error}"))?;
+        serde_json::from_str(text).map_err(|_| "the refusals of a take cannot be read".to_owned())?;
     stored.into_iter().map(finding).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Writing a run, take by take: each one transaction, on the disk when the call returns.
 
 use model::Fact;
-use model::data::{Note, Price, Status};
+use model::data::{ClockOffset, Note, Origin, Price, Status};
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
 use model::reading::Take;
@@ -26,25 +26,6 @@ pub struct NewRun {
     /// Wall clock at the start: nanoseconds since 1970.
     pub started_ns: i64,
     pub origin: Origin,
-}
-
-/// Where a run was measured, and by what.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
-    pub hostname: String,
-    pub boot_id: Option<String>,
-    /// Version and source hash of the program, and its target triple.
-    pub build: String,
-    pub target: String,
-    pub clock_source: Option<String>,
-}
-
-/// Offset of a machine's monotonic clock from the program's, with its error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClockOffset {
-    pub at_ns: u64,
-    pub offset_ns: i64,
-    pub error_ns: u64,
 }
 
 /// Where something went.
@@ -195,12 +176,7 @@ impl Store {
     pub fn add_clock_offset(&mut self, run: &str, offset: &ClockOffset) -> Result<()> {
         self.must_write()?;
         let no = self.number(run)?;
-        let sql = "INSERT INTO clock_offset (run, participant, at_ns, offset_ns, error_ns) VALUES ($1, 0, $2, $3, $4)
-                   ON CONFLICT DO NOTHING";
-        let columns =
-            params![no, offset.at_ns.cast_signed(), offset.offset_ns, offset.error_ns.cast_signed()];
-        self.db.execute(sql, columns).map_err(|error| self.sql(&error))?;
-        Ok(())
+        self.transact(|tx| rows::insert_clock_offset(tx, no, offset))
     }
 
     fn update_run(&mut self, run: &str, sql: &str, with: impl rusqlite::ToSql) -> Result<()> {

@@ -9,10 +9,10 @@ use model::data::{RunData, Series};
 use model::doc::DoneDoc;
 use model::reading::{Phase, Value};
 use model::unit::Unit;
-use store::Filter;
+use store::{Filter, Store, StoreError};
 
 use crate::cli::Global;
-use crate::error::CliError;
+use crate::error::{CliError, Kind};
 use crate::importers::own;
 use crate::{out, paths, present, resolve};
 
@@ -36,10 +36,10 @@ pub enum Format {
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct Args {
-    /// Runs of the store: ids, labels, latest, latest~N [default: latest]
+    /// Runs of the store: ids, labels (each of their runs), latest, latest~N [default: latest]
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Every run of the store
+    /// Every run of the store; of a damaged one, those that can be read (exit 3)
     #[arg(long, conflicts_with = "runs")]
     pub all: bool,
     /// json, csv or bench
@@ -65,14 +65,12 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     } else {
         let mut ids: Vec<String> = Vec::new();
         for name in &args.runs {
-            let id = resolve::run_id(name, &store)?;
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
+            let more = resolve::run_ids(name, &store)?;
+            ids.extend(more.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
         }
         ids
     };
-    let runs = store.load_many(&ids).map_err(present::store_error)?;
+    let (runs, code) = if args.all { readable(&store, &ids)? } else { (loaded(&store, &ids)?, 0) };
     let text = match args.format {
         Format::Json => own::write(&runs)?,
         Format::Csv => csv(&runs)?,
@@ -80,7 +78,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     };
     let Some(to) = &args.output else {
         out::print(&text);
-        return Ok(0);
+        return Ok(code);
     };
     crate::paths::write(to, text.as_bytes())?;
     if global.json {
@@ -88,12 +86,35 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
             schema: "boxscore.export/1".to_owned(),
             ok: true,
             paths: vec![to.display().to_string()],
-            run: ids.first().cloned(),
+            run: runs.first().map(|run| run.head.id.clone()),
         });
     } else {
         out::say(&format!("{}: {}", to.display(), counted(runs.len())));
     }
-    Ok(0)
+    Ok(code)
+}
+
+fn loaded(store: &Store, ids: &[String]) -> Result<Vec<RunData>, CliError> {
+    store.load_many(ids).map_err(present::store_error)
+}
+
+/// Every run that can be read, and the exit code: of a damaged store the others are left out, which is said.
+fn readable(store: &Store, ids: &[String]) -> Result<(Vec<RunData>, u8), CliError> {
+    let (mut runs, mut code) = (Vec::new(), 0);
+    for id in ids {
+        match store.load(id) {
+            Ok(run) => runs.push(run),
+            Err(error @ (StoreError::Corrupt { .. } | StoreError::Data { .. })) => {
+                out::say(&format!("warning: run {id} is left out: {error}"));
+                code = Kind::Faults.exit_code();
+            }
+            Err(error) => return Err(present::store_error(error)),
+        }
+    }
+    if runs.is_empty() && code != 0 {
+        return Err(CliError::data("no run of the store can be read").hint("restore a backup"));
+    }
+    Ok((runs, code))
 }
 
 fn counted(runs: usize) -> String {

@@ -4,12 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
+use model::data::RunData;
 use model::doc::DoneDoc;
-use store::{Mode, Options, Store};
+use store::{MachineSheet, Mode, Options, Store, StoreError};
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::importers::{self, Read};
+use crate::importers::{self, Read, check, own};
 use crate::{out, paths, present};
 
 const AFTER: &str = "\
@@ -29,21 +30,16 @@ pub struct Args {
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
-    let mut all = Read::default();
+    let mut all = All::default();
     for file in &args.files {
         if same_file(file, &path) {
             return Err(CliError::usage(format!("{} is the store itself", file.display())));
         }
-        let read = importers::read(file)?;
-        all.runs.extend(read.runs);
-        all.machines.extend(read.machines);
+        all.add(file, importers::read(file)?)?;
     }
     let options = Options { owner: paths::owner(), ..Options::new(Mode::Create) };
     let mut store = Store::open_with(&path, &options).map_err(present::store_error)?;
-    let done = store.import(&all.runs).map_err(present::store_error)?;
-    for machine in &all.machines {
-        store.put_sheet(machine).map_err(present::store_error)?;
-    }
+    let done = store.import(&all.runs, &all.machines).map_err(|error| all.named(error))?;
     if global.json {
         out::json(&DoneDoc {
             schema: "boxscore.import/1".to_owned(),
@@ -63,6 +59,45 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     }
     Ok(0)
 }
+
+/// What the files hold together, and which file a run came from.
+#[derive(Default)]
+struct All {
+    runs: Vec<RunData>,
+    machines: Vec<MachineSheet>,
+    files: Vec<String>,
+}
+
+impl All {
+    fn add(&mut self, file: &Path, read: Read) -> Result<(), CliError> {
+        let name = file.display().to_string();
+        let now_ns = i64::try_from(sys::clock::wall_ns()).unwrap_or(i64::MAX);
+        for run in read.runs {
+            check::started(&run, now_ns).map_err(|what| own::refused(&name, &run, what))?;
+            for (known, of) in self.runs.iter().zip(&self.files) {
+                if let Some(what) = store::conflict(known, &run) {
+                    let text = format!("run {}: differs between {of} and {name}: {what}", run.head.id);
+                    return Err(CliError::data(text).hint(DIFFERS));
+                }
+            }
+            self.runs.push(run);
+            self.files.push(name.clone());
+        }
+        self.machines.extend(read.machines);
+        Ok(())
+    }
+
+    /// The store's refusal, with the file that holds the run.
+    fn named(&self, error: StoreError) -> CliError {
+        let StoreError::Differs { run, .. } = &error else { return present::store_error(error) };
+        let at = self.runs.iter().position(|one| one.head.id == *run);
+        let file = at.and_then(|at| self.files.get(at)).map_or("", String::as_str);
+        CliError::data(format!("{file}: {error}")).hint(DIFFERS)
+    }
+}
+
+const DIFFERS: &str =
+    "one of the two was changed: leave out the wrong one, or name another store with --store";
 
 fn same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {

@@ -4,14 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use instruments::facts::{Root, scan};
+use model::Fact;
 use model::doc::{FactDoc, InspectDoc, InspectManyDoc, MachineDoc, MachineFacts};
-use model::{Fact, FactValue};
 use store::{Filter, Store};
 
 use crate::cli::Global;
+use crate::cli::note::BY_HAND;
 use crate::error::{CliError, nearest};
-use crate::ids::short;
+use crate::names::{self, Machine};
 use crate::{catalogue, out, paths, present, resolve};
 
 const AFTER: &str = "\
@@ -51,83 +51,6 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// What a name may mean, besides a run.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Machine {
-    /// It runs this program.
-    This(MachineDoc, Vec<Fact>),
-    /// It has runs in the store.
-    Measured(MachineDoc),
-    /// Its sheet was imported.
-    Sheet(MachineDoc),
-    Published(String),
-    Reference(String),
-}
-
-impl Machine {
-    fn says(&self) -> String {
-        match self {
-            Machine::This(machine, _) => format!("this machine, {}", machine.name),
-            Machine::Measured(machine) => format!("the measured machine {} ({})", machine.name, machine.id),
-            Machine::Sheet(machine) => format!("the sheet of {}", machine.name),
-            Machine::Published(name) => format!("the published machine {name}"),
-            Machine::Reference(name) => format!("the reference machine {name}"),
-        }
-    }
-}
-
-/// The machine that a name means; `None` where no machine has it.
-pub fn machine(name: &str, store: Option<&Store>) -> Result<Option<Machine>, CliError> {
-    if name == "." {
-        let facts = scan::everything(&Root::live());
-        return Ok(Some(Machine::This(identity(&facts), facts)));
-    }
-    let mut found: Vec<Machine> = Vec::new();
-    let mut labelled = None;
-    if let Some(store) = store {
-        let fits = |id: &str, known: &str| id == name || known == name;
-        for head in store.heads(&Filter::default()).map_err(present::store_error)?.into_iter().rev() {
-            let known =
-                |machine: &Machine| matches!(machine, Machine::Measured(one) if one.id == head.machine_id);
-            if head.label.as_deref() == Some(name) && !fits(&head.machine_id, &head.machine) {
-                labelled = Some(format!("the label of run {}", short(&head.id)));
-            }
-            if fits(&head.machine_id, &head.machine) && !found.iter().any(known) {
-                found.push(Machine::Measured(MachineDoc { id: head.machine_id, name: head.machine }));
-            }
-        }
-        for sheet in store.sheets().map_err(present::store_error)? {
-            if fits(&sheet.id, &sheet.name) {
-                found.push(Machine::Sheet(MachineDoc { id: sheet.id, name: sheet.name }));
-            }
-        }
-    }
-    if published()?.contains_key(name) {
-        found.push(Machine::Published(name.to_owned()));
-    }
-    if catalogue::references().into_iter().any(|known| known == name) {
-        found.push(Machine::Reference(name.to_owned()));
-    }
-    let meanings = found.iter().map(Machine::says);
-    let list: Vec<String> = meanings.chain(labelled.filter(|_| !found.is_empty())).collect();
-    if list.len() > 1 {
-        return Err(CliError::data(format!("`{name}` may mean any of {}: {}", list.len(), list.join("; ")))
-            .hint("say the machine's id, or a run of it"));
-    }
-    Ok(found.pop())
-}
-
-/// Id and name as a run would store them.
-fn identity(facts: &[Fact]) -> MachineDoc {
-    let said = |key: &str| {
-        let value = facts.iter().find(|fact| fact.key == key).and_then(|fact| fact.value.as_ref());
-        value.map(FactValue::text)
-    };
-    let host = said("hostname").unwrap_or_else(|| "this machine".to_owned());
-    let id = said("machine.id").unwrap_or_else(|| format!("host {host}"));
-    MachineDoc { id, name: said("machine.name").unwrap_or(host) }
-}
-
 fn published() -> Result<BTreeMap<String, Vec<Fact>>, CliError> {
     let machines = catalogue::machines().map_err(|error| CliError::data(error.to_string()))?;
     Ok(machines.into_iter().map(|machine| (machine.name, machine.facts)).collect())
@@ -135,7 +58,7 @@ fn published() -> Result<BTreeMap<String, Vec<Fact>>, CliError> {
 
 /// The facts of what a name means: a machine, or else a run.
 fn sheet(name: &str, store: Option<&Store>) -> Result<MachineFacts, CliError> {
-    let (machine, facts) = match machine(name, store)? {
+    let (machine, facts) = match names::machine(name, store)? {
         Some(Machine::This(machine, facts)) => (machine, facts),
         Some(Machine::Measured(machine)) => {
             let facts = newest(&machine, store)?;
@@ -163,10 +86,19 @@ fn sheet(name: &str, store: Option<&Store>) -> Result<MachineFacts, CliError> {
     Ok(MachineFacts { machine, facts: facts.iter().map(FactDoc::from).collect() })
 }
 
-/// Facts by hand replace what was read under the same key; others follow.
+/// Facts by hand and of sheets replace what was read under the same key; others follow. What was added by hand says so
+/// beside its value too, where no source is shown, and what it stands over.
 fn overlaid(mut facts: Vec<Fact>, added: Vec<Fact>) -> Vec<Fact> {
-    for fact in added {
-        match facts.iter_mut().find(|known| known.key == fact.key) {
+    for mut fact in added {
+        let known = facts.iter_mut().find(|known| known.key == fact.key);
+        if fact.source == BY_HAND {
+            let read = known.as_ref().and_then(|known| known.value.as_ref());
+            fact.why = Some(match read.filter(|read| Some(*read) != fact.value.as_ref()) {
+                Some(read) => format!("{BY_HAND}; read was {}", read.text()),
+                None => BY_HAND.to_owned(),
+            });
+        }
+        match known {
             Some(known) => *known = fact,
             None => facts.push(fact),
         }

@@ -9,13 +9,14 @@ use model::{Fact, Unit};
 use store::{Filter, Mode, Store};
 
 use crate::cli::Global;
-use crate::cli::inspect::{self, Machine};
 use crate::error::CliError;
 use crate::ids::short;
 use crate::importers::sheet;
+use crate::names::{self, Machine};
 use crate::{out, paths, present, resolve, study};
 
-const BY_HAND: &str = "added by hand";
+/// The source of a fact that a person said.
+pub const BY_HAND: &str = "added by hand";
 
 const AFTER: &str = "\
 Examples:
@@ -63,7 +64,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let said = said(args)?;
     let path = paths::store(global)?;
     let mut store = Store::open(&path, Mode::ReadWrite).map_err(present::store_error)?;
-    let found = inspect::machine(&args.target, Some(&store))?;
+    let found = names::machine(&args.target, Some(&store))?;
     let run = match found {
         Some(Machine::This(machine, _) | Machine::Measured(machine) | Machine::Sheet(machine)) => {
             to_machine(&machine, &said, &mut store)?;

@@ -19,7 +19,7 @@ Examples:
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct Args {
-    /// Runs of the store [default: latest]
+    /// Runs of the store: ids, labels (each of their runs), latest, latest~N [default: latest]
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// Where to write [default: RUN.html beside the store]
@@ -40,8 +40,11 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
             CliError::data(format!("there is no store at {}", path.display()))
                 .hint("`boxscore run --quick` measures this machine")
         })?;
-        let id = resolve::run_id(name, store)?;
-        shown.push(present::shown(&id, "boxscore.run/1", false, &mut resolver)?);
+        for id in resolve::run_ids(name, store)? {
+            if !shown.iter().any(|one| one.doc.run == id) {
+                shown.push(present::shown(&id, "boxscore.run/1", false, &mut resolver)?);
+            }
+        }
     }
     let versus = present::versus(&shown, &mut resolver)?;
     let first = shown.first().map_or("", |one| one.doc.run.as_str());

@@ -8,10 +8,10 @@ use report::text::score::{Tail, score};
 use store::{Filter, Store};
 use verdict::{RunContext, run_doc};
 
-use crate::cli::inspect::{self, Machine};
 use crate::cli::{Global, compare};
 use crate::error::CliError;
 use crate::ids::short;
+use crate::names::{self, Machine};
 use crate::present::{self, Shown};
 use crate::resolve::{self, Resolver};
 use crate::{importers, out, paths};
@@ -82,13 +82,13 @@ fn of_file(name: &str, with_takes: bool) -> Result<Shown, CliError> {
 
 /// The run that a name means; a machine means its newest complete run.
 fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
-    let machine = match inspect::machine(name, Some(store))? {
+    let machine = match names::machine(name, Some(store))? {
         Some(Machine::This(machine, _) | Machine::Measured(machine)) => machine,
         Some(Machine::Sheet(_) | Machine::Published(_)) => {
             return Err(CliError::data(format!("{name} has a sheet but no run"))
                 .hint(format!("boxscore inspect {name}")));
         }
-        Some(Machine::Reference(_)) | None => return resolve::run_id(name, store),
+        Some(Machine::Reference(_)) | None => return resolve::one_run(name, store),
     };
     let filter = Filter { machine_id: Some(machine.id), ..Filter::default() };
     let heads = store.heads(&filter).map_err(present::store_error)?;

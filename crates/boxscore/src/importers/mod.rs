@@ -6,6 +6,7 @@
 //! | another store | SQLite's magic bytes | here |
 //! | machine sheet | CSV whose header has a column `machine` | `sheet` |
 
+pub mod check;
 pub mod own;
 pub mod sheet;
 
@@ -62,6 +63,7 @@ fn store(path: &Path) -> Result<Read, CliError> {
     let heads = store.heads(&Filter::default()).map_err(present::store_error)?;
     let ids: Vec<String> = heads.into_iter().map(|head| head.id).collect();
     let runs = store.load_many(&ids).map_err(present::store_error)?;
+    own::checked(&path.display().to_string(), &runs)?;
     Ok(Read { runs, machines: store.sheets().map_err(present::store_error)? })
 }
 

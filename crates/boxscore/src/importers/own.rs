@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use model::data::{Note, Point, Price, RunData, RunHead, Series, Status, TakeHead};
+use model::data::{ClockOffset, Note, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
 use model::reading::{Phase, SeriesKey, Value};
@@ -13,6 +13,7 @@ use model::{Better, Fact, FactValue, Finding, Histogram, Params, Unit, Validity}
 use serde::{Deserialize, Serialize};
 
 use crate::error::CliError;
+use crate::importers::check;
 
 /// Raised when a field is renamed or removed.
 pub const SCHEMA: &str = "boxscore.export/1";
@@ -42,7 +43,7 @@ impl From<OwnError> for CliError {
                 plain.hint("`boxscore export RUN -o FILE` writes what can be read back")
             }
             OwnError::Malformed { .. } | OwnError::Run { .. } => {
-                plain.hint("the file is damaged: export it again")
+                plain.hint("the file is damaged or was changed: export it again where it was measured")
             }
         }
     }
@@ -57,7 +58,23 @@ pub fn read(path: &Path) -> Result<Vec<RunData>, CliError> {
 
 /// The runs of an exported text; `name` is for errors.
 pub fn parse(name: &str, text: &str) -> Result<Vec<RunData>, CliError> {
-    document(name, text).map_err(CliError::from)
+    let runs = document(name, text)?;
+    checked(name, &runs)?;
+    Ok(runs)
+}
+
+/// Refuses runs that do not hold together; `name` is the file that they stand in.
+pub fn checked(name: &str, runs: &[RunData]) -> Result<(), CliError> {
+    let cards = crate::cli::compare::cards();
+    for run in runs {
+        check::run(run, &cards).map_err(|what| refused(name, run, what))?;
+    }
+    Ok(())
+}
+
+/// The refusal of one run of a file.
+pub fn refused(name: &str, run: &RunData, what: String) -> CliError {
+    OwnError::Run { name: name.to_owned(), run: run.head.id.clone(), what }.into()
 }
 
 fn document(name: &str, text: &str) -> Result<Vec<RunData>, OwnError> {
@@ -153,6 +170,10 @@ struct Run {
     started_ns: i64,
     seconds: Option<Exact>,
     build: String,
+    #[serde(default)]
+    origin: OriginText,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    clock_offsets: Vec<(u64, i64, u64)>,
     price: Option<Cost>,
     watts: Option<Exact>,
     own_cost: Option<[Exact; 3]>,
@@ -162,6 +183,15 @@ struct Run {
     takes: Vec<TakeText>,
     series: Vec<SeriesText>,
     telemetry: Vec<SegmentText>,
+}
+
+/// Earlier exports have none.
+#[derive(Default, Serialize, Deserialize)]
+struct OriginText {
+    hostname: String,
+    boot_id: Option<String>,
+    target: String,
+    clock_source: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -263,6 +293,13 @@ impl Run {
             started_ns: head.started_ns,
             seconds: head.seconds.map(Exact),
             build: head.build,
+            origin: OriginText {
+                hostname: run.origin.hostname.clone(),
+                boot_id: run.origin.boot_id.clone(),
+                target: run.origin.target.clone(),
+                clock_source: run.origin.clock_source.clone(),
+            },
+            clock_offsets: run.clock_offsets.iter().map(|o| (o.at_ns, o.offset_ns, o.error_ns)).collect(),
             price: head.price.map(price),
             watts: head.watts.map(Exact),
             own_cost: run.own_cost.map(cost),
@@ -288,6 +325,14 @@ impl Run {
             seconds: seconds.0,
         });
         let note = |(kind, text, at_ns)| Note { kind, text, at_ns };
+        let offset = |(at_ns, offset_ns, error_ns)| ClockOffset { at_ns, offset_ns, error_ns };
+        let origin = Origin {
+            hostname: self.origin.hostname,
+            boot_id: self.origin.boot_id,
+            build: self.build.clone(),
+            target: self.origin.target,
+            clock_source: self.origin.clock_source,
+        };
         Ok(RunData {
             head: RunHead {
                 id: self.run,
@@ -305,6 +350,8 @@ impl Run {
                 takes: takes.len() as u64,
                 faults: takes.iter().filter(|take| take.fault.is_some()).count() as u64,
             },
+            origin,
+            clock_offsets: self.clock_offsets.into_iter().map(offset).collect(),
             plan: self.plan,
             facts,
             series,

@@ -93,8 +93,9 @@ fn machine(file: &str, row: &Row) -> Result<MachineSheet, String> {
 
 fn cell_fact(column: &str, cell: &str, source: &str) -> Result<Fact, String> {
     if let Some((_, key, factor, unit)) = NUMBERS.iter().find(|(name, ..)| *name == column) {
-        let number = cell.parse::<f64>().ok().filter(|number| number.is_finite());
+        let number = cell.parse::<f64>().ok().filter(|number| (number * factor).is_finite());
         let number = number.ok_or_else(|| format!("`{cell}` is not a number"))?;
+        fits(key, number).map_err(|why| format!("`{cell}` {why}"))?;
         return Ok(Fact::number(*key, number * factor, *unit, source));
     }
     if let Some((_, key)) = FLAGS.iter().find(|(name, _)| *name == column) {
@@ -105,6 +106,17 @@ fn cell_fact(column: &str, cell: &str, source: &str) -> Result<Fact, String> {
     }
     let key = TEXTS.iter().find(|(name, _)| *name == column).map_or(column, |(_, key)| key);
     fact(key, cell, source)
+}
+
+/// What a machine has is 0 or more, what it costs and draws is above, and nobody has half a core.
+fn fits(key: &str, number: f64) -> Result<(), &'static str> {
+    let paid = key == "power.watts" || key.starts_with("price.");
+    match unit_of(key) {
+        _ if paid && number <= 0.0 => Err("must be above 0"),
+        _ if number < 0.0 => Err("must be 0 or more"),
+        Some(Unit::Count) if !paid && number.fract() != 0.0 => Err("must be a whole number"),
+        _ => Ok(()),
+    }
 }
 
 fn flag(text: &str) -> Option<bool> {
@@ -165,6 +177,7 @@ pub fn fact(key: &str, text: &str, source: &str) -> Result<Fact, String> {
             Unit::PerSec => format!("`{text}` is not a rate (3200MT/s, or a number per second)"),
             _ => format!("`{text}` is not a number"),
         })?;
+        fits(key, number).map_err(|why| format!("`{text}` {why}"))?;
         return Ok(Fact::number(key, number, unit, source));
     }
     Ok(match flag(text) {
@@ -180,7 +193,7 @@ fn measure(text: &str, unit: Unit) -> Option<f64> {
         None => (text, 1.0),
     };
     let number: f64 = number.parse().ok()?;
-    (number.is_finite() && number >= 0.0).then_some(number * factor)
+    Some(number * factor).filter(|number| number.is_finite())
 }
 
 #[cfg(test)]
@@ -210,6 +223,15 @@ mod tests {
         assert_eq!(said("machine,core\na,4\n"), "m.csv:1: no column is called `core`: did you mean `cores`?");
         assert_eq!(said("machine,cores\na,4\na,8\n"), "m.csv:3: the machine `a` stands twice");
         assert_eq!(said("machine,cores\n,4\n"), "m.csv:2: no name in the column `machine`");
+        assert_eq!(said("machine,cores\na,-4\n"), "m.csv:2: cores: `-4` must be 0 or more");
+        assert_eq!(said("machine,cores\na,1.5\n"), "m.csv:2: cores: `1.5` must be a whole number");
+        assert_eq!(said("machine,cores\na,inf\n"), "m.csv:2: cores: `inf` is not a number");
+        assert_eq!(said("machine,price_usd\na,0\n"), "m.csv:2: price_usd: `0` must be above 0");
+        assert_eq!(said("machine,watts\na,-3\n"), "m.csv:2: watts: `-3` must be above 0");
+        assert_eq!(said("machine,price.eur.hour\na,0\n"), "m.csv:2: price.eur.hour: `0` must be above 0");
+        assert!(
+            said("machine,memory.bytes\na,64furlong\n").contains("m.csv:2: memory.bytes: `64furlong` is not")
+        );
         assert!(said("machine,memory.bytes\na,lots\n").contains("m.csv:2: memory.bytes: `lots`"));
     }
 

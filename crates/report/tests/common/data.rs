@@ -76,6 +76,8 @@ pub fn data(takes: usize, cores: usize, seconds: u64) -> RunData {
     });
     RunData {
         head: head(),
+        origin: model::data::Origin::default(),
+        clock_offsets: Vec::new(),
         plan: plan(&figures),
         facts: facts().iter().map(Fact::from).collect(),
         series,

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::common::{begin, full};
+use crate::common::{begin, facts, full};
+use proptest::prelude::*;
+use proptest::sample::Index;
 use rusqlite::Connection;
-use store::{Filter, Mode, Options, Store, StoreError, is_temporary};
+use store::{Filter, MachineSheet, Mode, Options, Store, StoreError, is_temporary};
 
 fn kind(path: &Path, mode: Mode) -> &'static str {
     Store::open(path, mode).unwrap_err().kind()
@@ -72,7 +74,8 @@ fn foreign_files_are_left_as_they_are() {
         for mode in [Mode::ReadOnly, Mode::ReadWrite, Mode::Create] {
             let (kind, said, hint) = told(path, mode);
             assert_eq!((kind, said.as_str()), ("store-foreign", what));
-            assert_eq!(hint, "name another file with --store; this one was not changed");
+            let want = "name another file with --store; this one was not changed; if it was a store, restore a backup";
+            assert_eq!(hint, want);
         }
         assert_eq!(fs::read(path).unwrap(), before);
     }
@@ -116,6 +119,91 @@ fn broken(path: &Path, bytes: &[u8]) -> bool {
         assert!(error.hint().unwrap().contains(".recover"));
     }
     true
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_flipped_bit_is_harmless_or_named(at in prop::collection::vec((any::<Index>(), 0u8..8), 1..4)) {
+        let path = flipped();
+        let mut bytes = SOUND.with(Clone::clone);
+        for (index, bit) in &at {
+            let index = index.index(bytes.len());
+            bytes[index] ^= 1 << bit;
+        }
+        fs::write(&path, bytes).unwrap();
+        let read = Store::open(&path, Mode::ReadOnly).and_then(|store| {
+            store.sheets()?;
+            store.interrupted()?;
+            for head in store.heads(&Filter::default())? {
+                store.load(&head.id)?;
+            }
+            Ok(())
+        });
+        if let Err(error) = read {
+            let said = error.to_string();
+            let known = matches!(
+                error,
+                StoreError::Foreign { .. } | StoreError::NoRun { .. } | StoreError::Newer { .. }
+            );
+            prop_assert!(known || said.contains(" is damaged"), "{:?}", error);
+            prop_assert!(known || error.hint().unwrap().contains("restore a backup"), "{:?}", error);
+            for raw in ["malformed", "utf-8", "UTF-8 sequence", "Invalid", "expected", "no such"] {
+                prop_assert!(!said.contains(raw), "{}", said);
+            }
+        }
+    }
+}
+
+thread_local! {
+    /// A small store's bytes, and where they are damaged.
+    static SOUND: Vec<u8> = {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.db");
+        let mut store = Store::open(&path, Mode::Create).unwrap();
+        full(&mut store, "r");
+        store.put_sheet(&MachineSheet { id: "s".into(), name: "s".into(), source: "f".into(), facts: facts() }).unwrap();
+        store.close().unwrap();
+        fs::read(&path).unwrap()
+    };
+    static PLACE: tempfile::TempDir = tempfile::tempdir().unwrap();
+}
+
+fn flipped() -> PathBuf {
+    PLACE.with(|dir| dir.path().join("b.db"))
+}
+
+#[test]
+fn damaged_text_is_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let mut store = Store::open(&path, Mode::Create).unwrap();
+    full(&mut store, "r");
+    store.close().unwrap();
+    let sound = fs::read(&path).unwrap();
+    for (text, with) in [("Xeon X3470", 0xff_u8), ("CREATE TABLE run", b'!'), ("\"seed\"", b'x')] {
+        let mut bytes = sound.clone();
+        let places: Vec<usize> =
+            (0..bytes.len() - text.len()).filter(|&at| bytes[at..].starts_with(text.as_bytes())).collect();
+        places.iter().for_each(|&at| bytes[at] = with);
+        fs::write(&path, bytes).unwrap();
+        let loaded = Store::open(&path, Mode::ReadOnly).and_then(|store| store.load("r"));
+        let error = loaded.expect_err(text);
+        assert!(error.to_string().contains("is damaged"), "{text}: {error}");
+        assert!(error.hint().unwrap().contains("restore a backup"), "{error:?}");
+    }
+}
+
+#[test]
+fn a_store_whose_schema_number_was_lost_is_not_migrated_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    Store::open(&path, Mode::Create).unwrap().close().unwrap();
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 0").unwrap();
+    for mode in [Mode::ReadOnly, Mode::ReadWrite, Mode::Create] {
+        assert_eq!(kind(&path, mode), "store-corrupt");
+    }
 }
 
 #[test]

@@ -154,11 +154,53 @@ fn importing_twice_changes_nothing() {
     let runs = vec![full(&mut from, "r1"), full(&mut from, "r2")];
     let (_b, mut to) = store();
     full(&mut to, "r3");
-    assert_eq!(to.import(&runs).unwrap(), Imported { runs: 2, takes: 6 });
-    assert_eq!(to.import(&runs).unwrap(), Imported::default());
+    assert_eq!(to.import(&runs, &[]).unwrap(), Imported { runs: 2, takes: 6 });
+    assert_eq!(to.import(&runs, &[]).unwrap(), Imported::default());
     assert_eq!(to.load("r1").unwrap(), runs[0]);
     assert_eq!(to.load("r2").unwrap(), runs[1]);
     assert_eq!(to.heads(&Filter::default()).unwrap().len(), 3);
+}
+
+#[test]
+fn a_run_of_other_content_is_refused_and_nothing_is_added() {
+    let (_a, mut from) = store();
+    let run = full(&mut from, "r1");
+    let second = full(&mut from, "r2");
+    let (_b, mut to) = store();
+    to.import(std::slice::from_ref(&run), &[]).unwrap();
+    let refused = |to: &mut Store, changed: RunData, what: &str| {
+        let error = to.import(&[second.clone(), changed], &[]).unwrap_err();
+        assert_eq!(error.kind(), "run-differs");
+        assert!(error.to_string().contains(what), "{error}");
+        assert_eq!(to.heads(&Filter::default()).unwrap().len(), 1);
+    };
+    let change = |edit: &dyn Fn(&mut RunData)| {
+        let mut run = run.clone();
+        edit(&mut run);
+        run
+    };
+    refused(&mut to, change(&|run| run.takes[1].end_ns += 1), "take 1");
+    refused(&mut to, change(&|run| run.series[0].points[0].value = Value::Number(7.0)), "crc32c bandwidth");
+    refused(&mut to, change(&|run| run.series[0].points.truncate(1)), "of take 0");
+    refused(&mut to, change(&|run| run.head.started_ns += 1), "its start");
+    refused(&mut to, change(&|run| run.facts[0] = Fact::text("cpu.model", "other", "")), "its facts");
+    refused(&mut to, change(&|run| run.plan.seed += 1), "the plan of");
+    // Label, price and notes may be changed at any time, and what is here stays.
+    to.import(&[change(&|run| run.head.label = Some("other".into()))], &[]).unwrap();
+    assert_eq!(to.load("r1").unwrap(), run);
+}
+
+#[test]
+fn origin_and_clock_offsets_are_imported() {
+    let (_a, mut from) = store();
+    full(&mut from, "r");
+    from.add_clock_offset("r", &ClockOffset { at_ns: 1, offset_ns: -5, error_ns: 2 }).unwrap();
+    let run = from.load("r").unwrap();
+    assert_eq!((run.origin.hostname.as_str(), run.clock_offsets.len()), ("box", 1));
+    let (_b, mut to) = store();
+    to.import(std::slice::from_ref(&run), &[]).unwrap();
+    assert_eq!(to.load("r").unwrap(), run);
+    assert_eq!(to.origin("r").unwrap(), new_run("r").origin);
 }
 
 #[test]
@@ -167,12 +209,12 @@ fn a_run_imported_while_it_ran_is_completed_later() {
     begin(&mut from, "r");
     from.append_take("r", &take(0, vec![number("m", 1.0)]), &[segment(1)], &[]).unwrap();
     let (_b, mut to) = store();
-    to.import(&[from.load("r").unwrap()]).unwrap();
+    to.import(&[from.load("r").unwrap()], &[]).unwrap();
     assert_eq!(to.interrupted().unwrap().len(), 1);
     from.append_take("r", &take(1, vec![number("m", 2.0)]), &[segment(2)], &[]).unwrap();
     from.finish("r", Status::Complete, 2.0, None).unwrap();
     let whole = from.load("r").unwrap();
-    assert_eq!(to.import(std::slice::from_ref(&whole)).unwrap(), Imported { runs: 0, takes: 1 });
+    assert_eq!(to.import(std::slice::from_ref(&whole), &[]).unwrap(), Imported { runs: 0, takes: 1 });
     assert_eq!(to.load("r").unwrap(), whole);
 }
 

@@ -91,13 +91,15 @@ fn run(n: u64) -> RunData {
             label: None,
             started_ns: n as i64,
             seconds: Some(100.0),
-            build: begun.origin.build,
+            build: begun.origin.build.clone(),
             config_class: String::new(),
             price: None,
             watts: None,
             takes: CELLS * TAKES,
             faults: 0,
         },
+        origin: begun.origin.clone(),
+        clock_offsets: vec![],
         plan: plan(n),
         facts,
         series: (0..CELLS).flat_map(both).collect(),
@@ -123,7 +125,7 @@ fn a_thousand_runs_stay_quick_to_list_and_compare() {
     timed("fill", || {
         for first in (0..RUNS).step_by(50) {
             let runs: Vec<RunData> = (first..first + 50).map(run).collect();
-            let imported = store.import(&runs).unwrap();
+            let imported = store.import(&runs, &[]).unwrap();
             assert_eq!(imported, Imported { runs: 50, takes: 50 * CELLS * TAKES });
         }
     });

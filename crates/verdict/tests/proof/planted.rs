@@ -121,6 +121,8 @@ pub fn run(id: &str, machine: &str, world: &World, factor: f64, rng: &mut Rng) -
         series.into_iter().map(|(key, points)| Series { key, better: Better::Higher, points }).collect();
     RunData {
         head: head(id, machine),
+        origin: model::data::Origin::default(),
+        clock_offsets: Vec::new(),
         plan,
         facts: Vec::new(),
         series,

@@ -15,6 +15,16 @@ fn key(text: &str) -> SeriesKey {
     }
 }
 
+fn origin(text: &str) -> Origin {
+    Origin {
+        hostname: text.into(),
+        boot_id: Some(text.into()),
+        build: "b".into(),
+        target: "t".into(),
+        clock_source: None,
+    }
+}
+
 fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
     let plan = r#"{"version": 1, "seed": 18446744073709551615, "level": "named", "cells": [], "arms": [],
         "machines": [], "takes": {"Fixed": 3}, "warm_up": 1, "take_seconds": 0.1, "budget_seconds": null,
@@ -57,6 +67,8 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
             takes: 1,
             faults: 1,
         },
+        origin: origin(text),
+        clock_offsets: vec![ClockOffset { at_ns: u64::MAX, offset_ns: i64::MIN, error_ns: 1 }],
         plan,
         facts,
         series: vec![Series { key: key(text), better: Better::Higher, points }],
@@ -100,6 +112,8 @@ proptest! {
         prop_assert_eq!(bits(&back[0]), bits(&run));
         prop_assert_eq!(&back[0].takes[0].fault, &run.takes[0].fault);
         prop_assert_eq!(&back[0].notes, &run.notes);
+        prop_assert_eq!(&back[0].origin, &run.origin);
+        prop_assert_eq!(&back[0].clock_offsets, &run.clock_offsets);
     }
 
     #[test]
