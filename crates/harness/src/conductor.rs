@@ -2,18 +2,20 @@
 //!
 //! Knows no process, file or terminal: links send frames, a sink stores them, and events come from one channel.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+mod close;
+
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use model::data::{CONTROLLER_CPU, Status};
 use model::frame::{Frame, Job, OwnCost, Segment};
-use model::plan::{Plan, Takes};
+use model::plan::Plan;
 use model::reading::Take;
-use model::{Better, Params, Phase, Value};
-use stats::{Decision, StopRule};
+use model::{Better, Phase, Value};
+use stats::Decision;
 
 use crate::order::{self, Place};
+use crate::tally::{Tally, most_blocks, rule};
 use crate::worker::Event;
 
 pub use crate::ports::{Ended, Finished, Link, Outcome, Show, Sink, SinkError};
@@ -21,22 +23,6 @@ pub use crate::ports::{Ended, Finished, Link, Outcome, Show, Sink, SinkError};
 /// A child that says nothing for so long is lost: it pings every second.
 const SILENCE_NS: u64 = 30_000_000_000;
 const POLL: Duration = Duration::from_millis(200);
-
-/// What the stop rule knows of one cell and arm on one machine.
-#[derive(Default)]
-struct Tally {
-    attempts: u32,
-    faults: u32,
-    /// Values by series: of headline metrics, or of every metric with a direction where the cell has no headline.
-    values: BTreeMap<(String, Params), Vec<f64>>,
-}
-
-impl Tally {
-    /// Takes went well, and none of them had anything whose interval matters.
-    fn aimless(&self) -> bool {
-        self.values.is_empty() && self.faults == 0
-    }
-}
 
 struct Machine {
     link: Box<dyn Link>,
@@ -46,6 +32,8 @@ struct Machine {
     /// Measured takes without a fault.
     measured: u64,
     lost: Option<String>,
+    /// It said Ready: from then on it answers orders.
+    ready: bool,
     telemetry: Vec<Segment>,
     cost: Option<OwnCost>,
     unfit: HashSet<(u32, u32)>,
@@ -89,6 +77,7 @@ impl<'a> Conductor<'a> {
             faults: 0,
             measured: 0,
             lost: None,
+            ready: false,
             telemetry: Vec::new(),
             cost: None,
             unfit: HashSet::new(),
@@ -125,13 +114,17 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Carries the plan out. Whatever happens, every machine's run gets an end.
+    /// Carries the plan out. Whatever happens, also when the sink refuses, every machine's run gets an end.
     /// `elapsed_ns` is the time that earlier sittings of this run took: it counts towards the budget.
-    pub fn run(mut self, dir: &str, elapsed_ns: u64) -> Result<Outcome, SinkError> {
+    pub fn run(mut self, dir: &str, elapsed_ns: u64) -> Outcome {
         self.started_ns = self.started_ns.saturating_sub(elapsed_ns);
-        self.open(dir, elapsed_ns)?;
-        let ended = if self.plan.telemetry_only { self.watch()? } else { self.blocks()? };
+        let ended = self.carry_out(dir, elapsed_ns);
         self.close(ended)
+    }
+
+    fn carry_out(&mut self, dir: &str, elapsed_ns: u64) -> Result<Ended, SinkError> {
+        self.open(dir, elapsed_ns)?;
+        if self.plan.telemetry_only { self.watch() } else { self.blocks() }
     }
 
     /// True once the user asked to stop; says so once.
@@ -168,6 +161,7 @@ impl<'a> Conductor<'a> {
         for machine in 0..self.machines.len() {
             let ready = |frame: &Frame| matches!(frame, Frame::Ready(_));
             if let Some(Frame::Ready(facts)) = self.wait(machine, true, ready)? {
+                self.machines[machine].ready = true;
                 self.sink.facts(machine, &facts)?;
             }
         }
@@ -379,52 +373,6 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Tells every child that it is done, waits for its cost, and writes every run's end.
-    fn close(mut self, ended: Ended) -> Result<Outcome, SinkError> {
-        for machine in 0..self.machines.len() {
-            if self.machines[machine].lost.is_some() {
-                continue;
-            }
-            self.tell(machine, &Frame::Ack(None))?;
-            self.wait(machine, false, |frame| matches!(frame, Frame::Bye(_)))?;
-        }
-        let seconds = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
-        let mut statuses = Vec::new();
-        for machine in 0..self.machines.len() {
-            let state = &mut self.machines[machine];
-            let telemetry = std::mem::take(&mut state.telemetry);
-            let cut = state.lost.is_some() && state.cost.is_none();
-            let status = match (ended, state.faults) {
-                (Ended::Interrupted | Ended::Lost, _) => Status::Interrupted,
-                _ if cut => Status::Interrupted,
-                // Without a figure nothing is complete.
-                _ if state.measured == 0 && !self.plan.telemetry_only => Status::Faulty,
-                (_, 0) => Status::Complete,
-                _ => Status::Faulty,
-            };
-            let cost = state.cost;
-            if !telemetry.is_empty() {
-                self.sink.commit(machine, None, &telemetry)?;
-            }
-            self.sink.note(machine, "ended-by", ended.word())?;
-            if self.plan.fake.is_none() {
-                // A planted run gives the same bytes every time; what this host spent on it is not among them.
-                let spent_ns = sys::clock::process_cpu_ns().saturating_sub(self.cpu_from_ns);
-                self.sink.note(machine, CONTROLLER_CPU, &format!("{:.3}", spent_ns as f64 / 1e9))?;
-            }
-            let seconds = match &self.plan.fake {
-                Some(world) => self.machines[machine].seq as f64 * world.take_seconds,
-                None => seconds,
-            };
-            self.sink.end(machine, status, seconds, cost)?;
-            statuses.push(status);
-        }
-        let faults = self.machines.iter().map(|machine| machine.faults).sum();
-        let takes = self.machines.iter().map(|machine| machine.seq).sum();
-        let measured = self.machines.iter().map(|machine| machine.measured).sum();
-        Ok(Outcome { ended, statuses, faults, takes, measured, unfit: self.unfit })
-    }
-
     fn over_budget(&self, ahead_ns: u64) -> bool {
         let elapsed_ns = sys::clock::now_ns().saturating_sub(self.started_ns) + ahead_ns;
         // A planted world has no time of its own: its budget would depend on this host's speed.
@@ -546,17 +494,4 @@ impl<'a> Conductor<'a> {
         }
         self.lose(machine, &format!("nothing heard for {} s", silent_ns / 1_000_000_000))
     }
-}
-
-fn rule(takes: &Takes) -> StopRule {
-    match takes {
-        Takes::Fixed(n) => StopRule::Exactly(*n as usize),
-        Takes::Adaptive { quick: true, target } => StopRule::quick(*target),
-        Takes::Adaptive { quick: false, target } => StopRule::standard(*target),
-    }
-}
-
-/// Blocks at the most, warm-up included.
-fn most_blocks(plan: &Plan) -> u32 {
-    plan.warm_up.saturating_add(u32::try_from(rule(&plan.takes).most()).unwrap_or(u32::MAX))
 }

@@ -10,5 +10,6 @@ pub mod order;
 mod ports;
 pub mod recorder;
 mod rig;
+mod tally;
 pub mod ticker;
 pub mod worker;

@@ -86,6 +86,9 @@ struct Shelf {
     ends: Vec<(usize, Status)>,
     facts: usize,
     stop_after: Option<usize>,
+    /// Refuses every take after so many.
+    refuse_after: Option<usize>,
+    costs: usize,
 }
 
 struct Shared<'a>(&'a Mutex<Shelf>);
@@ -100,7 +103,11 @@ impl Sink for Shared<'_> {
         Ok(())
     }
     fn commit(&mut self, machine: usize, take: Option<&Take>, _: &[Segment]) -> Result<(), SinkError> {
-        self.0.lock().unwrap().takes.extend(take.map(|take| (machine, take.clone())));
+        let mut shelf = self.0.lock().unwrap();
+        if shelf.refuse_after.is_some_and(|most| shelf.takes.len() >= most) {
+            return Err(SinkError("the shelf is full".to_owned()));
+        }
+        shelf.takes.extend(take.map(|take| (machine, take.clone())));
         Ok(())
     }
     fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError> {
@@ -114,8 +121,9 @@ impl Sink for Shared<'_> {
         _: f64,
         cost: Option<OwnCost>,
     ) -> Result<(), SinkError> {
-        assert!(cost.is_some());
-        self.0.lock().unwrap().ends.push((machine, status));
+        let mut shelf = self.0.lock().unwrap();
+        shelf.costs += usize::from(cost.is_some());
+        shelf.ends.push((machine, status));
         Ok(())
     }
     fn show(&mut self, _: &Show<'_>) {}
@@ -148,6 +156,10 @@ fn plan(cells: &[u32], arms: usize, machines: usize, takes: Takes) -> Plan {
 }
 
 fn conduct(plan: &Plan, earlier: &[Finished], stop_after: Option<usize>) -> (Outcome, Shelf) {
+    conduct_to(plan, earlier, Shelf { stop_after, ..Shelf::default() })
+}
+
+fn conduct_to(plan: &Plan, earlier: &[Finished], shelf: Shelf) -> (Outcome, Shelf) {
     let _guard = ONE_AT_A_TIME.lock();
     let (give, events) = channel();
     let mut links: Vec<Box<dyn Link>> = Vec::new();
@@ -173,7 +185,7 @@ fn conduct(plan: &Plan, earlier: &[Finished], stop_after: Option<usize>) -> (Out
         std::thread::spawn(move || pump(reader, |event| give.send((machine, event)).is_ok()));
         links.push(Box::new(Pipe(ours)));
     }
-    let shelf = Mutex::new(Shelf { stop_after, ..Shelf::default() });
+    let shelf = Mutex::new(shelf);
     let stop = || {
         let shelf = shelf.lock().unwrap();
         shelf.stop_after.is_some_and(|limit| shelf.takes.len() >= limit)
@@ -181,7 +193,7 @@ fn conduct(plan: &Plan, earlier: &[Finished], stop_after: Option<usize>) -> (Out
     let mut sink = Shared(&shelf);
     let mut conductor = Conductor::new(plan, links, events, &mut sink, &stop);
     conductor.resume(earlier);
-    let outcome = conductor.run("/nonexistent", 0).unwrap();
+    let outcome = conductor.run("/nonexistent", 0);
     (outcome, shelf.into_inner().unwrap())
 }
 
@@ -272,6 +284,17 @@ fn a_study_says_what_its_program_used() {
     let (_, shelf) = conduct(&plan(&[1], 1, 1, Takes::Fixed(1)), &[], None);
     let spent = shelf.notes.iter().find(|(_, kind, _)| kind == model::data::CONTROLLER_CPU);
     assert!(spent.is_some_and(|(_, _, text)| text.parse::<f64>().is_ok_and(|s| s >= 0.0)));
+}
+
+#[test]
+fn a_sink_that_refuses_ends_every_run_and_is_heard() {
+    let shelf = Shelf { refuse_after: Some(5), ..Shelf::default() };
+    let (outcome, shelf) = conduct_to(&plan(&[1], 1, 2, Takes::Fixed(9)), &[], shelf);
+    assert_eq!(outcome.ended, Ended::Refused);
+    assert_eq!(outcome.refused.as_deref(), Some("the shelf is full"));
+    assert_eq!(shelf.takes.len(), 5);
+    assert_eq!(shelf.ends, [(0, Status::Interrupted), (1, Status::Interrupted)]);
+    assert_eq!(shelf.costs, 2, "a farewell of each child");
 }
 
 #[test]
