@@ -15,7 +15,7 @@ use crate::cli::run::Args;
 use crate::display::Display;
 use crate::error::{CliError, Kind};
 use crate::ids::Ids;
-use crate::sink::{Said, StoreSink};
+use crate::sink::{Begun, Said, StoreSink};
 use crate::stopping::Stop;
 use crate::{link, out, paths, planning, present};
 
@@ -65,10 +65,13 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let mut elapsed_ns = 0;
     for (machine, via) in plan.machines.iter().enumerate() {
         let head = heads.iter().find(|head| plan.machines.len() == 1 || head.machine == via.name);
-        runs.push(head.map(|head| head.id.clone()));
-        let Some(head) = head else { continue };
+        let Some(head) = head else {
+            runs.push(None);
+            continue;
+        };
         store.claim(&head.id).map_err(present::store_error)?;
         let run = store.load_light(&head.id).map_err(present::store_error)?;
+        runs.push(Some(Begun { run: head.id.clone(), cost: run.own_cost }));
         for take in taken(&run) {
             elapsed_ns = elapsed_ns.max(take.end_ns);
             earlier.push(Finished { machine, take });
@@ -214,7 +217,7 @@ struct Sitting<'a> {
     study: String,
     said: Said,
     earlier: Vec<Finished>,
-    runs: Vec<Option<String>>,
+    runs: Vec<Option<Begun>>,
     elapsed_ns: u64,
 }
 

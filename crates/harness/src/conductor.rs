@@ -102,16 +102,20 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Takes of an earlier sitting count, and are not repeated.
+    /// Measured takes of an earlier sitting count, and are not repeated. Warm-ups are: the child that they warmed is gone,
+    /// and what it prepared is made anew. A planted world has nothing to warm.
     pub fn resume(&mut self, finished: &[Finished]) {
         for Finished { machine, take } in finished {
-            self.finished.insert((*machine, take.block, take.cell, take.arm));
+            if take.phase == Phase::Measured || self.plan.fake.is_some() {
+                self.finished.insert((*machine, take.block, take.cell, take.arm));
+            }
             if let Some(state) = self.machines.get_mut(*machine) {
                 state.seq = state.seq.max(take.seq + 1);
                 state.faults += u64::from(take.fault.is_some());
             }
             self.count(*machine, take);
         }
+        self.settle();
     }
 
     /// Carries the plan out. Whatever happens, also when the sink refuses, every machine's run gets an end.
@@ -170,7 +174,8 @@ impl<'a> Conductor<'a> {
 
     fn blocks(&mut self) -> Result<Ended, SinkError> {
         let most = most_blocks(self.plan);
-        for block in 0..most {
+        let whole = !self.done.is_empty() && self.done.iter().all(|done| *done);
+        for block in 0..if whole { 0 } else { most } {
             let warm_up = block < self.plan.warm_up;
             let block_started_ns = sys::clock::now_ns();
             for place in order::block(self.plan, block) {
@@ -197,7 +202,7 @@ impl<'a> Conductor<'a> {
                 return Ok(Ended::Budget);
             }
         }
-        Ok(Ended::Count)
+        Ok(if self.by_target { Ended::Target } else { Ended::Count })
     }
 
     /// One take of one place, unless it is done, unfit or finished earlier.
@@ -298,51 +303,59 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Asks the stop rule of every cell, over all its arms and machines together.
-    fn judge_cells(&mut self) {
-        let mut early = false;
+    /// Cells that earlier sittings brought to an end are not warmed again. The others are judged after whole blocks only.
+    fn settle(&mut self) {
+        let places = self.plan.arms.len() * self.machines.len();
         for cell in 0..self.done.len() {
-            let index = u32::try_from(cell).unwrap_or(u32::MAX);
-            if self.done[cell] {
-                continue;
-            }
-            let alive = |place: &Place| {
-                let machine = &self.machines[place.machine];
-                machine.lost.is_none() && !machine.unfit.contains(&(place.cell, place.arm))
-            };
-            let places: Vec<Place> = (0..self.machines.len())
-                .flat_map(|machine| {
-                    (0..self.plan.arms.len()).map(move |arm| Place {
-                        machine,
-                        cell: index,
-                        arm: u32::try_from(arm).unwrap_or(u32::MAX),
-                    })
-                })
-                .filter(alive)
-                .collect();
-            if places.is_empty() {
-                self.done[cell] = true;
-                continue;
-            }
-            let tallies = places.iter().map(|place| self.tally.get(place));
-            let tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
-            let attempts = tried.min().unwrap_or(0) as usize;
-            let rule = rule(&self.plan.takes);
-            // Nobody waits for an interval of such a cell: the first look's takes are enough.
-            let aimless = self.plan.cells.get(cell).is_some_and(|cell| cell.headline.is_empty())
-                || tallies.clone().all(|tally| tally.is_some_and(Tally::aimless));
-            if aimless && attempts >= rule.least() {
-                self.done[cell] = true;
-                continue;
-            }
-            let arms: Vec<&[f64]> =
-                tallies.flatten().flat_map(|tally| tally.values.values().map(Vec::as_slice)).collect();
-            if let Decision::Stop(ended) = rule.look(attempts, &arms) {
-                self.done[cell] = true;
-                early |= matches!(ended, stats::stop::Ended::Target { .. });
+            let of_cell = self.tally.iter().filter(|(place, _)| place.cell as usize == cell);
+            let attempts: Vec<u32> = of_cell.map(|(_, tally)| tally.attempts).collect();
+            let whole = attempts.len() == places && attempts.windows(2).all(|pair| pair[0] == pair[1]);
+            if whole {
+                self.judge(cell);
             }
         }
-        self.by_target |= early;
+    }
+
+    /// Asks the stop rule of every cell, over all its arms and machines together.
+    fn judge_cells(&mut self) {
+        (0..self.done.len()).for_each(|cell| self.judge(cell));
+    }
+
+    fn judge(&mut self, cell: usize) {
+        let index = u32::try_from(cell).unwrap_or(u32::MAX);
+        if self.done[cell] {
+            return;
+        }
+        let alive = |place: &Place| {
+            let machine = &self.machines[place.machine];
+            machine.lost.is_none() && !machine.unfit.contains(&(place.cell, place.arm))
+        };
+        let arms = u32::try_from(self.plan.arms.len()).unwrap_or(u32::MAX);
+        let places: Vec<Place> = (0..self.machines.len())
+            .flat_map(|machine| (0..arms).map(move |arm| Place { machine, cell: index, arm }))
+            .filter(alive)
+            .collect();
+        if places.is_empty() {
+            self.done[cell] = true;
+            return;
+        }
+        let tallies = places.iter().map(|place| self.tally.get(place));
+        let tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
+        let attempts = tried.min().unwrap_or(0) as usize;
+        let rule = rule(&self.plan.takes);
+        // Nobody waits for an interval of such a cell: the first look's takes are enough.
+        let aimless = self.plan.cells.get(cell).is_some_and(|cell| cell.headline.is_empty())
+            || tallies.clone().all(|tally| tally.is_some_and(Tally::aimless));
+        if aimless && attempts >= rule.least() {
+            self.done[cell] = true;
+            return;
+        }
+        let arms: Vec<&[f64]> =
+            tallies.flatten().flat_map(|tally| tally.values.values().map(Vec::as_slice)).collect();
+        if let Decision::Stop(ended) = rule.look(attempts, &arms) {
+            self.done[cell] = true;
+            self.by_target |= matches!(ended, stats::stop::Ended::Target { .. });
+        }
     }
 
     /// Telemetry only: stores batches until the budget is over.

@@ -309,11 +309,19 @@ fn a_resumed_study_repeats_nothing() {
     let (second, rest) = conduct(&plan, &earlier, None);
     assert_eq!(second.ended, Ended::Count);
     let place = |(machine, take): &(usize, Take)| (*machine, take.block, take.cell, take.arm);
-    let mut all: Vec<_> = cut.takes.iter().chain(&rest.takes).map(place).collect();
-    assert_eq!(all.len(), 3 * 2 * 2 * 4);
+    let of = |phase: Phase, takes: &[(usize, Take)]| -> Vec<_> {
+        takes.iter().filter(|(_, take)| take.phase == phase).map(place).collect()
+    };
+    let mut all = of(Phase::Measured, &cut.takes);
+    all.extend(of(Phase::Measured, &rest.takes));
+    assert_eq!(all.len(), 3 * 2 * 2 * 3);
     all.sort_unstable();
     all.dedup();
-    assert_eq!(all.len(), 3 * 2 * 2 * 4);
+    assert_eq!(all.len(), 3 * 2 * 2 * 3, "a measured take was repeated");
+    // The new children are warmed once for each place, before anything is measured there.
+    let warm = of(Phase::WarmUp, &rest.takes);
+    assert_eq!(warm.len(), 3 * 2 * 2);
+    assert!(rest.takes[..warm.len()].iter().all(|(_, take)| take.phase == Phase::WarmUp));
     let seqs = |machine: usize| {
         cut.takes
             .iter()
@@ -323,4 +331,17 @@ fn a_resumed_study_repeats_nothing() {
             .collect::<Vec<_>>()
     };
     assert!(seqs(0).iter().enumerate().all(|(at, seq)| at as u64 == *seq));
+}
+
+#[test]
+fn cells_that_were_done_are_not_warmed_again() {
+    let plan = plan(&[1, 6], 1, 1, Takes::Adaptive { quick: true, target: 0.02 });
+    // Cell 0 is steady at the first look, after 8 blocks and the warm-up; then only cell 1 is taken.
+    let (first, cut) = conduct(&plan, &[], Some(20));
+    assert_eq!(first.ended, Ended::Interrupted);
+    let earlier: Vec<Finished> =
+        cut.takes.iter().map(|(machine, take)| Finished { machine: *machine, take: take.clone() }).collect();
+    let (_, rest) = conduct(&plan, &earlier, None);
+    assert!(rest.takes.iter().all(|(_, take)| take.cell == 1), "a finished cell was taken again");
+    assert_eq!(rest.takes.iter().filter(|(_, take)| take.phase == Phase::WarmUp).count(), 1);
 }
