@@ -14,6 +14,7 @@ use model::reading::Take;
 use model::{Better, Phase, Value};
 use stats::Decision;
 
+use crate::inflow::{self, Inflow};
 use crate::order::{self, Place};
 use crate::tally::{Tally, most_blocks, rule};
 use crate::worker::Event;
@@ -35,10 +36,21 @@ struct Machine {
     /// It said Ready: from then on it answers orders.
     ready: bool,
     telemetry: Vec<Segment>,
+    /// Values in it.
+    waiting: usize,
     cost: Option<OwnCost>,
     unfit: HashSet<(u32, u32)>,
     /// Frames that came while another machine was waited for.
     inbox: VecDeque<Frame>,
+    greeted: bool,
+    inflow: Inflow,
+}
+
+impl Machine {
+    fn take_telemetry(&mut self) -> Vec<Segment> {
+        self.waiting = 0;
+        std::mem::take(&mut self.telemetry)
+    }
 }
 
 /// One study being carried out.
@@ -50,6 +62,8 @@ pub struct Conductor<'a> {
     /// True once the user asked to stop.
     stop: &'a dyn Fn() -> bool,
     started_ns: u64,
+    /// Of this sitting; `started_ns` is of the whole run.
+    began_ns: u64,
     cpu_from_ns: u64,
     tally: HashMap<Place, Tally>,
     finished: HashSet<(usize, u32, u32, u32)>,
@@ -79,9 +93,12 @@ impl<'a> Conductor<'a> {
             lost: None,
             ready: false,
             telemetry: Vec::new(),
+            waiting: 0,
             cost: None,
             unfit: HashSet::new(),
             inbox: VecDeque::new(),
+            greeted: false,
+            inflow: Inflow::default(),
         };
         Conductor {
             plan,
@@ -90,6 +107,7 @@ impl<'a> Conductor<'a> {
             sink,
             stop,
             started_ns: now_ns,
+            began_ns: now_ns,
             cpu_from_ns: sys::clock::process_cpu_ns(),
             tally: HashMap::new(),
             finished: HashSet::new(),
@@ -259,7 +277,7 @@ impl<'a> Conductor<'a> {
     }
 
     fn taken(&mut self, machine: usize, take: &Take) -> Result<(), SinkError> {
-        let telemetry = std::mem::take(&mut self.machines[machine].telemetry);
+        let telemetry = self.machines[machine].take_telemetry();
         self.sink.commit(machine, Some(take), &telemetry)?;
         self.taken += 1;
         self.machines[machine].seq = take.seq + 1;
@@ -375,7 +393,7 @@ impl<'a> Conductor<'a> {
                 if self.machines[machine].lost.is_none() {
                     self.check_silence(machine)?;
                 }
-                let telemetry = std::mem::take(&mut self.machines[machine].telemetry);
+                let telemetry = self.machines[machine].take_telemetry();
                 if !telemetry.is_empty() {
                     self.sink.commit(machine, None, &telemetry)?;
                 }
@@ -416,6 +434,7 @@ impl<'a> Conductor<'a> {
         if self.machines[machine].lost.is_some() {
             return Ok(());
         }
+        self.machines[machine].inflow.ordered();
         // Its time to answer begins now.
         self.machines[machine].heard_ns = sys::clock::now_ns();
         match self.machines[machine].link.send(frame) {
@@ -460,6 +479,13 @@ impl<'a> Conductor<'a> {
                 continue;
             };
             self.machines[from].inbox.push_back(frame);
+            if self.machines[from].inbox.len() > inflow::MOST_INBOX {
+                self.machines[from].inbox.clear();
+                self.lose(from, "it answered more than it was asked")?;
+            }
+            if from != machine {
+                self.check_silence(machine)?;
+            }
         }
         Ok(None)
     }
@@ -467,22 +493,7 @@ impl<'a> Conductor<'a> {
     /// The next frame that somebody waits for; telemetry, notes and signs of life are dealt with here.
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
         match self.events.recv_timeout(POLL) {
-            Ok((machine, Event::Frame(frame))) => {
-                self.machines[machine].heard_ns = sys::clock::now_ns();
-                match frame {
-                    Frame::Ping => {}
-                    Frame::Telemetry(segment) => self.machines[machine].telemetry.push(segment),
-                    Frame::Progress(text) => self.sink.show(&Show::Doing { machine, text: &text }),
-                    Frame::Reading(reading) => self.sink.show(&Show::Reading(&reading)),
-                    Frame::Note { kind, text } => self.sink.note(machine, &kind, &text)?,
-                    Frame::Fault { cell: None, text, .. } => self.lose(machine, &text)?,
-                    Frame::Bye(cost) => {
-                        self.machines[machine].cost = Some(cost);
-                        return Ok(Some((machine, Frame::Bye(cost))));
-                    }
-                    other => return Ok(Some((machine, other))),
-                }
-            }
+            Ok((machine, Event::Frame(frame))) => return self.heard(machine, frame),
             Ok((machine, Event::Lost(why))) => {
                 // After Bye the pipe closes; that is no loss.
                 if self.machines[machine].cost.is_none() {
@@ -497,6 +508,57 @@ impl<'a> Conductor<'a> {
             }
         }
         Ok(None)
+    }
+
+    fn heard(&mut self, machine: usize, frame: Frame) -> Result<Option<(usize, Frame)>, SinkError> {
+        let now_ns = sys::clock::now_ns();
+        let state = &mut self.machines[machine];
+        if state.lost.is_some() {
+            return Ok(None);
+        }
+        state.heard_ns = now_ns;
+        let greets = matches!(frame, Frame::Hello(_));
+        if greets == state.greeted {
+            let what = if greets { "it said hello twice" } else { "it spoke before it said hello" };
+            self.lose(machine, what)?;
+            return Ok(None);
+        }
+        state.greeted = true;
+        let asked = matches!(frame, Frame::Hello(_) | Frame::Ready(_) | Frame::TakeDone(_) | Frame::Bye(_));
+        if !asked && !state.inflow.allows(&frame, now_ns.saturating_sub(self.began_ns)) {
+            self.lose(machine, "it sent far more than a machine has to tell")?;
+            return Ok(None);
+        }
+        match frame {
+            Frame::Ping => {}
+            Frame::Telemetry(segment) => self.telemetry(machine, segment)?,
+            Frame::Progress(text) => {
+                self.sink.show(&Show::Doing { machine, text: &inflow::cut(text) });
+            }
+            Frame::Reading(reading) => self.sink.show(&Show::Reading(&reading)),
+            Frame::Note { kind, text } => {
+                self.sink.note(machine, &inflow::cut(kind), &inflow::cut(text))?;
+            }
+            Frame::Fault { cell: None, text, .. } => self.lose(machine, &inflow::cut(text))?,
+            Frame::Bye(cost) => {
+                state.cost = Some(cost);
+                return Ok(Some((machine, Frame::Bye(cost))));
+            }
+            other => return Ok(Some((machine, other))),
+        }
+        Ok(None)
+    }
+
+    /// Waits for the next take's commit, unless that is so far off that memory would fill.
+    fn telemetry(&mut self, machine: usize, segment: Segment) -> Result<(), SinkError> {
+        let state = &mut self.machines[machine];
+        state.waiting += inflow::values(&segment);
+        state.telemetry.push(segment);
+        if state.waiting > inflow::MOST_WAITING {
+            let telemetry = state.take_telemetry();
+            self.sink.commit(machine, None, &telemetry)?;
+        }
+        Ok(())
     }
 
     /// Every wait is bounded: a machine that is waited for and says nothing for too long is lost.

@@ -6,6 +6,7 @@
 
 pub mod conductor;
 pub mod fake;
+mod inflow;
 pub mod order;
 mod ports;
 pub mod recorder;

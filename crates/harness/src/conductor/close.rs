@@ -76,7 +76,7 @@ impl Conductor<'_> {
         status: Status,
         seconds: f64,
     ) -> Result<(), SinkError> {
-        let telemetry = std::mem::take(&mut self.machines[machine].telemetry);
+        let telemetry = self.machines[machine].take_telemetry();
         if !telemetry.is_empty() {
             self.sink.commit(machine, None, &telemetry)?;
         }

@@ -56,6 +56,7 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
             watts: None,
             takes: 1,
             faults: 1,
+            measured: 0,
         },
         plan,
         facts,
