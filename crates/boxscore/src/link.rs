@@ -1,10 +1,10 @@
 //! The way to a measuring child: a process with frames on its pipes. On this host the same binary, elsewhere
 //! whatever command the user gave, with `agent --stdio` behind it.
 
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -26,6 +26,16 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long its last words are waited for: something that it started may hold its stderr open.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Bytes of such a line that are kept.
+const LINE: usize = 400;
+
+/// Frames that wait to be dealt with; who sends more waits.
+const WAITING: usize = 4;
+
+/// After this many bytes on stderr a child is listened to at leisure, so that a flood takes no CPU from the takes.
+const MUCH: usize = 1 << 20;
+const LEISURE: Duration = Duration::from_millis(20);
 
 pub struct ChildLink {
     to: Option<ChildStdin>,
@@ -99,7 +109,7 @@ pub type Events = Receiver<(usize, Event)>;
 
 /// Starts one child for each machine.
 pub fn start(machines: &[Via]) -> Result<(Vec<Box<dyn Link>>, Events), CliError> {
-    let (give, events) = channel();
+    let (give, events) = sync_channel(WAITING);
     let mut links: Vec<Box<dyn Link>> = Vec::new();
     for (index, via) in machines.iter().enumerate() {
         links.push(Box::new(spawn(index, via, give.clone())?));
@@ -107,7 +117,7 @@ pub fn start(machines: &[Via]) -> Result<(Vec<Box<dyn Link>>, Events), CliError>
     Ok((links, events))
 }
 
-fn spawn(index: usize, via: &Via, give: Sender<(usize, Event)>) -> Result<ChildLink, CliError> {
+fn spawn(index: usize, via: &Via, give: SyncSender<(usize, Event)>) -> Result<ChildLink, CliError> {
     let mut command = command(via)?;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own: Ctrl-C reaches only this program, which lets the take finish.
@@ -131,13 +141,7 @@ fn spawn(index: usize, via: &Via, give: Sender<(usize, Event)>) -> Result<ChildL
         std::thread::spawn(move || {
             // Dropped at the end: that is the message.
             let _done = done;
-            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                if let Ok(mut said) = said.lock() {
-                    said.push(line);
-                    let surplus = said.len().saturating_sub(LAST_LINES);
-                    said.drain(..surplus);
-                }
-            }
+            listen(stderr, &said);
         });
         listened
     });
@@ -162,6 +166,50 @@ fn spawn(index: usize, via: &Via, give: Sender<(usize, Event)>) -> Result<ChildL
     Ok(ChildLink { to: child.stdin.take(), child })
 }
 
+/// Keeps the last lines of what a child says, each cut where it is too long to be read.
+fn listen(mut from: impl Read, said: &Mutex<Vec<String>>) {
+    let mut chunk = [0u8; 16 << 10];
+    let (mut line, mut length, mut heard) = (Vec::new(), 0usize, 0usize);
+    let keep = |line: &mut Vec<u8>, length: &mut usize| {
+        if *length == 0 {
+            return;
+        }
+        let mut text = String::from_utf8_lossy(line).trim_end().to_owned();
+        if *length > line.len() {
+            text.push_str(" ... (cut: the line is longer)");
+        }
+        line.clear();
+        *length = 0;
+        if let Ok(mut said) = said.lock() {
+            said.push(text);
+            let surplus = said.len().saturating_sub(LAST_LINES);
+            said.drain(..surplus);
+        }
+    };
+    loop {
+        let count = match from.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            // It cannot be heard any more; that it is lost shows on its other pipe.
+            Err(_) => break,
+        };
+        for part in chunk[..count].split_inclusive(|byte| *byte == b'\n') {
+            length += part.len();
+            let room = LINE.saturating_sub(line.len());
+            line.extend_from_slice(&part[..part.len().min(room)]);
+            if part.ends_with(b"\n") {
+                keep(&mut line, &mut length);
+            }
+        }
+        heard = heard.saturating_add(count);
+        if heard > MUCH {
+            std::thread::sleep(LEISURE);
+        }
+    }
+    keep(&mut line, &mut length);
+}
+
 fn with_last_words(why: &str, said: &Mutex<Vec<String>>) -> String {
     match said.lock() {
         Ok(said) if !said.is_empty() => format!("{why}; it said: {}", said.join(" | ")),
@@ -183,5 +231,24 @@ fn command(via: &Via) -> Result<Command, CliError> {
             command.args(["-c", &format!("{text} agent --stdio")]);
             Ok(command)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_cut_and_the_last_are_kept() {
+        let said = Mutex::new(Vec::new());
+        let text: String = (0..9).map(|n| format!("line {n}\n")).collect();
+        listen(text.as_bytes(), &said);
+        assert_eq!(*said.lock().unwrap(), ["line 4", "line 5", "line 6", "line 7", "line 8"]);
+        let endless = std::io::repeat(b'x').take(300_000).chain(&b"\nthe end"[..]);
+        listen(endless, &said);
+        let lines = said.into_inner().unwrap();
+        assert_eq!(lines.len(), LAST_LINES);
+        assert_eq!(lines[3], format!("{} ... (cut: the line is longer)", "x".repeat(LINE)));
+        assert_eq!(lines[4], "the end");
     }
 }

@@ -16,6 +16,7 @@ mod planted;
 mod present;
 mod resolve;
 mod sink;
+mod stopping;
 mod study;
 
 use std::process::ExitCode;

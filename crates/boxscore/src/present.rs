@@ -112,12 +112,12 @@ pub fn after_run(runs: &[String], path: &Path, global: &Global, report: bool) ->
     let each = runs.iter().map(|run| shown(run, schema, false, &mut resolver));
     let shown: Vec<Shown> = each.collect::<Result<_, _>>()?;
     let versus = versus(&shown, &mut resolver)?;
-    let measured = shown.iter().any(|one| !one.doc.series.is_empty());
-    let written = match (report && measured, shown.first()) {
-        (true, Some(first)) => {
-            Some(write_report(&shown, versus.clone(), &default_report(path, &first.doc.run))?)
-        }
-        _ => None,
+    let written = if report { beside(&shown, versus.clone(), path) } else { Ok(None) };
+    // The figures are shown, whatever becomes of the report.
+    let (written, failed) = match written {
+        Ok(written) => (written, Ok(())),
+        Err(error) if global.json => return Err(error),
+        Err(error) => (None, Err(error)),
     };
     if global.json {
         shown.iter().take(1).for_each(|one| out::json(&one.doc));
@@ -129,7 +129,7 @@ pub fn after_run(runs: &[String], path: &Path, global: &Global, report: bool) ->
         if let Some(written) = &written {
             out::print(&format!("\nreport  {}\n", paths::tilde(written)));
         }
-        return Ok(());
+        return failed;
     }
     for one in &shown {
         let facts: Vec<FactDoc> = one.data.facts.iter().map(FactDoc::from).collect();
@@ -141,7 +141,24 @@ pub fn after_run(runs: &[String], path: &Path, global: &Global, report: bool) ->
             out::look(),
         ));
     }
-    Ok(())
+    failed
+}
+
+/// Writes the report of these runs beside the store, where there is anything to see in one.
+pub fn report_after(runs: &[String], path: &Path, global: &Global) -> Result<Option<PathBuf>, CliError> {
+    let mut resolver = Resolver::new(global)?;
+    let each = runs.iter().map(|run| shown(run, "boxscore.run/1", false, &mut resolver));
+    let shown: Vec<Shown> = each.collect::<Result<_, _>>()?;
+    beside(&shown, None, path)
+}
+
+fn beside(runs: &[Shown], compare: Option<CompareDoc>, path: &Path) -> Result<Option<PathBuf>, CliError> {
+    let recorded = |data: &RunData| data.plan.telemetry_only && !data.telemetry.is_empty();
+    let visible = runs.iter().any(|one| !one.doc.series.is_empty() || recorded(&one.data));
+    match runs.first().filter(|_| visible) {
+        Some(first) => write_report(runs, compare, &default_report(path, &first.doc.run)).map(Some),
+        None => Ok(None),
+    }
 }
 
 /// What to do next.

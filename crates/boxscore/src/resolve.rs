@@ -105,13 +105,13 @@ fn latest(name: &str) -> Result<Option<usize>, CliError> {
     }
 }
 
-/// Complete runs only are compared. A faulty run whose takes all failed, or that had no measured take (and so no fault
+/// Complete runs only are compared. A faulty run whose measured takes all failed, or that had none (and so no fault
 /// either), has nothing to compare.
 #[must_use]
 pub fn is_whole(head: &RunHead) -> bool {
     match head.status {
         Status::Complete => true,
-        Status::Faulty => head.faults > 0 && head.faults < head.takes,
+        Status::Faulty => head.measured > 0,
         Status::Running | Status::Interrupted => false,
     }
 }

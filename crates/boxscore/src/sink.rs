@@ -17,8 +17,18 @@ use crate::ids::Ids;
 struct Participant {
     run: Option<String>,
     hello: Option<Hello>,
+    /// What earlier sittings of this run used, as far as they told.
+    cost: Option<OwnCost>,
     /// Notes from before the run exists.
     early: Vec<(String, String)>,
+}
+
+/// A run of an earlier sitting.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    pub run: String,
+    /// `None` where that sitting did not end by itself.
+    pub cost: Option<OwnCost>,
 }
 
 /// What the user said about the machines.
@@ -53,10 +63,11 @@ impl<'a> StoreSink<'a> {
         StoreSink { store, plan, display, ids, study, said, machines, spilling: false }
     }
 
-    /// Continues runs that exist, in the order of the plan's machines.
-    pub fn continue_runs(&mut self, runs: &[Option<String>]) {
-        for (machine, run) in self.machines.iter_mut().zip(runs) {
-            machine.run.clone_from(run);
+    /// Continues runs that exist, with what they used until now, in the order of the plan's machines.
+    pub fn continue_runs(&mut self, runs: &[Option<Begun>]) {
+        for (machine, begun) in self.machines.iter_mut().zip(runs) {
+            machine.run = begun.as_ref().map(|begun| begun.run.clone());
+            machine.cost = begun.as_ref().and_then(|begun| begun.cost);
         }
     }
 
@@ -145,6 +156,18 @@ fn refused(error: StoreError) -> SinkError {
     })
 }
 
+/// What all sittings used: its seconds are those of the sittings that told, so that shares stay right.
+fn together(earlier: Option<OwnCost>, now: Option<OwnCost>) -> Option<OwnCost> {
+    match (earlier, now) {
+        (Some(a), Some(b)) => Some(OwnCost {
+            agent_cpu_seconds: a.agent_cpu_seconds + b.agent_cpu_seconds,
+            telemetry_cpu_seconds: a.telemetry_cpu_seconds + b.telemetry_cpu_seconds,
+            seconds: a.seconds + b.seconds,
+        }),
+        (one, other) => one.or(other),
+    }
+}
+
 fn note(kind: &str, text: &str) -> Note {
     Note { kind: kind.to_owned(), text: text.to_owned(), at_ns: None }
 }
@@ -223,6 +246,7 @@ impl Sink for StoreSink<'_> {
         seconds: f64,
         cost: Option<OwnCost>,
     ) -> Result<(), SinkError> {
+        let cost = together(self.machines[machine].cost, cost);
         if let Some(run) = &self.machines[machine].run {
             let appended = self.store.finish(run, status, seconds, cost).map_err(refused)?;
             self.told(&appended);
@@ -232,5 +256,24 @@ impl Sink for StoreSink<'_> {
 
     fn show(&mut self, show: &Show<'_>) {
         self.display.show(show);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sittings_are_summed_and_a_silent_one_takes_nothing_away() {
+        let cost = |agent, telemetry, seconds| OwnCost {
+            agent_cpu_seconds: agent,
+            telemetry_cpu_seconds: telemetry,
+            seconds,
+        };
+        let (first, second) = (cost(1.0, 0.5, 10.0), cost(2.0, 0.25, 20.0));
+        assert_eq!(together(Some(first), Some(second)), Some(cost(3.0, 0.75, 30.0)));
+        assert_eq!(together(Some(first), None), Some(first));
+        assert_eq!(together(None, Some(second)), Some(second));
+        assert_eq!(together(None, None), None);
     }
 }

@@ -1,15 +1,12 @@
 //! Carries out a study: plan, store, children, conductor; then shows what came of it.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use harness::conductor::{Conductor, Ended, Finished, Outcome};
 use model::data::{Price, RunData, Series, TakeHead};
 use model::plan::Plan;
 use model::reading::Take;
 use model::{Card, Instrument, Reading};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use store::{Filter, Mode, Options, Store};
 use sys::files::{Lock, LockFile};
 
@@ -18,11 +15,13 @@ use crate::cli::run::Args;
 use crate::display::Display;
 use crate::error::{CliError, Kind};
 use crate::ids::Ids;
-use crate::sink::{Said, StoreSink};
+use crate::sink::{Begun, Said, StoreSink};
+use crate::stopping::Stop;
 use crate::{link, out, paths, planning, present};
 
 /// `boxscore run`.
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    let stop = Stop::listen()?;
     let path = paths::store(global)?;
     // What is wrong with the command line is said before a store is made.
     planning::check_label(args.label.as_deref())?;
@@ -46,12 +45,15 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let said = Said { label: plan.label.clone(), price, watts };
     let sitting = Sitting { plan: &plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
     let display = Display::new(&plan, global.json, args.show_takes);
-    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, display)?;
+    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (display, &stop))?;
+    // Whatever it still holds, its readers must see the run as it is now.
+    drop(store);
     finish(&outcome, &runs, &path, global, (!args.no_report, plan.telemetry_only))
 }
 
 /// `boxscore resume`: continues the plan of an interrupted study without repeating finished takes.
 pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliError> {
+    let stop = Stop::listen()?;
     let path = paths::store(global)?;
     let mut store = open(&path)?;
     let plan = store.plan(study).map_err(present::store_error)?;
@@ -63,10 +65,13 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let mut elapsed_ns = 0;
     for (machine, via) in plan.machines.iter().enumerate() {
         let head = heads.iter().find(|head| plan.machines.len() == 1 || head.machine == via.name);
-        runs.push(head.map(|head| head.id.clone()));
-        let Some(head) = head else { continue };
+        let Some(head) = head else {
+            runs.push(None);
+            continue;
+        };
         store.claim(&head.id).map_err(present::store_error)?;
         let run = store.load_light(&head.id).map_err(present::store_error)?;
+        runs.push(Some(Begun { run: head.id.clone(), cost: run.own_cost }));
         for take in taken(&run) {
             elapsed_ns = elapsed_ns.max(take.end_ns);
             earlier.push(Finished { machine, take });
@@ -78,7 +83,9 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let said = Said { label: plan.label.clone(), ..Said::default() };
     let sitting = Sitting { plan: &plan, study: study.to_owned(), said, earlier, runs, elapsed_ns };
     let display = Display::new(&plan, global.json, show_takes);
-    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, display)?;
+    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (display, &stop))?;
+    // Whatever it still holds, its readers must see the run as it is now.
+    drop(store);
     finish(&outcome, &runs, &path, global, (true, plan.telemetry_only))
 }
 
@@ -213,7 +220,7 @@ struct Sitting<'a> {
     study: String,
     said: Said,
     earlier: Vec<Finished>,
-    runs: Vec<Option<String>>,
+    runs: Vec<Option<Begun>>,
     elapsed_ns: u64,
 }
 
@@ -223,28 +230,31 @@ impl Sitting<'_> {
         store: &mut Store,
         path: &Path,
         ids: &mut Ids,
-        mut display: Display,
+        (mut display, stop): (Display, &Stop),
     ) -> Result<(Outcome, Vec<String>), CliError> {
-        let stop = stop_flag()?;
+        const EMPTY: &str = "interrupted before anything was taken";
+        let nothing_yet = || CliError { kind: Kind::Interrupted, ..CliError::data(EMPTY) };
+        if stop.asked() && self.earlier.is_empty() {
+            return Err(nothing_yet());
+        }
         let (links, events) = link::start(&self.plan.machines)?;
         let mut sink = StoreSink::new(store, self.plan, &mut display, ids, self.study, self.said);
         sink.continue_runs(&self.runs);
-        let stopped = || stop.load(Ordering::Relaxed);
+        let stopped = || stop.asked();
         let mut conductor = Conductor::new(self.plan, links, events, &mut sink, &stopped);
         conductor.resume(&self.earlier);
         let dir = paths::beside(path);
         let outcome = conductor.run(&dir.display().to_string(), self.elapsed_ns);
         let runs: Vec<String> = sink.runs().into_iter().flatten().collect();
         display.end();
-        let outcome = outcome.map_err(|error| CliError::data(error.0))?;
-        if runs.is_empty() && outcome.ended == Ended::Interrupted {
-            let kind = Kind::Interrupted;
-            return Err(CliError { kind, ..CliError::data("interrupted before anything was taken") });
+        if !runs.is_empty() {
+            return Ok((outcome, runs));
         }
-        if runs.is_empty() {
-            return Err(CliError::data("no machine could be measured").hint("the lines above say why"));
-        }
-        Ok((outcome, runs))
+        Err(match (outcome.ended, outcome.refused) {
+            (Ended::Interrupted, _) => nothing_yet(),
+            (_, Some(refused)) => CliError::data(format!("nothing was measured: {refused}")),
+            _ => CliError::data("no machine could be measured").hint("the lines above say why"),
+        })
     }
 }
 
@@ -268,43 +278,63 @@ fn measuring_alone(plan: &Plan, store: &Path) -> Result<Option<LockFile>, CliErr
     }
 }
 
-/// Set by the first Ctrl-C or TERM; the second ends the program at once.
-fn stop_flag() -> Result<Arc<AtomicBool>, CliError> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let failed = |error: std::io::Error| CliError::data(format!("signals cannot be caught: {error}"));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop)).map_err(failed)?;
-        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(failed)?;
-    }
-    Ok(stop)
-}
-
 /// What a run that only recorded has: its sources with their ticks, and where they can be seen.
-fn recorded(runs: &[String], path: &Path) -> Result<(), CliError> {
+fn recorded(runs: &[String], path: &Path, global: &Global, report: bool) -> Result<(), CliError> {
     let store = crate::resolve::open(path)?;
     for id in runs {
         let run = store.load(id).map_err(present::store_error)?;
-        let short = crate::ids::short(id);
         let mut ticks: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
         for segment in &run.telemetry {
             *ticks.entry(segment.source.as_str()).or_default() += segment.at_ns.len();
         }
         let span = report::number::duration(run.head.seconds.unwrap_or_default());
-        out::print(&format!("recorded {} for {span} as run {short}\n", run.head.machine));
+        out::print(&format!("recorded {} for {span} as run {}\n", run.head.machine, crate::ids::short(id)));
         for (source, count) in &ticks {
             out::print(&format!("  {source}: {count} ticks\n"));
         }
         if ticks.is_empty() {
             out::print("  nothing: no source can be read here\n");
         }
-        out::print(&format!("\nreport  boxscore report {short}\n"));
+    }
+    let Some(first) = runs.first() else { return Ok(()) };
+    if report && let Some(written) = present::report_after(runs, path, global)? {
+        out::print(&format!("\nreport  {}\n", paths::tilde(&written)));
+    } else {
+        out::print(&format!("\nreport  boxscore report {}\n", crate::ids::short(first)));
     }
     Ok(())
 }
 
+/// It ended before its plan was done, whoever ended it.
+const fn is_cut(outcome: &Outcome) -> bool {
+    matches!(outcome.ended, Ended::Interrupted | Ended::Lost | Ended::Refused)
+}
+
+/// Why a run was cut, and what is kept of it.
+fn cut(outcome: &Outcome, runs: &[String]) -> Option<CliError> {
+    const KEPT: &str = "what was taken is stored; `boxscore resume` continues";
+    let error = match outcome.ended {
+        Ended::Interrupted => {
+            let text = "interrupted: every take that was shown is stored; `boxscore resume` continues";
+            CliError { kind: Kind::Interrupted, ..CliError::data(text) }
+        }
+        Ended::Lost if runs.len() == 1 => {
+            CliError::data("the measuring child was lost before the plan was done").hint(KEPT)
+        }
+        Ended::Lost => CliError::data("every machine was lost before the plan was done").hint(KEPT),
+        Ended::Refused => {
+            let why = outcome.refused.as_deref().unwrap_or("it gave no reason");
+            let text = format!("the run was ended, since nothing more could be stored: {why}");
+            CliError::data(text).hint("every take that was shown is stored; `boxscore resume` continues")
+        }
+        Ended::Count | Ended::Target | Ended::Budget => return None,
+    };
+    Some(error)
+}
+
 /// A run that measured nothing did not do what it was asked for, whatever ended it.
 fn nothing(outcome: &Outcome, telemetry_only: bool) -> Result<Option<u8>, CliError> {
-    if outcome.measured > 0 || telemetry_only || matches!(outcome.ended, Ended::Interrupted | Ended::Lost) {
+    if outcome.measured > 0 || telemetry_only || is_cut(outcome) {
         return Ok(None);
     }
     if outcome.takes == 0 && !outcome.unfit.is_empty() {
@@ -320,7 +350,8 @@ fn nothing(outcome: &Outcome, telemetry_only: bool) -> Result<Option<u8>, CliErr
     Ok(Some(Kind::Faults.exit_code()))
 }
 
-/// Shows the box score and writes the report; the exit code says how it ended.
+/// Shows the box score and writes the report; the exit code says how it ended. However a run was cut, and even when
+/// nothing can be shown, the last lines say why it ended and what is stored.
 fn finish(
     outcome: &Outcome,
     runs: &[String],
@@ -328,28 +359,36 @@ fn finish(
     global: &Global,
     (report, telemetry_only): (bool, bool),
 ) -> Result<u8, CliError> {
-    if telemetry_only && !global.json {
-        recorded(runs, path)?;
+    let shown = if telemetry_only && !global.json {
+        recorded(runs, path, global, report)
     } else {
-        present::after_run(runs, path, global, report)?;
+        present::after_run(runs, path, global, report)
+    };
+    if shown.is_err() {
+        let ids: Vec<&str> = runs.iter().map(|id| crate::ids::short(id)).collect();
+        out::say(&format!("what was taken is stored in {} as run {}", path.display(), ids.join(", ")));
+    }
+    match (shown, cut(outcome, runs)) {
+        (Ok(()), None) => {}
+        (Err(error), None) => return Err(error),
+        (Err(error), Some(cut)) => {
+            out::say(&error.to_string());
+            return Err(cut);
+        }
+        (Ok(()), Some(cut)) => {
+            // Its document is on stdout already, and is the only one there.
+            match cut.kind {
+                Kind::Interrupted => out::say(&cut.message),
+                _ => out::say(&cut.to_string()),
+            }
+            return Ok(cut.kind.exit_code());
+        }
     }
     if let Some(code) = nothing(outcome, telemetry_only)? {
         return Ok(code);
     }
-    match outcome.ended {
-        Ended::Interrupted => {
-            out::say("interrupted: every take that was shown is stored; `boxscore resume` continues");
-            Ok(Kind::Interrupted.exit_code())
-        }
-        Ended::Lost if runs.len() == 1 => {
-            Err(CliError::data("the measuring child was lost before the plan was done")
-                .hint("what was taken is stored; `boxscore resume` continues"))
-        }
-        Ended::Lost => Err(CliError::data("every machine was lost before the plan was done")
-            .hint("what was taken is stored; `boxscore resume` continues")),
-        _ if outcome.faults > 0 || outcome.statuses.contains(&model::data::Status::Interrupted) => {
-            Ok(Kind::Faults.exit_code())
-        }
-        _ => Ok(0),
+    if outcome.faults > 0 || outcome.statuses.contains(&model::data::Status::Interrupted) {
+        return Ok(Kind::Faults.exit_code());
     }
+    Ok(0)
 }

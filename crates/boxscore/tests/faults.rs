@@ -319,5 +319,8 @@ fn a_store_that_refuses_midway_ends_the_child_too() {
     running.signal("INT");
     let said = running.end();
     assert!(matches!(said.code, Some(1 | 130)), "{said:#?}");
+    // Whichever came first, the signal or the damage: what is kept and why it ended are said.
+    let why = if said.code == Some(130) { "interrupted: " } else { "nothing more could be stored" };
+    assert!(said.err.contains(why) && said.err.contains("stored"), "{said:#?}");
     child.iter().for_each(|pid| assert_gone(*pid));
 }

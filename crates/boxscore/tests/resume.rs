@@ -8,8 +8,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::{Bench, FAKE, ONE, Running, assert_gone, assert_whole, children, root, said, signal};
+use common::{
+    Bench, FAKE, ONE, Running, assert_gone, assert_measured, assert_whole, children, root, said, signal,
+};
 use model::data::Status;
+use model::reading::Phase;
 
 /// Measuring tests disturb each other's machine, not each other's result: they take turns to keep it quick.
 static REAL: Mutex<()> = Mutex::new(());
@@ -41,7 +44,10 @@ fn resumed(bench: &Bench, before: &BTreeSet<u64>) {
     let again = shown(&said.err.lines().map(str::to_owned).collect::<Vec<_>>());
     assert!(again.is_disjoint(before), "takes were repeated: {said:#?}");
     let run = bench.only();
-    assert_whole(&run, TAKES);
+    assert_measured(&run, TAKES);
+    // The new child was warmed before it measured, in a take that is marked as such.
+    let first = run.takes.iter().find(|take| !before.contains(&take.seq)).expect("a take of the new child");
+    assert_eq!(first.phase, Phase::WarmUp);
     assert!(run.takes.windows(2).all(|pair| pair[0].end_ns <= pair[1].start_ns), "time goes backwards");
 }
 
@@ -69,6 +75,8 @@ fn stops_at(name: &str) {
     let lines: Vec<String> = said.err.lines().map(str::to_owned).collect();
     assert_eq!(shown(&lines), before);
     resumed(&bench, &before);
+    let (first, both) = (run.own_cost.expect("its cost"), bench.only().own_cost.expect("the cost of both"));
+    assert!(both.seconds > first.seconds && both.agent_cpu_seconds > first.agent_cpu_seconds, "{both:?}");
 }
 
 #[test]
@@ -91,8 +99,10 @@ fn a_second_ctrl_c_ends_at_once() {
     signal(child[0], "STOP");
     running.signal("INT");
     assert!(running.until("stopping after the take in flight"));
+    // Two in the same moment are one wish.
+    std::thread::sleep(Duration::from_millis(100));
     running.signal("INT");
-    let said = running.end().expect(130, &[]);
+    let said = running.end().expect(130, &["ended at once: every take that was shown is stored"]);
     signal(child[0], "CONT");
     assert_gone(child[0]);
     let lines: Vec<String> = said.err.lines().map(str::to_owned).collect();

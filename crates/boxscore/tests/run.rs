@@ -184,6 +184,17 @@ fn telemetry_alone_ends_well() {
 }
 
 #[test]
+fn a_recording_ends_with_a_screen_and_a_report() {
+    let bench = Bench::new();
+    let said = bench.run(&["run", "telemetry", "--for", "2s"]).expect(0, &[]);
+    let id = bench.only().head.id;
+    let name = format!("{}.html", common::short(&id));
+    assert!(said.out.contains("recorded ") && said.out.contains(&name), "{said:#?}");
+    let html = std::fs::read_to_string(bench.path(&name)).expect("the report");
+    assert!(html.contains("</html>") && html.contains("<svg"), "no telemetry is drawn");
+}
+
+#[test]
 fn faults_are_kept_apart_and_change_the_exit_code() {
     let bench = Bench::new();
     bench.world(r#"{"seed": 7, "series": [{"instrument": "*", "median": 1e9, "faults": [2]}]}"#);
@@ -192,6 +203,23 @@ fn faults_are_kept_apart_and_change_the_exit_code() {
     assert_eq!(run.head.status.word(), "faulty");
     assert_eq!(run.takes.iter().filter(|take| take.fault.is_some()).count(), 1);
     assert_eq!(run.rows().map(|series| series.measured().len()).max(), Some(3));
+}
+
+#[test]
+fn a_run_whose_measured_takes_all_failed_is_not_the_latest() {
+    let bench = Bench::new();
+    bench.fake(&["--takes", "3"]).expect(0, &[]);
+    let good = bench.only().head.id;
+    // Block 0 is the warm-up, and goes well.
+    bench.world(r#"{"seed": 8, "series": [{"instrument": "*", "median": 1e9, "faults": [1, 2, 3]}]}"#);
+    bench.fake(&["--takes", "3"]).expect(3, &["nothing was measured: every measured take failed"]);
+    let heads = bench.heads();
+    let bad = heads.iter().find(|head| head.id != good).expect("the other run");
+    assert_eq!((bad.status.word(), bad.takes, bad.faults, bad.measured), ("faulty", 4, 3, 0));
+    let said = bench.run(&["show", "latest", "--json"]).expect(0, &[]);
+    let shown: model::doc::RunDoc = serde_json::from_str(&said.out).expect("a document");
+    assert_eq!(shown.run, good);
+    bench.run(&["show", "latest~1"]).expect(1, &["there are 1 complete runs, so no latest~1"]);
 }
 
 #[test]

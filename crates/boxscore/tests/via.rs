@@ -97,6 +97,60 @@ fn a_machine_that_falls_away_midway_leaves_the_other_whole() {
     again.iter().for_each(|run| assert_whole(run, 400));
 }
 
+/// The most memory that a process had, in KiB.
+fn peak_kib(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[test]
+fn an_endless_line_on_stderr_fills_no_memory_and_the_run_goes_on() {
+    let bench = Bench::new();
+    // Far more than fits in a pipe comes before the child is there; the flood goes on beside it.
+    let via = format!(
+        "loud=tr '\\0' x < /dev/zero >&2 & flood=$!; head -c 2m /dev/zero >&2; {PROGRAM} agent --stdio; \
+         kill $flood; exit; :"
+    );
+    let mut args: Vec<&str> = FAKE.into_iter().chain(["--takes", "30", "--show-takes"]).collect();
+    args.extend(["--via", via.as_str()]);
+    let mut running = Running::start(bench.command(&args));
+    assert!(running.until("stored take 20"), "{:?}", running.heard);
+    let peak = peak_kib(running.pid());
+    running.end().expect(0, &[]);
+    assert_whole(of(&runs(&bench), "loud"), 30);
+    assert!(peak.is_none_or(|kib| kib < 128 << 10), "{peak:?} KiB");
+}
+
+#[test]
+fn a_flood_of_frames_loses_only_its_machine() {
+    let bench = Bench::new();
+    // Ping, without a body.
+    let ping = r"while :; do printf '\001\000\000\000\015'; done; :";
+    let hello = bench.path("hello");
+    let mut real = Command::new(PROGRAM)
+        .args(["agent", "--stdio"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(fs::File::create(&hello).expect("a file"))
+        .spawn()
+        .expect("it starts");
+    drop(real.stdin.take());
+    common::ended(&mut real);
+    let via = [
+        format!("good={PROGRAM}"),
+        format!("early={ping}"),
+        format!("flood=cat {}; {ping}", hello.display()),
+    ];
+    study(&bench, &FAKE, "3", &via).expect(
+        3,
+        &[
+            "early: lost: it spoke before it said hello",
+            "flood: lost: it sent far more than a machine has to tell",
+        ],
+    );
+    assert_whole(of(&runs(&bench), "good"), 3);
+}
+
 /// A network namespace that is removed at the end.
 struct Namespace(String);
 

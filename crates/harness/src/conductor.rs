@@ -2,18 +2,21 @@
 //!
 //! Knows no process, file or terminal: links send frames, a sink stores them, and events come from one channel.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+mod close;
+
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use model::data::{CONTROLLER_CPU, Status};
 use model::frame::{Frame, Job, OwnCost, Segment};
-use model::plan::{Plan, Takes};
+use model::plan::Plan;
 use model::reading::Take;
-use model::{Better, Params, Phase, Value};
-use stats::{Decision, StopRule};
+use model::{Better, Phase, Value};
+use stats::Decision;
 
+use crate::inflow::{self, Inflow};
 use crate::order::{self, Place};
+use crate::tally::{Tally, most_blocks, rule};
 use crate::worker::Event;
 
 pub use crate::ports::{Ended, Finished, Link, Outcome, Show, Sink, SinkError};
@@ -21,22 +24,6 @@ pub use crate::ports::{Ended, Finished, Link, Outcome, Show, Sink, SinkError};
 /// A child that says nothing for so long is lost: it pings every second.
 const SILENCE_NS: u64 = 30_000_000_000;
 const POLL: Duration = Duration::from_millis(200);
-
-/// What the stop rule knows of one cell and arm on one machine.
-#[derive(Default)]
-struct Tally {
-    attempts: u32,
-    faults: u32,
-    /// Values by series: of headline metrics, or of every metric with a direction where the cell has no headline.
-    values: BTreeMap<(String, Params), Vec<f64>>,
-}
-
-impl Tally {
-    /// Takes went well, and none of them had anything whose interval matters.
-    fn aimless(&self) -> bool {
-        self.values.is_empty() && self.faults == 0
-    }
-}
 
 struct Machine {
     link: Box<dyn Link>,
@@ -46,11 +33,24 @@ struct Machine {
     /// Measured takes without a fault.
     measured: u64,
     lost: Option<String>,
+    /// It said Ready: from then on it answers orders.
+    ready: bool,
     telemetry: Vec<Segment>,
+    /// Values in it.
+    waiting: usize,
     cost: Option<OwnCost>,
     unfit: HashSet<(u32, u32)>,
     /// Frames that came while another machine was waited for.
     inbox: VecDeque<Frame>,
+    greeted: bool,
+    inflow: Inflow,
+}
+
+impl Machine {
+    fn take_telemetry(&mut self) -> Vec<Segment> {
+        self.waiting = 0;
+        std::mem::take(&mut self.telemetry)
+    }
 }
 
 /// One study being carried out.
@@ -62,6 +62,8 @@ pub struct Conductor<'a> {
     /// True once the user asked to stop.
     stop: &'a dyn Fn() -> bool,
     started_ns: u64,
+    /// Of this sitting; `started_ns` is of the whole run.
+    began_ns: u64,
     cpu_from_ns: u64,
     tally: HashMap<Place, Tally>,
     finished: HashSet<(usize, u32, u32, u32)>,
@@ -89,10 +91,14 @@ impl<'a> Conductor<'a> {
             faults: 0,
             measured: 0,
             lost: None,
+            ready: false,
             telemetry: Vec::new(),
+            waiting: 0,
             cost: None,
             unfit: HashSet::new(),
             inbox: VecDeque::new(),
+            greeted: false,
+            inflow: Inflow::default(),
         };
         Conductor {
             plan,
@@ -101,6 +107,7 @@ impl<'a> Conductor<'a> {
             sink,
             stop,
             started_ns: now_ns,
+            began_ns: now_ns,
             cpu_from_ns: sys::clock::process_cpu_ns(),
             tally: HashMap::new(),
             finished: HashSet::new(),
@@ -113,25 +120,33 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Takes of an earlier sitting count, and are not repeated.
+    /// Measured takes of an earlier sitting count, and are not repeated. Warm-ups are: the child that they warmed is gone,
+    /// and what it prepared is made anew. A planted world has nothing to warm.
     pub fn resume(&mut self, finished: &[Finished]) {
         for Finished { machine, take } in finished {
-            self.finished.insert((*machine, take.block, take.cell, take.arm));
+            if take.phase == Phase::Measured || self.plan.fake.is_some() {
+                self.finished.insert((*machine, take.block, take.cell, take.arm));
+            }
             if let Some(state) = self.machines.get_mut(*machine) {
                 state.seq = state.seq.max(take.seq + 1);
                 state.faults += u64::from(take.fault.is_some());
             }
             self.count(*machine, take);
         }
+        self.settle();
     }
 
-    /// Carries the plan out. Whatever happens, every machine's run gets an end.
+    /// Carries the plan out. Whatever happens, also when the sink refuses, every machine's run gets an end.
     /// `elapsed_ns` is the time that earlier sittings of this run took: it counts towards the budget.
-    pub fn run(mut self, dir: &str, elapsed_ns: u64) -> Result<Outcome, SinkError> {
+    pub fn run(mut self, dir: &str, elapsed_ns: u64) -> Outcome {
         self.started_ns = self.started_ns.saturating_sub(elapsed_ns);
-        self.open(dir, elapsed_ns)?;
-        let ended = if self.plan.telemetry_only { self.watch()? } else { self.blocks()? };
+        let ended = self.carry_out(dir, elapsed_ns);
         self.close(ended)
+    }
+
+    fn carry_out(&mut self, dir: &str, elapsed_ns: u64) -> Result<Ended, SinkError> {
+        self.open(dir, elapsed_ns)?;
+        if self.plan.telemetry_only { self.watch() } else { self.blocks() }
     }
 
     /// True once the user asked to stop; says so once.
@@ -168,6 +183,7 @@ impl<'a> Conductor<'a> {
         for machine in 0..self.machines.len() {
             let ready = |frame: &Frame| matches!(frame, Frame::Ready(_));
             if let Some(Frame::Ready(facts)) = self.wait(machine, true, ready)? {
+                self.machines[machine].ready = true;
                 self.sink.facts(machine, &facts)?;
             }
         }
@@ -176,7 +192,8 @@ impl<'a> Conductor<'a> {
 
     fn blocks(&mut self) -> Result<Ended, SinkError> {
         let most = most_blocks(self.plan);
-        for block in 0..most {
+        let whole = !self.done.is_empty() && self.done.iter().all(|done| *done);
+        for block in 0..if whole { 0 } else { most } {
             let warm_up = block < self.plan.warm_up;
             let block_started_ns = sys::clock::now_ns();
             for place in order::block(self.plan, block) {
@@ -203,7 +220,7 @@ impl<'a> Conductor<'a> {
                 return Ok(Ended::Budget);
             }
         }
-        Ok(Ended::Count)
+        Ok(if self.by_target { Ended::Target } else { Ended::Count })
     }
 
     /// One take of one place, unless it is done, unfit or finished earlier.
@@ -260,7 +277,7 @@ impl<'a> Conductor<'a> {
     }
 
     fn taken(&mut self, machine: usize, take: &Take) -> Result<(), SinkError> {
-        let telemetry = std::mem::take(&mut self.machines[machine].telemetry);
+        let telemetry = self.machines[machine].take_telemetry();
         self.sink.commit(machine, Some(take), &telemetry)?;
         self.taken += 1;
         self.machines[machine].seq = take.seq + 1;
@@ -304,51 +321,59 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Asks the stop rule of every cell, over all its arms and machines together.
-    fn judge_cells(&mut self) {
-        let mut early = false;
+    /// Cells that earlier sittings brought to an end are not warmed again. The others are judged after whole blocks only.
+    fn settle(&mut self) {
+        let places = self.plan.arms.len() * self.machines.len();
         for cell in 0..self.done.len() {
-            let index = u32::try_from(cell).unwrap_or(u32::MAX);
-            if self.done[cell] {
-                continue;
-            }
-            let alive = |place: &Place| {
-                let machine = &self.machines[place.machine];
-                machine.lost.is_none() && !machine.unfit.contains(&(place.cell, place.arm))
-            };
-            let places: Vec<Place> = (0..self.machines.len())
-                .flat_map(|machine| {
-                    (0..self.plan.arms.len()).map(move |arm| Place {
-                        machine,
-                        cell: index,
-                        arm: u32::try_from(arm).unwrap_or(u32::MAX),
-                    })
-                })
-                .filter(alive)
-                .collect();
-            if places.is_empty() {
-                self.done[cell] = true;
-                continue;
-            }
-            let tallies = places.iter().map(|place| self.tally.get(place));
-            let tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
-            let attempts = tried.min().unwrap_or(0) as usize;
-            let rule = rule(&self.plan.takes);
-            // Nobody waits for an interval of such a cell: the first look's takes are enough.
-            let aimless = self.plan.cells.get(cell).is_some_and(|cell| cell.headline.is_empty())
-                || tallies.clone().all(|tally| tally.is_some_and(Tally::aimless));
-            if aimless && attempts >= rule.least() {
-                self.done[cell] = true;
-                continue;
-            }
-            let arms: Vec<&[f64]> =
-                tallies.flatten().flat_map(|tally| tally.values.values().map(Vec::as_slice)).collect();
-            if let Decision::Stop(ended) = rule.look(attempts, &arms) {
-                self.done[cell] = true;
-                early |= matches!(ended, stats::stop::Ended::Target { .. });
+            let of_cell = self.tally.iter().filter(|(place, _)| place.cell as usize == cell);
+            let attempts: Vec<u32> = of_cell.map(|(_, tally)| tally.attempts).collect();
+            let whole = attempts.len() == places && attempts.windows(2).all(|pair| pair[0] == pair[1]);
+            if whole {
+                self.judge(cell);
             }
         }
-        self.by_target |= early;
+    }
+
+    /// Asks the stop rule of every cell, over all its arms and machines together.
+    fn judge_cells(&mut self) {
+        (0..self.done.len()).for_each(|cell| self.judge(cell));
+    }
+
+    fn judge(&mut self, cell: usize) {
+        let index = u32::try_from(cell).unwrap_or(u32::MAX);
+        if self.done[cell] {
+            return;
+        }
+        let alive = |place: &Place| {
+            let machine = &self.machines[place.machine];
+            machine.lost.is_none() && !machine.unfit.contains(&(place.cell, place.arm))
+        };
+        let arms = u32::try_from(self.plan.arms.len()).unwrap_or(u32::MAX);
+        let places: Vec<Place> = (0..self.machines.len())
+            .flat_map(|machine| (0..arms).map(move |arm| Place { machine, cell: index, arm }))
+            .filter(alive)
+            .collect();
+        if places.is_empty() {
+            self.done[cell] = true;
+            return;
+        }
+        let tallies = places.iter().map(|place| self.tally.get(place));
+        let tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
+        let attempts = tried.min().unwrap_or(0) as usize;
+        let rule = rule(&self.plan.takes);
+        // Nobody waits for an interval of such a cell: the first look's takes are enough.
+        let aimless = self.plan.cells.get(cell).is_some_and(|cell| cell.headline.is_empty())
+            || tallies.clone().all(|tally| tally.is_some_and(Tally::aimless));
+        if aimless && attempts >= rule.least() {
+            self.done[cell] = true;
+            return;
+        }
+        let arms: Vec<&[f64]> =
+            tallies.flatten().flat_map(|tally| tally.values.values().map(Vec::as_slice)).collect();
+        if let Decision::Stop(ended) = rule.look(attempts, &arms) {
+            self.done[cell] = true;
+            self.by_target |= matches!(ended, stats::stop::Ended::Target { .. });
+        }
     }
 
     /// Telemetry only: stores batches until the budget is over.
@@ -368,7 +393,7 @@ impl<'a> Conductor<'a> {
                 if self.machines[machine].lost.is_none() {
                     self.check_silence(machine)?;
                 }
-                let telemetry = std::mem::take(&mut self.machines[machine].telemetry);
+                let telemetry = self.machines[machine].take_telemetry();
                 if !telemetry.is_empty() {
                     self.sink.commit(machine, None, &telemetry)?;
                 }
@@ -377,52 +402,6 @@ impl<'a> Conductor<'a> {
             let seconds = self.plan.budget_seconds.map(|budget| (budget - elapsed).max(0.0));
             self.sink.show(&Show::Left { seconds });
         }
-    }
-
-    /// Tells every child that it is done, waits for its cost, and writes every run's end.
-    fn close(mut self, ended: Ended) -> Result<Outcome, SinkError> {
-        for machine in 0..self.machines.len() {
-            if self.machines[machine].lost.is_some() {
-                continue;
-            }
-            self.tell(machine, &Frame::Ack(None))?;
-            self.wait(machine, false, |frame| matches!(frame, Frame::Bye(_)))?;
-        }
-        let seconds = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
-        let mut statuses = Vec::new();
-        for machine in 0..self.machines.len() {
-            let state = &mut self.machines[machine];
-            let telemetry = std::mem::take(&mut state.telemetry);
-            let cut = state.lost.is_some() && state.cost.is_none();
-            let status = match (ended, state.faults) {
-                (Ended::Interrupted | Ended::Lost, _) => Status::Interrupted,
-                _ if cut => Status::Interrupted,
-                // Without a figure nothing is complete.
-                _ if state.measured == 0 && !self.plan.telemetry_only => Status::Faulty,
-                (_, 0) => Status::Complete,
-                _ => Status::Faulty,
-            };
-            let cost = state.cost;
-            if !telemetry.is_empty() {
-                self.sink.commit(machine, None, &telemetry)?;
-            }
-            self.sink.note(machine, "ended-by", ended.word())?;
-            if self.plan.fake.is_none() {
-                // A planted run gives the same bytes every time; what this host spent on it is not among them.
-                let spent_ns = sys::clock::process_cpu_ns().saturating_sub(self.cpu_from_ns);
-                self.sink.note(machine, CONTROLLER_CPU, &format!("{:.3}", spent_ns as f64 / 1e9))?;
-            }
-            let seconds = match &self.plan.fake {
-                Some(world) => self.machines[machine].seq as f64 * world.take_seconds,
-                None => seconds,
-            };
-            self.sink.end(machine, status, seconds, cost)?;
-            statuses.push(status);
-        }
-        let faults = self.machines.iter().map(|machine| machine.faults).sum();
-        let takes = self.machines.iter().map(|machine| machine.seq).sum();
-        let measured = self.machines.iter().map(|machine| machine.measured).sum();
-        Ok(Outcome { ended, statuses, faults, takes, measured, unfit: self.unfit })
     }
 
     fn over_budget(&self, ahead_ns: u64) -> bool {
@@ -455,6 +434,7 @@ impl<'a> Conductor<'a> {
         if self.machines[machine].lost.is_some() {
             return Ok(());
         }
+        self.machines[machine].inflow.ordered();
         // Its time to answer begins now.
         self.machines[machine].heard_ns = sys::clock::now_ns();
         match self.machines[machine].link.send(frame) {
@@ -499,6 +479,13 @@ impl<'a> Conductor<'a> {
                 continue;
             };
             self.machines[from].inbox.push_back(frame);
+            if self.machines[from].inbox.len() > inflow::MOST_INBOX {
+                self.machines[from].inbox.clear();
+                self.lose(from, "it answered more than it was asked")?;
+            }
+            if from != machine {
+                self.check_silence(machine)?;
+            }
         }
         Ok(None)
     }
@@ -506,22 +493,7 @@ impl<'a> Conductor<'a> {
     /// The next frame that somebody waits for; telemetry, notes and signs of life are dealt with here.
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
         match self.events.recv_timeout(POLL) {
-            Ok((machine, Event::Frame(frame))) => {
-                self.machines[machine].heard_ns = sys::clock::now_ns();
-                match frame {
-                    Frame::Ping => {}
-                    Frame::Telemetry(segment) => self.machines[machine].telemetry.push(segment),
-                    Frame::Progress(text) => self.sink.show(&Show::Doing { machine, text: &text }),
-                    Frame::Reading(reading) => self.sink.show(&Show::Reading(&reading)),
-                    Frame::Note { kind, text } => self.sink.note(machine, &kind, &text)?,
-                    Frame::Fault { cell: None, text, .. } => self.lose(machine, &text)?,
-                    Frame::Bye(cost) => {
-                        self.machines[machine].cost = Some(cost);
-                        return Ok(Some((machine, Frame::Bye(cost))));
-                    }
-                    other => return Ok(Some((machine, other))),
-                }
-            }
+            Ok((machine, Event::Frame(frame))) => return self.heard(machine, frame),
             Ok((machine, Event::Lost(why))) => {
                 // After Bye the pipe closes; that is no loss.
                 if self.machines[machine].cost.is_none() {
@@ -538,6 +510,57 @@ impl<'a> Conductor<'a> {
         Ok(None)
     }
 
+    fn heard(&mut self, machine: usize, frame: Frame) -> Result<Option<(usize, Frame)>, SinkError> {
+        let now_ns = sys::clock::now_ns();
+        let state = &mut self.machines[machine];
+        if state.lost.is_some() {
+            return Ok(None);
+        }
+        state.heard_ns = now_ns;
+        let greets = matches!(frame, Frame::Hello(_));
+        if greets == state.greeted {
+            let what = if greets { "it said hello twice" } else { "it spoke before it said hello" };
+            self.lose(machine, what)?;
+            return Ok(None);
+        }
+        state.greeted = true;
+        let asked = matches!(frame, Frame::Hello(_) | Frame::Ready(_) | Frame::TakeDone(_) | Frame::Bye(_));
+        if !asked && !state.inflow.allows(&frame, now_ns.saturating_sub(self.began_ns)) {
+            self.lose(machine, "it sent far more than a machine has to tell")?;
+            return Ok(None);
+        }
+        match frame {
+            Frame::Ping => {}
+            Frame::Telemetry(segment) => self.telemetry(machine, segment)?,
+            Frame::Progress(text) => {
+                self.sink.show(&Show::Doing { machine, text: &inflow::cut(text) });
+            }
+            Frame::Reading(reading) => self.sink.show(&Show::Reading(&reading)),
+            Frame::Note { kind, text } => {
+                self.sink.note(machine, &inflow::cut(kind), &inflow::cut(text))?;
+            }
+            Frame::Fault { cell: None, text, .. } => self.lose(machine, &inflow::cut(text))?,
+            Frame::Bye(cost) => {
+                state.cost = Some(cost);
+                return Ok(Some((machine, Frame::Bye(cost))));
+            }
+            other => return Ok(Some((machine, other))),
+        }
+        Ok(None)
+    }
+
+    /// Waits for the next take's commit, unless that is so far off that memory would fill.
+    fn telemetry(&mut self, machine: usize, segment: Segment) -> Result<(), SinkError> {
+        let state = &mut self.machines[machine];
+        state.waiting += inflow::values(&segment);
+        state.telemetry.push(segment);
+        if state.waiting > inflow::MOST_WAITING {
+            let telemetry = state.take_telemetry();
+            self.sink.commit(machine, None, &telemetry)?;
+        }
+        Ok(())
+    }
+
     /// Every wait is bounded: a machine that is waited for and says nothing for too long is lost.
     fn check_silence(&mut self, machine: usize) -> Result<(), SinkError> {
         let silent_ns = sys::clock::now_ns().saturating_sub(self.machines[machine].heard_ns);
@@ -546,17 +569,4 @@ impl<'a> Conductor<'a> {
         }
         self.lose(machine, &format!("nothing heard for {} s", silent_ns / 1_000_000_000))
     }
-}
-
-fn rule(takes: &Takes) -> StopRule {
-    match takes {
-        Takes::Fixed(n) => StopRule::Exactly(*n as usize),
-        Takes::Adaptive { quick: true, target } => StopRule::quick(*target),
-        Takes::Adaptive { quick: false, target } => StopRule::standard(*target),
-    }
-}
-
-/// Blocks at the most, warm-up included.
-fn most_blocks(plan: &Plan) -> u32 {
-    plan.warm_up.saturating_add(u32::try_from(rule(&plan.takes).most()).unwrap_or(u32::MAX))
 }

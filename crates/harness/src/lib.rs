@@ -6,9 +6,11 @@
 
 pub mod conductor;
 pub mod fake;
+mod inflow;
 pub mod order;
 mod ports;
 pub mod recorder;
 mod rig;
+mod tally;
 pub mod ticker;
 pub mod worker;

@@ -96,6 +96,8 @@ pub enum Ended {
     Interrupted,
     /// Every machine was lost.
     Lost,
+    /// Nothing more could be stored.
+    Refused,
 }
 
 impl Ended {
@@ -107,6 +109,7 @@ impl Ended {
             Ended::Budget => "the time budget",
             Ended::Interrupted => "an interrupt",
             Ended::Lost => "the loss of every machine",
+            Ended::Refused => "a store that refused",
         }
     }
 }
@@ -115,6 +118,8 @@ impl Ended {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     pub ended: Ended,
+    /// What the sink said when it refused.
+    pub refused: Option<String>,
     pub statuses: Vec<Status>,
     pub faults: u64,
     /// Takes begun, warm-ups included, and those measured whole; of all machines, earlier sittings included.

@@ -86,6 +86,9 @@ struct Shelf {
     ends: Vec<(usize, Status)>,
     facts: usize,
     stop_after: Option<usize>,
+    /// Refuses every take after so many.
+    refuse_after: Option<usize>,
+    costs: usize,
 }
 
 struct Shared<'a>(&'a Mutex<Shelf>);
@@ -100,7 +103,11 @@ impl Sink for Shared<'_> {
         Ok(())
     }
     fn commit(&mut self, machine: usize, take: Option<&Take>, _: &[Segment]) -> Result<(), SinkError> {
-        self.0.lock().unwrap().takes.extend(take.map(|take| (machine, take.clone())));
+        let mut shelf = self.0.lock().unwrap();
+        if shelf.refuse_after.is_some_and(|most| shelf.takes.len() >= most) {
+            return Err(SinkError("the shelf is full".to_owned()));
+        }
+        shelf.takes.extend(take.map(|take| (machine, take.clone())));
         Ok(())
     }
     fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError> {
@@ -114,8 +121,9 @@ impl Sink for Shared<'_> {
         _: f64,
         cost: Option<OwnCost>,
     ) -> Result<(), SinkError> {
-        assert!(cost.is_some());
-        self.0.lock().unwrap().ends.push((machine, status));
+        let mut shelf = self.0.lock().unwrap();
+        shelf.costs += usize::from(cost.is_some());
+        shelf.ends.push((machine, status));
         Ok(())
     }
     fn show(&mut self, _: &Show<'_>) {}
@@ -148,6 +156,10 @@ fn plan(cells: &[u32], arms: usize, machines: usize, takes: Takes) -> Plan {
 }
 
 fn conduct(plan: &Plan, earlier: &[Finished], stop_after: Option<usize>) -> (Outcome, Shelf) {
+    conduct_to(plan, earlier, Shelf { stop_after, ..Shelf::default() })
+}
+
+fn conduct_to(plan: &Plan, earlier: &[Finished], shelf: Shelf) -> (Outcome, Shelf) {
     let _guard = ONE_AT_A_TIME.lock();
     let (give, events) = channel();
     let mut links: Vec<Box<dyn Link>> = Vec::new();
@@ -173,7 +185,7 @@ fn conduct(plan: &Plan, earlier: &[Finished], stop_after: Option<usize>) -> (Out
         std::thread::spawn(move || pump(reader, |event| give.send((machine, event)).is_ok()));
         links.push(Box::new(Pipe(ours)));
     }
-    let shelf = Mutex::new(Shelf { stop_after, ..Shelf::default() });
+    let shelf = Mutex::new(shelf);
     let stop = || {
         let shelf = shelf.lock().unwrap();
         shelf.stop_after.is_some_and(|limit| shelf.takes.len() >= limit)
@@ -181,7 +193,7 @@ fn conduct(plan: &Plan, earlier: &[Finished], stop_after: Option<usize>) -> (Out
     let mut sink = Shared(&shelf);
     let mut conductor = Conductor::new(plan, links, events, &mut sink, &stop);
     conductor.resume(earlier);
-    let outcome = conductor.run("/nonexistent", 0).unwrap();
+    let outcome = conductor.run("/nonexistent", 0);
     (outcome, shelf.into_inner().unwrap())
 }
 
@@ -275,6 +287,17 @@ fn a_study_says_what_its_program_used() {
 }
 
 #[test]
+fn a_sink_that_refuses_ends_every_run_and_is_heard() {
+    let shelf = Shelf { refuse_after: Some(5), ..Shelf::default() };
+    let (outcome, shelf) = conduct_to(&plan(&[1], 1, 2, Takes::Fixed(9)), &[], shelf);
+    assert_eq!(outcome.ended, Ended::Refused);
+    assert_eq!(outcome.refused.as_deref(), Some("the shelf is full"));
+    assert_eq!(shelf.takes.len(), 5);
+    assert_eq!(shelf.ends, [(0, Status::Interrupted), (1, Status::Interrupted)]);
+    assert_eq!(shelf.costs, 2, "a farewell of each child");
+}
+
+#[test]
 fn a_resumed_study_repeats_nothing() {
     let plan = plan(&[1, 2, 3], 2, 2, Takes::Fixed(3));
     let (first, cut) = conduct(&plan, &[], Some(17));
@@ -286,11 +309,19 @@ fn a_resumed_study_repeats_nothing() {
     let (second, rest) = conduct(&plan, &earlier, None);
     assert_eq!(second.ended, Ended::Count);
     let place = |(machine, take): &(usize, Take)| (*machine, take.block, take.cell, take.arm);
-    let mut all: Vec<_> = cut.takes.iter().chain(&rest.takes).map(place).collect();
-    assert_eq!(all.len(), 3 * 2 * 2 * 4);
+    let of = |phase: Phase, takes: &[(usize, Take)]| -> Vec<_> {
+        takes.iter().filter(|(_, take)| take.phase == phase).map(place).collect()
+    };
+    let mut all = of(Phase::Measured, &cut.takes);
+    all.extend(of(Phase::Measured, &rest.takes));
+    assert_eq!(all.len(), 3 * 2 * 2 * 3);
     all.sort_unstable();
     all.dedup();
-    assert_eq!(all.len(), 3 * 2 * 2 * 4);
+    assert_eq!(all.len(), 3 * 2 * 2 * 3, "a measured take was repeated");
+    // The new children are warmed once for each place, before anything is measured there.
+    let warm = of(Phase::WarmUp, &rest.takes);
+    assert_eq!(warm.len(), 3 * 2 * 2);
+    assert!(rest.takes[..warm.len()].iter().all(|(_, take)| take.phase == Phase::WarmUp));
     let seqs = |machine: usize| {
         cut.takes
             .iter()
@@ -300,4 +331,17 @@ fn a_resumed_study_repeats_nothing() {
             .collect::<Vec<_>>()
     };
     assert!(seqs(0).iter().enumerate().all(|(at, seq)| at as u64 == *seq));
+}
+
+#[test]
+fn cells_that_were_done_are_not_warmed_again() {
+    let plan = plan(&[1, 6], 1, 1, Takes::Adaptive { quick: true, target: 0.02 });
+    // Cell 0 is steady at the first look, after 8 blocks and the warm-up; then only cell 1 is taken.
+    let (first, cut) = conduct(&plan, &[], Some(20));
+    assert_eq!(first.ended, Ended::Interrupted);
+    let earlier: Vec<Finished> =
+        cut.takes.iter().map(|(machine, take)| Finished { machine: *machine, take: take.clone() }).collect();
+    let (_, rest) = conduct(&plan, &earlier, None);
+    assert!(rest.takes.iter().all(|(_, take)| take.cell == 1), "a finished cell was taken again");
+    assert_eq!(rest.takes.iter().filter(|(_, take)| take.phase == Phase::WarmUp).count(), 1);
 }

@@ -67,6 +67,8 @@ pub struct RunHead {
     pub watts: Option<f64>,
     pub takes: u64,
     pub faults: u64,
+    /// Measured takes without a fault: a run that has none has no figure.
+    pub measured: u64,
 }
 
 /// A note that stays with a run: `kind` is one word.
@@ -127,6 +129,14 @@ pub struct TakeHead {
     pub repeats: u64,
     pub fault: Option<String>,
     pub refusals: Vec<Finding>,
+}
+
+impl TakeHead {
+    /// Measured, and without a fault.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.phase == Phase::Measured && self.fault.is_none()
+    }
 }
 
 /// Where a run was measured, and by what.

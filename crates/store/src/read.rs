@@ -44,7 +44,8 @@ impl Store {
         let sql = "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
                 seconds, (SELECT count(*) FROM take WHERE take.run = r.no),
                 (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL),
-                p.machine_id, p.machine, p.build
+                p.machine_id, p.machine, p.build,
+                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND NOT warm_up)
             FROM run r JOIN participant p ON p.run = r.no AND p.no = 0
             WHERE ($1 IS NULL OR p.machine_id = $1) AND ($2 IS NULL OR label = $2) AND ($3 IS NULL OR study = $3)
             ORDER BY started_ns, id";
@@ -182,10 +183,12 @@ impl Store {
         let sql = "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
                 seconds, (SELECT count(*) FROM take WHERE take.run = r.no),
                 (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NOT NULL),
-                p.machine_id, p.machine, p.build, agent_cpu_seconds, telemetry_cpu_seconds, cost_seconds
+                p.machine_id, p.machine, p.build,
+                (SELECT count(*) FROM take WHERE take.run = r.no AND fault IS NULL AND NOT warm_up),
+                agent_cpu_seconds, telemetry_cpu_seconds, cost_seconds
             FROM run r JOIN participant p ON p.run = r.no AND p.no = 0 WHERE r.no = $1";
         let found = self.rows(sql, [no], |row| {
-            let cost: (Option<f64>, Option<f64>, Option<f64>) = (row.get(17)?, row.get(18)?, row.get(19)?);
+            let cost: (Option<f64>, Option<f64>, Option<f64>) = (row.get(18)?, row.get(19)?, row.get(20)?);
             Ok((head(row)?, cost))
         })?;
         let (row, cost) = found.into_iter().next().ok_or_else(|| self.data(format!("no run number {no}")))?;
@@ -379,6 +382,7 @@ fn head(row: &Row<'_>) -> rusqlite::Result<(i64, RunHead, String)> {
         machine_id: row.get(14)?,
         machine: row.get(15)?,
         build: row.get(16)?,
+        measured: unsigned(row, 17)?,
     };
     Ok((row.get(0)?, head, row.get(3)?))
 }

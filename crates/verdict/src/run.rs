@@ -66,11 +66,16 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
 /// Of the measuring child, its telemetry, and the program that handed out the takes where that was noted.
 fn own_cpu_seconds(run: &RunData) -> Option<f64> {
     let cost = run.own_cost?;
-    let noted = run.notes.iter().rev().find(|note| note.kind == CONTROLLER_CPU);
-    let controller =
-        noted.and_then(|note| note.text.parse::<f64>().ok()).filter(|seconds| seconds.is_finite());
     let child = cost.agent_cpu_seconds + cost.telemetry_cpu_seconds;
-    Some(controller.map_or(child, |controller| child + controller))
+    Some(noted_seconds(run, CONTROLLER_CPU).map_or(child, |controller| child + controller))
+}
+
+/// The sum of what every sitting of a run noted of this kind; `None` where none did.
+pub(crate) fn noted_seconds(run: &RunData, kind: &str) -> Option<f64> {
+    let noted = run.notes.iter().filter(|note| note.kind == kind);
+    let seconds: Vec<f64> =
+        noted.filter_map(|note| note.text.parse().ok()).filter(|seconds: &f64| seconds.is_finite()).collect();
+    (!seconds.is_empty()).then(|| seconds.iter().sum())
 }
 
 #[must_use]

@@ -349,6 +349,7 @@ impl Run {
                 watts: self.watts.map(|Exact(watts)| watts),
                 takes: takes.len() as u64,
                 faults: takes.iter().filter(|take| take.fault.is_some()).count() as u64,
+                measured: takes.iter().filter(|take| take.is_measured()).count() as u64,
             },
             origin,
             clock_offsets: self.clock_offsets.into_iter().map(offset).collect(),

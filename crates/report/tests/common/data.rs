@@ -104,6 +104,7 @@ fn head() -> RunHead {
         watts: None,
         takes: 240,
         faults: 0,
+        measured: 240,
     }
 }
 

@@ -24,6 +24,9 @@ fn everything_of_a_run_comes_back() {
     assert_eq!(data.facts, facts());
     let head = &data.head;
     assert_eq!((head.status, head.takes, head.faults, head.seconds), (Status::Faulty, 3, 1, Some(4.25)));
+    let figures = data.takes.iter().filter(|take| take.fault.is_none() && take.phase == Phase::Measured);
+    assert_eq!(head.measured, figures.count() as u64);
+    assert_eq!(store.heads(&Filter::default()).unwrap()[0].measured, head.measured);
     assert_eq!((head.machine.as_str(), head.build.as_str()), ("box", "0.1.0+abc"));
     assert_eq!(head.config_class, config_class(&facts()));
     assert_eq!(head.price, Some(Price { amount: 0.192, hourly: true, currency: "USD".into() }));

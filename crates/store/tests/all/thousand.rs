@@ -97,6 +97,7 @@ fn run(n: u64) -> RunData {
             watts: None,
             takes: CELLS * TAKES,
             faults: 0,
+            measured: CELLS * TAKES,
         },
         origin: begun.origin.clone(),
         clock_offsets: vec![],

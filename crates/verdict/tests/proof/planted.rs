@@ -149,6 +149,7 @@ fn head(id: &str, machine: &str) -> RunHead {
         watts: None,
         takes: 0,
         faults: 0,
+        measured: 0,
     }
 }
 

@@ -1,0 +1,95 @@
+//! The end of a study: the children's farewell, and an end for every machine's run, whatever came before.
+//!
+//! Seconds are of the whole run, earlier sittings included; CPU seconds are of this sitting.
+
+use model::data::{CONTROLLER_CPU, Status};
+use model::frame::Frame;
+
+use super::{Conductor, Ended, Outcome, SinkError};
+
+impl Conductor<'_> {
+    /// Tells every child that it is done, waits for its cost, and writes every run's end. A sink that refuses one thing
+    /// is still asked for the rest: what it can store is stored.
+    pub(super) fn close(mut self, ended: Result<Ended, SinkError>) -> Outcome {
+        let (mut ended, mut refused) = match ended {
+            Ok(ended) => (ended, None),
+            Err(error) => (Ended::Refused, Some(error)),
+        };
+        for machine in 0..self.machines.len() {
+            if let Err(error) = self.dismiss(machine) {
+                refused.get_or_insert(error);
+            }
+        }
+        let seconds = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
+        let mut statuses = Vec::new();
+        for machine in 0..self.machines.len() {
+            let status = self.status(machine, ended);
+            match self.end_run(machine, ended, status, seconds) {
+                Ok(()) => statuses.push(status),
+                Err(error) => {
+                    refused.get_or_insert(error);
+                    statuses.push(Status::Interrupted);
+                }
+            }
+        }
+        if refused.is_some() {
+            ended = Ended::Refused;
+        }
+        let faults = self.machines.iter().map(|machine| machine.faults).sum();
+        let takes = self.machines.iter().map(|machine| machine.seq).sum();
+        let measured = self.machines.iter().map(|machine| machine.measured).sum();
+        let refused = refused.map(|error| error.0);
+        Outcome { ended, refused, statuses, faults, takes, measured, unfit: self.unfit }
+    }
+
+    /// A child that never became ready has nothing to tell: it may still be asking for a password.
+    fn dismiss(&mut self, machine: usize) -> Result<(), SinkError> {
+        let state = &mut self.machines[machine];
+        if state.lost.is_some() {
+            return Ok(());
+        }
+        if !state.ready {
+            drop(state.link.hang_up());
+            return Ok(());
+        }
+        self.tell(machine, &Frame::Ack(None))?;
+        self.wait(machine, false, |frame| matches!(frame, Frame::Bye(_))).map(drop)
+    }
+
+    fn status(&self, machine: usize, ended: Ended) -> Status {
+        let state = &self.machines[machine];
+        let cut = state.lost.is_some() && state.cost.is_none();
+        match (ended, state.faults) {
+            (Ended::Interrupted | Ended::Lost | Ended::Refused, _) => Status::Interrupted,
+            _ if cut => Status::Interrupted,
+            // Without a figure nothing is complete.
+            _ if state.measured == 0 && !self.plan.telemetry_only => Status::Faulty,
+            (_, 0) => Status::Complete,
+            _ => Status::Faulty,
+        }
+    }
+
+    fn end_run(
+        &mut self,
+        machine: usize,
+        ended: Ended,
+        status: Status,
+        seconds: f64,
+    ) -> Result<(), SinkError> {
+        let telemetry = self.machines[machine].take_telemetry();
+        if !telemetry.is_empty() {
+            self.sink.commit(machine, None, &telemetry)?;
+        }
+        self.sink.note(machine, "ended-by", ended.word())?;
+        if self.plan.fake.is_none() {
+            // A planted run gives the same bytes every time; what this host spent on it is not among them.
+            let spent_ns = sys::clock::process_cpu_ns().saturating_sub(self.cpu_from_ns);
+            self.sink.note(machine, CONTROLLER_CPU, &format!("{:.3}", spent_ns as f64 / 1e9))?;
+        }
+        let seconds = match &self.plan.fake {
+            Some(world) => self.machines[machine].seq as f64 * world.take_seconds,
+            None => seconds,
+        };
+        self.sink.end(machine, status, seconds, self.machines[machine].cost)
+    }
+}
