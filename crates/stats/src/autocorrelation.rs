@@ -2,11 +2,11 @@
 //!
 //! Lag 1 only: longer periods are not looked for (a slow drift shows at lag 1 as well).
 //!
-//! Two thresholds, since the two errors cost differently. Above 0.3 the interval is widened: that is cheap, and right for
-//! takes that do resemble each other. But independent takes exceed 0.3 in 6 to 8 % of series of 8 to 12 values, so that
-//! most runs of 20 figures would show a doubt that means nothing. A doubt is said only where independent values reach
-//! the coefficient less than once in a thousand, as for drift: about one clean run in fifty shows one. What is missed
-//! so among few takes is the word, never the wider interval.
+//! Two thresholds, since the two errors cost differently. Above 0.3 the interval is widened: that is cheap, and right
+//! for takes that do resemble each other. But independent takes exceed 0.3 in 6 to 8 % of series of 8 to 12 values, so
+//! that most runs of 20 figures would show a doubt that means nothing. A doubt is said only where independent values
+//! reach the coefficient less than once in a thousand, as for drift: about one clean run in fifty shows one. What is
+//! missed so among few takes is the word, never the wider interval.
 
 /// Above this lag-1 autocorrelation a series counts as fewer values.
 pub const WIDENED: f64 = 0.3;

@@ -48,13 +48,11 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Str
     }
     let ties = names(&with(VerdictWord::Tie));
     if !ties.is_empty() {
-        let margin = judged.iter().map(|row| row.margin).fold(0.0, f64::max);
+        let margins = with(VerdictWord::Tie).into_iter().map(|row| (row.margin * 1e4).round() / 100.0);
+        let margins: Vec<String> = margins.map(|percent| format!("within {percent} %")).collect();
+        let within = model::wording::fold(margins.iter().map(String::as_str));
         let subject = if decided.is_empty() { format!("{arm} and {base}") } else { "They".to_owned() };
-        sentences.push(format!(
-            "{subject} tie on {} (within {} %).",
-            say::list(&ties),
-            (margin * 1e4).round() / 100.0
-        ));
+        sentences.push(format!("{subject} tie on {} ({}).", say::list(&ties), within.concat()));
     }
     let (doubtful, open): (Vec<&RowDoc>, Vec<&RowDoc>) =
         with(VerdictWord::CannotTell).into_iter().partition(|row| surroundings(row).is_some());
@@ -300,6 +298,18 @@ mod tests {
             "mini-1 and ref tie on memory read (within 5 %). Whether mini-1 and ref differ on integer cannot be told, \
              since these figures are doubtful: other processes were busy and the clock moved."
         );
+    }
+
+    #[test]
+    fn a_tie_within_a_raised_margin_says_so() {
+        let tie = |kind: &str, margin| RowDoc {
+            margin,
+            ..row("index", &format!("kind={kind}"), Better::Higher, 1.0, VerdictWord::Tie)
+        };
+        let text = |rows| paragraph(&doc(rows));
+        let both = text(vec![tie("integer", 0.05), tie("floating", 0.4)]);
+        assert_eq!(both, "mini-1 and ref tie on integer and floating (within 5 to 40 %).");
+        assert!(text(vec![tie("integer", 0.025)]).ends_with("(within 2.5 %)."));
     }
 
     #[test]
