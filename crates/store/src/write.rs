@@ -194,7 +194,16 @@ impl Store {
         let mut find =
             self.db.prepare_cached("SELECT no FROM run WHERE id = $1").map_err(|error| self.sql(&error))?;
         let found = find.query_row([run], |row| row.get(0)).optional().map_err(|error| self.sql(&error))?;
-        found.ok_or_else(|| StoreError::NoRun { what: run.to_owned() })
+        if let Some(no) = found {
+            return Ok(no);
+        }
+        // The plus keeps the index out: what stands in the table alone was changed by no one.
+        let unindexed = self.rows("SELECT no FROM run WHERE +id = $1", [run], |row| row.get::<_, i64>(0))?;
+        if unindexed.is_empty() {
+            return Err(StoreError::NoRun { what: run.to_owned() });
+        }
+        let what = format!("the index of its runs lacks run {run}");
+        Err(StoreError::Corrupt { path: self.path.clone(), what })
     }
 
     /// One immediate transaction around `work`.

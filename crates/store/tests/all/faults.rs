@@ -145,7 +145,7 @@ proptest! {
             let said = error.to_string();
             let known = matches!(
                 error,
-                StoreError::Foreign { .. } | StoreError::NoRun { .. } | StoreError::Newer { .. }
+                StoreError::Foreign { .. } | StoreError::Newer { .. }
             );
             prop_assert!(known || said.contains(" is damaged"), "{:?}", error);
             prop_assert!(known || error.hint().unwrap().contains("restore a backup"), "{:?}", error);
@@ -193,6 +193,30 @@ fn damaged_text_is_damage() {
         assert!(error.to_string().contains("is damaged"), "{text}: {error}");
         assert!(error.hint().unwrap().contains("restore a backup"), "{error:?}");
     }
+}
+
+#[test]
+fn a_run_that_its_index_lacks_is_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let mut store = Store::open(&path, Mode::Create).unwrap();
+    let id = "0199-whole";
+    full(&mut store, id);
+    store.close().unwrap();
+    let sound = fs::read(&path).unwrap();
+    let places = (0..sound.len() - id.len()).filter(|&at| sound[at..].starts_with(id.as_bytes()));
+    let mut said = Vec::new();
+    for at in places {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 1;
+        fs::write(&path, bytes).unwrap();
+        let store = Store::open(&path, Mode::ReadOnly).unwrap();
+        let listed = store.heads(&Filter::default()).unwrap();
+        said.extend(
+            listed.iter().filter_map(|head| store.load(&head.id).err()).map(|error| error.to_string()),
+        );
+    }
+    assert!(said.iter().any(|text| text.contains("is damaged: the index of its runs lacks run")), "{said:?}");
 }
 
 #[test]
