@@ -123,8 +123,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Measured takes of an earlier sitting count, and are not repeated. Warm-ups are: the child that they warmed is gone,
-    /// and what it prepared is made anew. A planted world has nothing to warm.
+    /// Measured takes of an earlier sitting count, and are not repeated. Warm-ups are: the child that they warmed is
+    /// gone, and what it prepared is made anew. A planted world has nothing to warm.
     pub fn resume(&mut self, finished: &[Finished]) {
         for Finished { machine, take } in finished {
             if take.phase == Phase::Measured || self.plan.fake.is_some() {
@@ -326,7 +326,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Cells that earlier sittings brought to an end are not warmed again. The others are judged after whole blocks only.
+    /// Cells that earlier sittings brought to an end are not warmed again. The others are judged after whole blocks
+    /// only.
     fn settle(&mut self) {
         let places = self.plan.arms.len() * self.machines.len();
         for cell in 0..self.done.len() {

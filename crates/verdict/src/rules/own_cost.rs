@@ -1,8 +1,8 @@
 //! What boxscore itself used of the run's machine: the agent around the takes, and beside them the telemetry and the
 //! controller, which together must stay under 1 % of one core.
 //!
-//! CPU seconds over the seconds of the sittings that told. The measured work is not counted; nor is the controller while
-//! no take was under way, nor towards the limit where it may be on another machine (`--via`).
+//! CPU seconds over the seconds of the sittings that told. The measured work is not counted; nor is the controller
+//! while no take was under way, nor towards the limit where it may be on another machine (`--via`).
 
 use model::data::CONTROLLER_TAKES_CPU;
 use model::{Finding, Unit, Validity};
