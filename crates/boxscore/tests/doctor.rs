@@ -33,3 +33,24 @@ fn the_text_has_every_check_and_no_state_changes_the_exit_code() {
         assert!(text.contains(key), "no {key} in {text}");
     }
 }
+
+#[test]
+fn what_boxscore_itself_used_is_a_check() {
+    let bench = Bench::new();
+    let own = || {
+        let said = bench.run(&["doctor", "--json"]).expect(0, &[]);
+        let document: DoctorDoc = serde_json::from_str(&said.out).expect("a document");
+        document.checks.into_iter().find(|check| check.key == "own-cost").expect("the check")
+    };
+    let before = own();
+    assert_eq!(before.state, CheckState::Unknown);
+    assert!(before.found.contains("nothing was measured yet"), "{before:?}");
+    let args: Vec<&str> = common::ONE.into_iter().chain(["--takes", "3"]).collect();
+    bench.run(&args).expect(0, &[]);
+    let after = own();
+    assert!(matches!(after.state, CheckState::Ok | CheckState::Warn), "{after:?}");
+    for part in ["agent ", "telemetry ", "controller "] {
+        assert!(after.found.contains(part), "{after:?}");
+    }
+    assert!(!after.found.contains("unknown"), "{after:?}");
+}

@@ -122,20 +122,49 @@ fn an_endless_line_on_stderr_fills_no_memory_and_the_run_goes_on() {
     assert!(peak.is_none_or(|kib| kib < 128 << 10), "{peak:?} KiB");
 }
 
-#[test]
-fn a_flood_of_frames_loses_only_its_machine() {
-    let bench = Bench::new();
-    // Ping, without a body.
-    let ping = r"while :; do printf '\001\000\000\000\015'; done; :";
+/// What a child says first, in a file.
+fn hello(bench: &Bench) -> PathBuf {
     let hello = bench.path("hello");
-    let mut real = Command::new(PROGRAM)
+    let mut child = Command::new(PROGRAM)
         .args(["agent", "--stdio"])
         .stdin(std::process::Stdio::piped())
         .stdout(fs::File::create(&hello).expect("a file"))
         .spawn()
         .expect("it starts");
-    drop(real.stdin.take());
-    common::ended(&mut real);
+    drop(child.stdin.take());
+    common::ended(&mut child);
+    hello
+}
+
+#[test]
+fn another_build_is_refused_with_both_names_and_what_to_do() {
+    let bench = Bench::new();
+    let path = hello(&bench);
+    let mut bytes = fs::read(&path).expect("the frame");
+    let version = env!("CARGO_PKG_VERSION").as_bytes();
+    let at = bytes.windows(version.len()).position(|part| part == version).expect("the build");
+    let end = (at..bytes.len()).find(|at| !bytes[*at].is_ascii_graphic()).expect("its end");
+    let ours = String::from_utf8(bytes[at..end].to_vec()).expect("text");
+    bytes[at] = b'9';
+    let other = format!("9{}", &ours[1..]);
+    fs::write(&path, bytes).expect("the frame");
+    let via = [format!("good={PROGRAM}"), format!("old=cat {}; sleep 1000; :", path.display())];
+    let said =
+        study(&bench, &FAKE, "3", &via).expect(3, &["old: lost: it is boxscore 9", "copy this binary there"]);
+    // The build may end in a byte that only looks like text: its length.
+    let line = said.err.lines().find(|line| line.starts_with("old: lost")).expect("the line");
+    let known = |build: &str| line.contains(&build[..build.len() - 1]);
+    assert!(known(&ours) && known(&other), "{line} names not {ours} and {other}");
+    assert_whole(of(&runs(&bench), "good"), 3);
+    assert!(!runs(&bench).iter().any(|run| run.head.machine == "old"), "nothing of it is stored");
+}
+
+#[test]
+fn a_flood_of_frames_loses_only_its_machine() {
+    let bench = Bench::new();
+    // Ping, without a body.
+    let ping = r"while :; do printf '\001\000\000\000\015'; done; :";
+    let hello = hello(&bench);
     let via = [
         format!("good={PROGRAM}"),
         format!("early={ping}"),

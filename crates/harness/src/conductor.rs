@@ -65,6 +65,8 @@ pub struct Conductor<'a> {
     /// Of this sitting; `started_ns` is of the whole run.
     began_ns: u64,
     cpu_from_ns: u64,
+    /// CPU time of this program from each order to its answer.
+    beside_ns: u64,
     tally: HashMap<Place, Tally>,
     finished: HashSet<(usize, u32, u32, u32)>,
     done: Vec<bool>,
@@ -109,6 +111,7 @@ impl<'a> Conductor<'a> {
             started_ns: now_ns,
             began_ns: now_ns,
             cpu_from_ns: sys::clock::process_cpu_ns(),
+            beside_ns: 0,
             tally: HashMap::new(),
             finished: HashSet::new(),
             done: vec![false; plan.cells.len()],
@@ -120,8 +123,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Measured takes of an earlier sitting count, and are not repeated. Warm-ups are: the child that they warmed is gone,
-    /// and what it prepared is made anew. A planted world has nothing to warm.
+    /// Measured takes of an earlier sitting count, and are not repeated. Warm-ups are: the child that they warmed is
+    /// gone, and what it prepared is made anew. A planted world has nothing to warm.
     pub fn resume(&mut self, finished: &[Finished]) {
         for Finished { machine, take } in finished {
             if take.phase == Phase::Measured || self.plan.fake.is_some() {
@@ -236,10 +239,12 @@ impl<'a> Conductor<'a> {
         let started_ns = sys::clock::now_ns();
         self.sink.show(&Show::Starting { machine, cell, arm, block, warm_up });
         let order = order::take(place, self.machines[machine].seq, block, warm_up);
+        let cpu_ns = sys::clock::process_cpu_ns();
         self.tell(machine, &Frame::Ack(Some(order)))?;
         let answer = self.wait(machine, false, |frame| {
             matches!(frame, Frame::TakeDone(_) | Frame::Fault { cell: Some(_), .. } | Frame::Bye(_))
         })?;
+        self.beside_ns += sys::clock::process_cpu_ns().saturating_sub(cpu_ns);
         let asked = (order.seq, order.block, order.cell, order.arm);
         match answer {
             Some(Frame::TakeDone(take)) if (take.seq, take.block, take.cell, take.arm) == asked => {
@@ -321,7 +326,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Cells that earlier sittings brought to an end are not warmed again. The others are judged after whole blocks only.
+    /// Cells that earlier sittings brought to an end are not warmed again. The others are judged after whole blocks
+    /// only.
     fn settle(&mut self) {
         let places = self.plan.arms.len() * self.machines.len();
         for cell in 0..self.done.len() {

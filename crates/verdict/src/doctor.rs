@@ -3,11 +3,14 @@
 //! Judges facts of the inventory and a few live figures that the caller reads; it reads and changes nothing itself. A
 //! check without its input says `unknown` and why.
 
+mod own;
 mod processor;
 mod system;
 
 use model::Fact;
 use model::doc::{CheckDoc, CheckState};
+
+pub use own::own_cost;
 
 use crate::facts;
 

@@ -22,7 +22,7 @@ mod say;
 
 pub use compare::{CompareOptions, Side, compare};
 
-pub use doctor::{Live, doctor};
+pub use doctor::{Live, doctor, own_cost};
 pub use paragraph::paragraph;
 pub use rules::{Ruling, findings, rulings};
 pub use run::{RunContext, run_doc};

@@ -7,12 +7,14 @@ use std::time::Duration;
 use instruments::facts::cgroup::{self, Limits};
 use instruments::facts::{Root, scan};
 use instruments::telemetry::parse::{meminfo, stat, throttle};
+use model::data::{RunData, Status};
 use model::doc::DoctorDoc;
+use store::Filter;
 use verdict::Live;
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::out;
+use crate::{out, paths, resolve};
 
 /// Long enough that one tick of the kernel's books (10 ms) is little.
 const WINDOW: Duration = Duration::from_millis(500);
@@ -27,14 +29,30 @@ pub fn run(_args: &Args, global: &Global) -> Result<u8, CliError> {
     let root = Root::live();
     let live = live(&root);
     let facts = scan::everything(&root);
-    let document =
-        DoctorDoc { schema: "boxscore.doctor/1".to_owned(), checks: verdict::doctor(&facts, &live) };
+    let newest = newest(global);
+    let mut checks = verdict::doctor(&facts, &live);
+    checks.push(verdict::own_cost(newest.as_ref().map_err(Clone::clone)));
+    let document = DoctorDoc { schema: "boxscore.doctor/1".to_owned(), checks };
     if global.json {
         out::json(&document);
     } else {
         out::print(&report::text::doctor::table(&document, out::look()));
     }
     Ok(0)
+}
+
+/// The newest run of the store that ended; or why there is none. Looking makes no store.
+fn newest(global: &Global) -> Result<RunData, String> {
+    let path = paths::store(global).map_err(|error| error.message)?;
+    if !path.exists() {
+        return Err("nothing was measured yet: there is no store".to_owned());
+    }
+    let store = resolve::open(&path).map_err(|error| error.message)?;
+    let heads = store.heads(&Filter::default()).map_err(|error| error.to_string())?;
+    let newest = heads.iter().rfind(|head| head.status != Status::Running);
+    let newest =
+        newest.ok_or_else(|| "nothing was measured yet: the store has no run that ended".to_owned())?;
+    store.load_light(&newest.id).map_err(|error| error.to_string())
 }
 
 /// What only shows while one looks.

@@ -15,7 +15,7 @@ mod heat;
 mod look;
 mod memory_ceiling;
 mod neighbour;
-mod own_cost;
+pub mod own_cost;
 mod paging;
 mod recorded;
 mod resemblance;

@@ -1,29 +1,51 @@
-//! What boxscore itself used during the run: telemetry must stay under 1 % of one core.
+//! What boxscore itself used of the run's machine: the agent around the takes, and beside them the telemetry and the
+//! controller, which together must stay under 1 % of one core.
 //!
-//! CPU seconds over the run's seconds; the measured work itself is not counted as telemetry.
+//! CPU seconds over the seconds of the sittings that told. The measured work is not counted; nor is the controller
+//! while no take was under way, nor towards the limit where it may be on another machine (`--via`).
 
-use model::{Finding, Validity};
+use model::data::CONTROLLER_TAKES_CPU;
+use model::{Finding, Unit, Validity};
 
 use super::{Look, Ruling, unknown};
+use crate::run::noted_seconds;
 use crate::say;
 
-const KIND: &str = "own-cost";
+pub const KIND: &str = "own-cost";
 const MOST: f64 = 0.01;
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let Some(cost) = look.run.own_cost.filter(|cost| cost.seconds > 0.0) else {
         return unknown(KIND, "the run did not end by itself, so its own cost is not known");
     };
-    let share = cost.telemetry_cpu_seconds / cost.seconds;
+    let controller = noted_seconds(look.run, CONTROLLER_TAKES_CPU);
+    let elsewhere = look.run.plan.machines.iter().any(|via| via.command.is_some());
+    let here = controller.filter(|_| !elsewhere).unwrap_or(0.0);
+    let share = (cost.telemetry_cpu_seconds + here) / cost.seconds;
     let state = if share > MOST { Validity::Doubtful } else { Validity::Ok };
+    let seconds = |seconds: f64| say::quantity(seconds, Unit::Second);
+    let controller_text = controller.map_or_else(|| "unknown".to_owned(), seconds);
+    let each = format!(
+        "agent {}, telemetry {}, controller {controller_text} of CPU time in {}",
+        seconds(cost.agent_cpu_seconds),
+        seconds(cost.telemetry_cpu_seconds),
+        seconds(cost.seconds)
+    );
     let shown = say::percent(share);
     let text = match state {
-        Validity::Ok => format!("own CPU {shown} of one core"),
-        _ => {
-            format!("telemetry used {shown} of one core: figures that need every core are that much too low")
-        }
+        Validity::Ok => format!("boxscore used {shown} of one core beside the takes: {each}"),
+        _ => format!(
+            "boxscore used {shown} of one core beside the takes, so figures that need every core are that much too \
+             low: {each}"
+        ),
     };
-    let finding = Finding::new(KIND, state, text).evidence("share", share);
-    let finding = finding.evidence("agent_cpu_seconds", cost.agent_cpu_seconds);
+    let finding = Finding::new(KIND, state, text)
+        .evidence("share", share)
+        .evidence("agent_cpu_seconds", cost.agent_cpu_seconds)
+        .evidence("telemetry_cpu_seconds", cost.telemetry_cpu_seconds);
+    let finding = match controller {
+        Some(seconds) => finding.evidence("controller_cpu_seconds", seconds),
+        None => finding,
+    };
     vec![Ruling { finding, reach: Vec::new() }]
 }

@@ -1,8 +1,9 @@
 //! What may not be believed is refused with its reason: throttled, wrong clock, above the ceiling, published points.
 
 use crate::planted::{World, fact, run, side, watch};
-use model::data::{Published, RunData};
+use model::data::{CONTROLLER_TAKES_CPU, Note, Published, RunData};
 use model::doc::VerdictWord;
+use model::frame::OwnCost;
 use model::{Fact, Finding, Unit, Validity};
 use stats::Rng;
 use verdict::{CompareOptions, RunContext, Side, compare, findings, run_doc};
@@ -362,4 +363,39 @@ fn odd_input_is_survived() {
                 .all(|row| row.verdict != VerdictWord::Better && row.verdict != VerdictWord::Worse)
         );
     }
+}
+
+#[test]
+fn a_clock_step_is_more_than_slewing() {
+    for (step, state) in [
+        (0.009, Validity::Ok),
+        (-0.009, Validity::Ok),
+        (0.011, Validity::Doubtful),
+        (-0.011, Validity::Doubtful),
+    ] {
+        let mut run = quiet(1);
+        watch(&mut run, "conditions", "clock-step", Unit::Second, |seq| if seq == 5 { step } else { 0.0 });
+        let found = of_kind(&run, "clock-step");
+        assert_eq!(found[0].state, state, "{step}: {found:?}");
+    }
+}
+
+#[test]
+fn what_boxscore_used_is_named_and_judged_together() {
+    let mut run = quiet(1);
+    let own = |run: &RunData| of_kind(run, "own-cost").remove(0);
+    assert_eq!(own(&run).state, Validity::Unknown);
+    run.own_cost = Some(OwnCost { agent_cpu_seconds: 5.0, telemetry_cpu_seconds: 0.6, seconds: 100.0 });
+    let found = own(&run);
+    assert_eq!(found.state, Validity::Ok, "the agent works around the takes: {found:?}");
+    assert!(found.text.contains("agent 5") && found.text.contains("controller unknown"), "{found:?}");
+    // Two sittings, of which each is little.
+    for _ in 0..2 {
+        run.notes.push(Note { kind: CONTROLLER_TAKES_CPU.to_owned(), text: "0.3".to_owned(), at_ns: None });
+    }
+    let found = own(&run);
+    assert_eq!(found.state, Validity::Doubtful, "{found:?}");
+    assert!(found.text.contains("1.2 % of one core"), "{found:?}");
+    run.plan.machines[0].command = Some("ssh far ./boxscore".to_owned());
+    assert_eq!(own(&run).state, Validity::Ok, "a controller elsewhere disturbs nothing here");
 }
