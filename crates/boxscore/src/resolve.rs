@@ -47,12 +47,6 @@ pub fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
     }
 }
 
-/// The runs that a name means, oldest first: every run of a label, or the one that [`run_id`] finds.
-pub fn run_ids(name: &str, store: &Store) -> Result<Vec<String>, CliError> {
-    let labelled = labelled(name, store)?;
-    if labelled.is_empty() { run_id(name, store).map(|id| vec![id]) } else { Ok(ids_of(&labelled)) }
-}
-
 /// One run to show: of a label that several runs of one machine have, the newest complete one, which is said.
 pub fn one_run(name: &str, store: &Store) -> Result<String, CliError> {
     let labelled = labelled(name, store)?;
@@ -300,6 +294,32 @@ impl Resolver {
         }
         Err(CliError::data("this machine has no complete run in the store")
             .hint("`boxscore run --quick` measures it in 2 minutes"))
+    }
+
+    /// The runs that a name means, oldest first: every run of a label, a machine's runs of its newest configuration
+    /// (`.` is this machine), or one run.
+    pub fn run_ids(&mut self, name: &str) -> Result<Vec<String>, CliError> {
+        let Some(store) = &self.store else { return Err(CliError::data("there is no store")) };
+        let labelled = labelled(name, store)?;
+        if !labelled.is_empty() {
+            return Ok(ids_of(&labelled));
+        }
+        let machine = match latest(name)? {
+            Some(_) => None,
+            None => names::machine(name, Some(store))?,
+        };
+        let loaded = match machine {
+            Some(Machine::This(..)) => self.this_machine()?,
+            Some(Machine::Measured(machine)) => {
+                let of = |head: &&RunHead| head.machine_id == machine.id;
+                let heads: Vec<RunHead> = self.heads.iter().filter(of).cloned().collect();
+                self.pool(name, &heads, None)?
+            }
+            Some(Machine::Sheet(_) | Machine::Published(_) | Machine::Reference(_)) | None => {
+                return run_id(name, store).map(|id| vec![id]);
+            }
+        };
+        Ok(loaded.runs.into_iter().map(|run| run.head.id).collect())
     }
 
     /// A label, a machine, a published machine, a run, or a run and its arm.

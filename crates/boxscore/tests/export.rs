@@ -38,6 +38,20 @@ fn a_round_trip_gives_the_same_bytes() {
 }
 
 #[test]
+fn a_machine_means_its_runs() {
+    let bench = study();
+    bench.world(r#"{"seed": 9, "series": [{"instrument": "*", "median": 2e9, "spread": 0.01}]}"#);
+    bench.fake(&["--takes", "4"]).expect(0, &[]);
+    let machine = bench.heads()[0].machine.clone();
+    let of_machine = bench.run(&["export", &machine]).expect(0, &[]).out;
+    assert_eq!(of_machine, bench.run(&["export", "--all"]).expect(0, &[]).out);
+    let report = bench.path("machine.html").display().to_string();
+    bench.run(&["report", &machine, "-o", &report]).expect(0, &[]);
+    let page = std::fs::read_to_string(&report).expect("the report");
+    assert!(bench.heads().iter().all(|head| page.contains(&head.id[..9])));
+}
+
+#[test]
 fn clock_offsets_and_the_origin_are_in_the_round_trip() {
     let bench = study();
     let id = bench.heads()[0].id.clone();

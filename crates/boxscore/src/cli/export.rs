@@ -14,7 +14,8 @@ use store::{Filter, Store, StoreError};
 use crate::cli::Global;
 use crate::error::{CliError, Kind};
 use crate::importers::own;
-use crate::{out, paths, present, resolve};
+use crate::resolve::{self, Resolver};
+use crate::{out, paths, present};
 
 const AFTER: &str = "\
 Examples:
@@ -36,7 +37,8 @@ pub enum Format {
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct Args {
-    /// Runs of the store: ids, labels (each of their runs), latest, latest~N [default: latest]
+    /// Runs of the store: ids, latest, latest~N, labels (each of their runs), machines (`.` is this one; their runs of
+    /// the newest configuration) [default: latest]
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// Every run of the store; of a damaged one, those that can be read (exit 3)
@@ -64,8 +66,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         vec![resolve::run_id("latest", &store)?]
     } else {
         let mut ids: Vec<String> = Vec::new();
+        let mut resolver = Resolver::new(global)?;
         for name in &args.runs {
-            let more = resolve::run_ids(name, &store)?;
+            let more = resolver.run_ids(name)?;
             ids.extend(more.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
         }
         ids

@@ -7,7 +7,7 @@ use model::doc::DoneDoc;
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::present::{self, Shown};
-use crate::resolve::{self, Resolver};
+use crate::resolve::Resolver;
 use crate::{out, paths};
 
 const AFTER: &str = "\
@@ -19,7 +19,8 @@ Examples:
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct Args {
-    /// Runs of the store: ids, labels (each of their runs), latest, latest~N [default: latest]
+    /// Runs of the store: ids, latest, latest~N, labels (each of their runs), machines (`.` is this one; their runs of
+    /// the newest configuration) [default: latest]
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// Where to write [default: RUN.html beside the store]
@@ -35,12 +36,12 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let mut resolver = Resolver::new(global)?;
     let names = if args.runs.is_empty() { vec!["latest".to_owned()] } else { args.runs.clone() };
     let mut shown: Vec<Shown> = Vec::new();
+    if resolver.store().is_none() {
+        return Err(CliError::data(format!("there is no store at {}", path.display()))
+            .hint("`boxscore run --quick` measures this machine"));
+    }
     for name in &names {
-        let store = resolver.store().ok_or_else(|| {
-            CliError::data(format!("there is no store at {}", path.display()))
-                .hint("`boxscore run --quick` measures this machine")
-        })?;
-        for id in resolve::run_ids(name, store)? {
+        for id in resolver.run_ids(name)? {
             if !shown.iter().any(|one| one.doc.run == id) {
                 shown.push(present::shown(&id, "boxscore.run/1", false, &mut resolver)?);
             }
