@@ -1,6 +1,7 @@
 //! Identifiers: UUIDv7, so that stores merge; in a planted world drawn from its seed.
 
 use model::fake::FakeWorld;
+pub use model::id::short;
 use uuid::Builder;
 
 /// Makes the ids of one run.
@@ -47,12 +48,6 @@ impl Ids {
         };
         Builder::from_unix_timestamp_millis(millis, &random).into_uuid().simple().to_string()
     }
-}
-
-/// The short form that people read and type.
-#[must_use]
-pub fn short(id: &str) -> &str {
-    id.get(..12).unwrap_or(id)
 }
 
 #[cfg(test)]

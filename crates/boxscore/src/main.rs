@@ -15,6 +15,7 @@ mod planning;
 mod planted;
 mod present;
 mod resolve;
+mod runs;
 mod sink;
 mod stopping;
 mod study;

@@ -72,8 +72,8 @@ pub fn all(
 /// The one machine that a name means; `None` where no machine has it.
 pub fn machine(name: &str, store: Option<&Store>) -> Result<Option<Machine>, CliError> {
     if name == "." {
-        let facts = scan::everything(&Root::live());
-        return Ok(Some(Machine::This(identity(&facts), facts)));
+        let (machine, facts) = this();
+        return Ok(Some(Machine::This(machine, facts)));
     }
     let (heads, sheets) = match store {
         Some(store) => (
@@ -95,6 +95,13 @@ pub fn machine(name: &str, store: Option<&Store>) -> Result<Option<Machine>, Cli
             .hint("say the machine's id, or a run of it"));
     }
     Ok(found.pop())
+}
+
+/// This machine and its facts.
+#[must_use]
+pub fn this() -> (MachineDoc, Vec<Fact>) {
+    let facts = scan::everything(&Root::live());
+    (identity(&facts), facts)
 }
 
 /// Id and name as a run would store them.

@@ -28,8 +28,23 @@ impl Host {
     }
 }
 
+/// What belongs to a command needs one.
+fn of_command(args: &Args) -> Result<(), CliError> {
+    let given = match (args.metrics.is_empty(), &args.prepare) {
+        (false, _) => "--metric",
+        (true, Some(_)) => "--prepare",
+        (true, None) => return Ok(()),
+    };
+    match &args.cmd {
+        Some(_) => Ok(()),
+        None => Err(CliError::usage(format!("{given} belongs to a command"))
+            .hint(format!("boxscore run --cmd 'make -j8' {given} ..."))),
+    }
+}
+
 /// The plan that the arguments ask for.
 pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Result<Plan, CliError> {
+    of_command(args)?;
     let level = level(args);
     let telemetry_only = args.names == ["telemetry"];
     let command = command(args)?;
@@ -380,14 +395,19 @@ fn limits(args: &Args, level: Level) -> Result<(Takes, Option<f64>), CliError> {
 
 /// A label must be able to stand where a run is named, and mean nothing else there.
 pub fn check_label(label: Option<&str>) -> Result<(), CliError> {
-    const MOST: usize = 80;
     let Some(label) = label else { return Ok(()) };
+    check_name(label).map_err(|why| {
+        CliError::usage(format!("--label {why}")).hint("a short word, for example --label before")
+    })
+}
+
+/// Why a label or a machine may not be called so.
+pub fn check_name(label: &str) -> Result<(), String> {
+    const MOST: usize = 80;
     let taken = || {
-        let machines = crate::catalogue::machines().map_err(|error| CliError::data(error.to_string()))?;
+        let machines = crate::catalogue::machines().map_err(|error| error.to_string())?;
         let published = machines.iter().any(|machine| machine.name == label);
-        Ok::<bool, CliError>(
-            published || crate::catalogue::references().into_iter().any(|name| name == label),
-        )
+        Ok::<bool, String>(published || crate::catalogue::references().into_iter().any(|name| name == label))
     };
     let why = if label.trim().is_empty() {
         "is empty".to_owned()
@@ -402,7 +422,7 @@ pub fn check_label(label: Option<&str>) -> Result<(), CliError> {
     } else {
         return Ok(());
     };
-    Err(CliError::usage(format!("--label {why}")).hint("a short word, for example --label before"))
+    Err(why)
 }
 
 /// `2%` or `0.02`.

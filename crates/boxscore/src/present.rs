@@ -16,7 +16,8 @@ use crate::cli::agent::BUILD;
 use crate::cli::compare::cards;
 use crate::error::CliError;
 use crate::ids::short;
-use crate::resolve::{self, Loaded, Resolver, is_whole};
+use crate::resolve::{self, Loaded, Resolver};
+use crate::runs::is_whole;
 use crate::{out, paths};
 
 /// The store's refusal as a user meets it.
@@ -86,13 +87,10 @@ pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareD
             _ => return Ok(None),
         },
         several => {
-            // Two runs of one machine must not be called alike.
-            let plain = |one: &Shown| one.doc.label.clone().unwrap_or_else(|| one.doc.machine.name.clone());
-            let each = several.iter().map(|one| {
+            // Two runs must not be called alike.
+            let all: Vec<_> = several.iter().map(|one| report::section::called(&one.doc)).collect();
+            let each = several.iter().zip(model::id::apart(&all)).map(|(one, name)| {
                 let own = crate::resolve::of_runs(vec![one.data.clone()], &one.doc.machine.name)?;
-                let name = plain(one);
-                let alike = several.iter().filter(|other| plain(other) == name).count() > 1;
-                let name = if alike { format!("{name} {}", report::text::short(&one.doc.run)) } else { name };
                 // The same noise as `compare` takes: other runs of the machine, whichever are shown here.
                 Ok(Loaded { name, earlier: one.earlier.clone(), ..own })
             });
@@ -171,11 +169,12 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
     let mut list = vec![advice("again", one.doc.command.clone(), "each further run replaces assumed noise")];
     let reference =
         versus.and_then(|document| document.arms.first()).map_or("xeon-e5620", |arm| arm.name.as_str());
-    list.push(advice(
-        "versus",
-        format!("boxscore compare . {reference} xeon-x3470"),
-        "beside other machines",
-    ));
+    // What others measured, too: the figures that every usual run has.
+    let usual = matches!(one.data.plan.level, Level::Quick | Level::Default | Level::Full);
+    if usual && one.data.plan.fake.is_none() {
+        let command = format!("boxscore compare . {reference} xeon-x3470");
+        list.push(advice("versus", command, "beside other machines"));
+    }
     list.push(advice(
         "share",
         "boxscore show latest --line".to_owned(),

@@ -6,11 +6,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use instruments::facts::{Root, scan};
-use model::data::{Price, Published, RunData, RunHead, Status};
+use model::data::{Price, Published, RunData, RunHead};
 use model::doc::MachineDoc;
 use model::fact::same_class;
-use model::{Fact, FactValue, SeriesKey};
+use model::{Fact, SeriesKey};
 use report::text::line::{self, Pasted};
 use store::{Filter, MachineSheet, Mode, Store, StoreError, Want, Which};
 use verdict::compare::Side;
@@ -20,114 +19,42 @@ use crate::cli::Global;
 use crate::error::{CliError, nearest};
 use crate::ids::short;
 use crate::names::{self, Machine};
+use crate::runs::{ambiguous, candidate, ids_of, is_whole, known_names, latest, nth_latest, run_id};
 use crate::{importers, out, paths, present};
 
 /// Runs that are pooled, and earlier runs that the noise is taken from, at the most.
 const MOST_RUNS: usize = 20;
 
+/// What a name means.
+enum Meaning {
+    Label(Vec<RunHead>),
+    Machine(Vec<RunHead>),
+    Run(Vec<RunHead>),
+    /// A machine without runs in the store.
+    Without(Machine),
+}
+
+impl Meaning {
+    fn heads(&self) -> &[RunHead] {
+        match self {
+            Meaning::Label(heads) | Meaning::Machine(heads) | Meaning::Run(heads) => heads,
+            Meaning::Without(_) => &[],
+        }
+    }
+
+    fn says(&self, name: &str) -> String {
+        match self {
+            Meaning::Label(_) => format!("the label {name}"),
+            Meaning::Machine(_) => format!("the machine {name}"),
+            Meaning::Run(_) => format!("the run {name}"),
+            Meaning::Without(machine) => machine.says(),
+        }
+    }
+}
+
 /// Opens the store for reading.
 pub fn open(path: &Path) -> Result<Store, CliError> {
     Store::open(path, Mode::ReadOnly).map_err(present::store_error)
-}
-
-/// The id of the run that a name means: `latest`, `latest~N`, an id or its beginning, or a label of one run.
-pub fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
-    let heads = store.heads(&Filter::default()).map_err(present::store_error)?;
-    if let Some(back) = latest(name)? {
-        return nth_latest(&heads, back).map(|head| head.id.clone());
-    }
-    let labelled: Vec<&RunHead> = heads.iter().filter(|head| head.label.as_deref() == Some(name)).collect();
-    match labelled.as_slice() {
-        [] => store.resolve(name).map_err(|error| match error {
-            StoreError::NoRun { .. } => present::store_error(error).hint(known_names(&heads)),
-            other => present::store_error(other),
-        }),
-        [head] => Ok(head.id.clone()),
-        many => Err(ambiguous(name, many.iter().map(|head| candidate(head)))),
-    }
-}
-
-/// One run to show: of a label that several runs of one machine have, the newest complete one, which is said.
-pub fn one_run(name: &str, store: &Store) -> Result<String, CliError> {
-    let labelled = labelled(name, store)?;
-    let newest = labelled.iter().rfind(|head| is_whole(head)).or(labelled.last());
-    match newest {
-        Some(newest) if labelled.len() > 1 => {
-            if labelled.iter().any(|head| head.machine_id != newest.machine_id) {
-                return Err(ambiguous(name, labelled.iter().map(candidate)));
-            }
-            out::say(&format!(
-                "note: {} runs have the label {name}; this is the newest: {} (`boxscore history --label` lists them)",
-                labelled.len(),
-                short(&newest.id)
-            ));
-            Ok(newest.id.clone())
-        }
-        _ => run_id(name, store),
-    }
-}
-
-/// The runs of a label; `latest` is none.
-fn labelled(name: &str, store: &Store) -> Result<Vec<RunHead>, CliError> {
-    if latest(name)?.is_some() {
-        return Ok(Vec::new());
-    }
-    store.heads(&Filter { label: Some(name.to_owned()), ..Filter::default() }).map_err(present::store_error)
-}
-
-fn ids_of(heads: &[RunHead]) -> Vec<String> {
-    heads.iter().map(|head| head.id.clone()).collect()
-}
-
-fn known_names(heads: &[RunHead]) -> String {
-    match heads.last() {
-        Some(_) => "`boxscore history` lists the runs; `latest` and `latest~1` work too".to_owned(),
-        None => "the store is empty: `boxscore run --quick` measures this machine".to_owned(),
-    }
-}
-
-/// `latest` is 0, `latest~N` is N.
-fn latest(name: &str) -> Result<Option<usize>, CliError> {
-    let Some(rest) = name.strip_prefix("latest") else { return Ok(None) };
-    match rest.strip_prefix('~') {
-        None if rest.is_empty() => Ok(Some(0)),
-        None => Ok(None),
-        Some(number) => number.parse().map(Some).map_err(|_| {
-            CliError::usage(format!("`{name}`: after latest~ stands a number"))
-                .hint("latest~1 is the one before")
-        }),
-    }
-}
-
-/// Complete runs only are compared. A faulty run whose measured takes all failed, or that had none (and so no fault
-/// either), has nothing to compare.
-#[must_use]
-pub fn is_whole(head: &RunHead) -> bool {
-    match head.status {
-        Status::Complete => true,
-        Status::Faulty => head.measured > 0,
-        Status::Running | Status::Interrupted => false,
-    }
-}
-
-fn nth_latest(heads: &[RunHead], back: usize) -> Result<&RunHead, CliError> {
-    let whole: Vec<&RunHead> = heads.iter().filter(|head| is_whole(head)).collect();
-    let found = whole.len().checked_sub(back + 1).and_then(|index| whole.get(index).copied());
-    found.ok_or_else(|| {
-        CliError::data(format!("there are {} complete runs, so no latest~{back}", whole.len()))
-            .hint("`boxscore run --quick` measures this machine; `boxscore history` lists the runs")
-    })
-}
-
-fn candidate(head: &RunHead) -> String {
-    let label = head.label.as_ref().map(|label| format!(" [{label}]")).unwrap_or_default();
-    format!("run {} of {}{label}", short(&head.id), head.machine)
-}
-
-fn ambiguous(name: &str, candidates: impl Iterator<Item = String>) -> CliError {
-    let list: Vec<String> = candidates.collect();
-    CliError::data(format!("`{name}` may mean any of {}: {}", list.len(), list.join("; ")))
-        .hint("say the run's id, or a label that only one machine has")
 }
 
 /// One side of a comparison, with its data.
@@ -284,10 +211,9 @@ impl Resolver {
     }
 
     fn this_machine(&mut self) -> Result<Loaded, CliError> {
-        let facts = scan::everything(&Root::live());
-        let id = facts.iter().find(|fact| fact.key == "machine.id").and_then(|fact| fact.value.as_ref());
-        let id = id.map(FactValue::text).unwrap_or_default();
-        let heads: Vec<RunHead> = self.heads.iter().filter(|head| head.machine_id == id).cloned().collect();
+        let (machine, _) = names::this();
+        let heads: Vec<RunHead> =
+            self.heads.iter().filter(|head| head.machine_id == machine.id).cloned().collect();
         if heads.iter().any(is_whole) {
             let name = heads.last().map_or_else(|| ".".to_owned(), |head| head.machine.clone());
             return self.pool(&name, &heads, None);
@@ -300,24 +226,19 @@ impl Resolver {
     /// (`.` is this machine), or one run.
     pub fn run_ids(&mut self, name: &str) -> Result<Vec<String>, CliError> {
         let Some(store) = &self.store else { return Err(CliError::data("there is no store")) };
-        let labelled = labelled(name, store)?;
-        if !labelled.is_empty() {
-            return Ok(ids_of(&labelled));
+        if latest(name)?.is_some() {
+            return run_id(name, store).map(|id| vec![id]);
         }
-        let machine = match latest(name)? {
-            Some(_) => None,
-            None => names::machine(name, Some(store))?,
-        };
-        let loaded = match machine {
-            Some(Machine::This(..)) => self.this_machine()?,
-            Some(Machine::Measured(machine)) => {
-                let of = |head: &&RunHead| head.machine_id == machine.id;
-                let heads: Vec<RunHead> = self.heads.iter().filter(of).cloned().collect();
-                self.pool(name, &heads, None)?
-            }
-            Some(Machine::Sheet(_) | Machine::Published(_) | Machine::Reference(_)) | None => {
-                return run_id(name, store).map(|id| vec![id]);
-            }
+        let loaded = match name {
+            "." => self.this_machine()?,
+            _ => match self.meaning(name)? {
+                Meaning::Label(heads) | Meaning::Run(heads) => return Ok(ids_of(&heads)),
+                Meaning::Machine(heads) => self.pool(name, &heads, None)?,
+                Meaning::Without(machine) => {
+                    return Err(CliError::data(format!("{} has no run in the store", machine.says()))
+                        .hint(format!("`boxscore inspect {name}` and `boxscore compare . {name}` know it")));
+                }
+            },
         };
         Ok(loaded.runs.into_iter().map(|run| run.head.id).collect())
     }
@@ -325,53 +246,72 @@ impl Resolver {
     /// A label, a machine, a published machine, a run, or a run and its arm.
     fn named(&mut self, name: &str) -> Result<Loaded, CliError> {
         let (of_run, arm) = match name.split_once('/') {
-            Some((run, arm)) if !arm.is_empty() => (run, Some(arm.to_owned())),
+            // Labels and machines of a study may have a slash of their own.
+            Some((run, arm)) if !arm.is_empty() && !self.is_whole_name(name) => (run, Some(arm.to_owned())),
             _ => (name, None),
         };
+        match self.meaning(of_run)? {
+            Meaning::Label(heads) | Meaning::Machine(heads) | Meaning::Run(heads) => {
+                self.pool(name, &heads, arm)
+            }
+            Meaning::Without(machine) => {
+                let sheets = self.sheets()?;
+                self.without_runs(&machine, &sheets)?.ok_or_else(|| self.unknown(name))
+            }
+        }
+    }
+
+    fn is_whole_name(&self, name: &str) -> bool {
+        self.heads.iter().any(|head| {
+            head.label.as_deref() == Some(name) || head.machine_id == name || head.machine == name
+        })
+    }
+
+    fn sheets(&self) -> Result<Vec<MachineSheet>, CliError> {
+        match &self.store {
+            Some(store) => store.sheets().map_err(present::store_error),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The one thing that a name means.
+    fn meaning(&self, name: &str) -> Result<Meaning, CliError> {
         let by = |fits: &dyn Fn(&RunHead) -> bool| -> Vec<RunHead> {
             self.heads.iter().filter(|head| fits(head)).cloned().collect()
         };
-        let labelled = by(&|head| head.label.as_deref() == Some(of_run));
-        let sheets = match &self.store {
-            Some(store) => store.sheets().map_err(present::store_error)?,
-            None => Vec::new(),
-        };
-        let known = names::all(of_run, &self.heads, &sheets, &self.machines);
+        let labelled = by(&|head| head.label.as_deref() == Some(name));
+        let known = names::all(name, &self.heads, &self.sheets()?, &self.machines);
         let measured = |head: &RunHead| {
             known.iter().any(|one| matches!(one, Machine::Measured(machine) if machine.id == head.machine_id))
         };
         let machine = by(&measured);
-        let id = self.id(of_run, labelled.is_empty() && known.is_empty())?;
+        let id = self.id(name, labelled.is_empty() && known.is_empty())?;
         let one = by(&|head| Some(&head.id) == id.as_ref());
-        let mut meanings: Vec<(String, Vec<RunHead>)> = Vec::new();
-        for (what, heads) in [("label", labelled), ("machine", machine), ("run", one)] {
-            let same =
-                meanings.iter().any(|(_, known)| known.iter().map(|h| &h.id).eq(heads.iter().map(|h| &h.id)));
-            if !heads.is_empty() && !same {
-                meanings.push((format!("the {what} {of_run}"), heads));
+        // A machine's runs under a label that is its name are all meant.
+        let labelled = match labelled.iter().all(|head| machine.iter().any(|own| own.id == head.id)) {
+            true => Vec::new(),
+            false => labelled,
+        };
+        let same = |a: &[RunHead], b: &[RunHead]| a.iter().map(|h| &h.id).eq(b.iter().map(|h| &h.id));
+        let mut meanings: Vec<Meaning> = Vec::new();
+        for meaning in [Meaning::Label(labelled), Meaning::Machine(machine), Meaning::Run(one)] {
+            let known = meanings.iter().any(|known| same(known.heads(), meaning.heads()));
+            if !meaning.heads().is_empty() && !known {
+                meanings.push(meaning);
             }
         }
         // A sheet has no figures: beside runs of the same name it is not meant here.
-        let others: Vec<&Machine> = known
-            .iter()
-            .filter(|one| match one {
-                Machine::This(..) | Machine::Measured(_) => false,
-                Machine::Sheet(_) => meanings.is_empty(),
-                Machine::Published(_) | Machine::Reference(_) => true,
-            })
-            .collect();
-        match (meanings.as_slice(), others.as_slice()) {
-            ([(_, heads)], []) => {
-                let heads = heads.clone();
-                self.pool(name, &heads, arm)
-            }
-            ([], [other]) => self.without_runs(other, &sheets)?.ok_or_else(|| self.unknown(name)),
-            ([], []) => Err(self.unknown(name)),
-            (many, others) => {
-                let others = others.iter().map(|one| one.says());
-                Err(ambiguous(name, many.iter().map(|(what, _)| what.clone()).chain(others)))
-            }
+        let beside = !meanings.is_empty();
+        let others = known.into_iter().filter(|one| match one {
+            Machine::This(..) | Machine::Measured(_) => false,
+            Machine::Sheet(_) => !beside,
+            Machine::Published(_) | Machine::Reference(_) => true,
+        });
+        meanings.extend(others.map(Meaning::Without));
+        if meanings.len() > 1 {
+            return Err(ambiguous(name, meanings.iter().map(|meaning| meaning.says(name))));
         }
+        meanings.pop().ok_or_else(|| self.unknown(name))
     }
 
     /// A machine that the store has no run of.

@@ -72,7 +72,9 @@ fn end_at_once() -> ! {
     let (done, said) = channel::<()>();
     std::thread::spawn(move || {
         let _done = done;
-        out::say("ended at once: every take that was shown is stored; `boxscore resume` continues");
+        out::say(
+            "ended at once; every take that was shown is stored, and `boxscore resume` continues a run that was cut",
+        );
     });
     // Either way it ends here.
     let _said = said.recv_timeout(LAST_LINE);

@@ -148,10 +148,14 @@ fn fresh(args: &Args) -> Result<Plan, CliError> {
     let seed = args.seed.unwrap_or_else(|| sys::clock::wall_ns() ^ u64::from(std::process::id()));
     let count = u32::try_from(allowed.len()).unwrap_or(u32::MAX);
     let allowed_here = |cpu: &u32| allowed.contains(&(*cpu as usize));
-    let mut nodes = instruments::bench::ram::place::nodes(Path::new("/sys"));
+    let here = args.fake.is_none() && args.via.is_empty();
+    // The nodes of other machines are not known while the plan is made.
+    let mut nodes = match here {
+        true => instruments::bench::ram::place::nodes(Path::new("/sys")),
+        false => Vec::new(),
+    };
     nodes.iter_mut().for_each(|node| node.cpus.retain(allowed_here));
     let plan = planning::plan(args, &cards(), &planning::Host { cpus: count, nodes }, seed)?;
-    let here = plan.fake.is_none() && args.via.is_empty();
     if let Some(dir) = args.dir.as_ref().filter(|dir| here && !dir.is_dir()) {
         return Err(CliError::data(format!("--dir {}: there is no such directory", dir.display())));
     }
@@ -174,7 +178,7 @@ fn repeated(name: &str, args: &Args, store: &Store) -> Result<Plan, CliError> {
             std::fs::read_to_string(path).map_err(|error| CliError::data(format!("{name}: {error}")))?;
         planning::read(name, &text, &cards())?
     } else {
-        let run = crate::resolve::run_id(name, store)?;
+        let run = crate::runs::run_id(name, store)?;
         store.load_light(&run).map_err(present::store_error)?.plan
     };
     if let Some(label) = &args.label {

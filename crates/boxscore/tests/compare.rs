@@ -41,3 +41,17 @@ fn three_sides_have_brackets() {
     assert!(text.contains("[1-3 latest"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
+
+#[test]
+fn a_label_may_have_a_slash() {
+    let bench = Bench::new();
+    for (seed, label) in [(7, "rack/a"), (8, "rack/b")] {
+        let world = format!(
+            r#"{{"seed": {seed}, "series": [{{"instrument": "*", "median": 1e9, "spread": 0.01}}]}}"#
+        );
+        bench.world(&world);
+        bench.fake(&["--takes", "4", "--label", label]).expect(0, &[]);
+    }
+    let said = bench.run(&["compare", "rack/a", "rack/b"]).expect(0, &[]);
+    assert!(said.out.contains("rack/b"), "{}", said.out);
+}

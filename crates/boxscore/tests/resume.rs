@@ -102,7 +102,7 @@ fn a_second_ctrl_c_ends_at_once() {
     // Two in the same moment are one wish.
     std::thread::sleep(Duration::from_millis(100));
     running.signal("INT");
-    let said = running.end().expect(130, &["ended at once: every take that was shown is stored"]);
+    let said = running.end().expect(130, &["ended at once; every take that was shown is stored"]);
     signal(child[0], "CONT");
     assert_gone(child[0]);
     let lines: Vec<String> = said.err.lines().map(str::to_owned).collect();

@@ -219,7 +219,7 @@ fn a_run_whose_measured_takes_all_failed_is_not_the_latest() {
     let said = bench.run(&["show", "latest", "--json"]).expect(0, &[]);
     let shown: model::doc::RunDoc = serde_json::from_str(&said.out).expect("a document");
     assert_eq!(shown.run, good);
-    bench.run(&["show", "latest~1"]).expect(1, &["there are 1 complete runs, so no latest~1"]);
+    bench.run(&["show", "latest~1"]).expect(1, &["the store has 1 complete run, so no `latest~1`"]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub mod fake;
 pub mod finding;
 pub mod frame;
 pub mod histogram;
+pub mod id;
 pub mod instrument;
 pub mod metric;
 pub mod params;

@@ -12,7 +12,8 @@ use model::reading::Phase;
 use crate::plot::strip::Take;
 use crate::plot::{COLOURS, Estimate};
 use crate::text::names::{self, Key};
-use crate::text::{short, width};
+use crate::text::width;
+use model::id::Called;
 
 /// Everything that a report shows.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +73,12 @@ impl Figure<'_> {
     }
 }
 
+/// What a run may be called.
+#[must_use]
+pub fn called(doc: &RunDoc) -> Called<'_> {
+    Called { label: doc.label.as_deref(), machine: &doc.machine.name, id: &doc.run }
+}
+
 impl ReportInput {
     /// The facts of a run as the sheet shows them.
     #[must_use]
@@ -82,11 +89,8 @@ impl ReportInput {
     /// A run's name: its label or machine, and the run where several would be called alike.
     #[must_use]
     pub fn name(&self, run: usize) -> String {
-        let plain = |doc: &RunDoc| doc.label.clone().unwrap_or_else(|| doc.machine.name.clone());
-        let Some((doc, _)) = self.runs.get(run) else { return String::new() };
-        let name = plain(doc);
-        let alike = self.runs.iter().filter(|(other, _)| plain(other) == name).count() > 1;
-        if alike { format!("{name} {}", short(&doc.run)) } else { name }
+        let all: Vec<Called<'_>> = self.runs.iter().map(|(doc, _)| called(doc)).collect();
+        model::id::apart(&all).into_iter().nth(run).unwrap_or_default()
     }
 
     /// Every figure of one run.

@@ -7,15 +7,17 @@ use std::time::Duration;
 use instruments::facts::cgroup::{self, Limits};
 use instruments::facts::{Root, scan};
 use instruments::telemetry::parse::{meminfo, stat, throttle};
-use model::data::{RunData, Status};
+use model::data::{RunData, RunHead, Status};
 use model::doc::DoctorDoc;
 use store::Filter;
 use verdict::Live;
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::{out, paths, resolve};
+use crate::{names, out, paths, resolve};
 
+/// Runs that are looked at for one that was not planted, at the most.
+const MOST_LOOKED_AT: usize = 20;
 /// Long enough that one tick of the kernel's books (10 ms) is little.
 const WINDOW: Duration = Duration::from_millis(500);
 
@@ -41,7 +43,7 @@ pub fn run(_args: &Args, global: &Global) -> Result<u8, CliError> {
     Ok(0)
 }
 
-/// The newest run of the store that ended; or why there is none. Looking makes no store.
+/// The newest run of this machine that ended and was not planted; or why there is none. Looking makes no store.
 fn newest(global: &Global) -> Result<RunData, String> {
     let path = paths::store(global).map_err(|error| error.message)?;
     if !path.exists() {
@@ -49,10 +51,15 @@ fn newest(global: &Global) -> Result<RunData, String> {
     }
     let store = resolve::open(&path).map_err(|error| error.message)?;
     let heads = store.heads(&Filter::default()).map_err(|error| error.to_string())?;
-    let newest = heads.iter().rfind(|head| head.status != Status::Running);
-    let newest =
-        newest.ok_or_else(|| "nothing was measured yet: the store has no run that ended".to_owned())?;
-    store.load_light(&newest.id).map_err(|error| error.to_string())
+    let (machine, _) = names::this();
+    let ended = |head: &&RunHead| head.machine_id == machine.id && head.status != Status::Running;
+    for head in heads.iter().rev().filter(ended).take(MOST_LOOKED_AT) {
+        let run = store.load_light(&head.id).map_err(|error| error.to_string())?;
+        if run.plan.fake.is_none() {
+            return Ok(run);
+        }
+    }
+    Err("nothing was measured yet: the store has no run of this machine that ended".to_owned())
 }
 
 /// What only shows while one looks.

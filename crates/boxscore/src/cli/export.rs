@@ -15,7 +15,7 @@ use crate::cli::Global;
 use crate::error::{CliError, Kind};
 use crate::importers::own;
 use crate::resolve::{self, Resolver};
-use crate::{out, paths, present};
+use crate::{out, paths, present, runs};
 
 const AFTER: &str = "\
 Examples:
@@ -63,7 +63,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         let heads = store.heads(&Filter::default()).map_err(present::store_error)?;
         heads.into_iter().map(|head| head.id).collect()
     } else if args.runs.is_empty() {
-        vec![resolve::run_id("latest", &store)?]
+        vec![runs::run_id("latest", &store)?]
     } else {
         let mut ids: Vec<String> = Vec::new();
         let mut resolver = Resolver::new(global)?;

@@ -12,7 +12,7 @@ use crate::cli::Global;
 use crate::cli::note::BY_HAND;
 use crate::error::{CliError, nearest};
 use crate::names::{self, Machine};
-use crate::{catalogue, out, paths, present, resolve};
+use crate::{catalogue, out, paths, present, resolve, runs};
 
 const AFTER: &str = "\
 Examples:
@@ -120,7 +120,7 @@ fn newest(machine: &MachineDoc, store: Option<&Store>) -> Result<Vec<Fact>, CliE
 /// The facts as a run found them.
 fn of_run(name: &str, store: Option<&Store>) -> Result<(MachineDoc, Vec<Fact>), CliError> {
     let Some(store) = store else { return Err(unknown(name, None)) };
-    let Ok(id) = resolve::run_id(name, store) else { return Err(unknown(name, Some(store))) };
+    let Ok(id) = runs::run_id(name, store) else { return Err(unknown(name, Some(store))) };
     let facts = store.facts(&id).map_err(present::store_error)?;
     let heads = store.heads(&Filter::default()).map_err(present::store_error)?;
     let head = heads.into_iter().find(|head| head.id == id);

@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::ids::short;
 use crate::importers::sheet;
 use crate::names::{self, Machine};
-use crate::{out, paths, present, resolve, study};
+use crate::{out, paths, present, runs, study};
 
 /// The source of a fact that a person said.
 pub const BY_HAND: &str = "added by hand";
@@ -75,7 +75,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
                 .hint("import a sheet of your own: boxscore import FILE.csv"));
         }
         None => {
-            let id = resolve::run_id(&args.target, &store)?;
+            let id = runs::run_id(&args.target, &store)?;
             to_run(&id, &said, &mut store)?;
             if !said.facts.is_empty() && !global.json {
                 out::say("the facts were added to the run's machine: a run keeps what was found when it ran");

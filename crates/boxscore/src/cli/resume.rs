@@ -2,7 +2,7 @@
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::{out, paths, present, resolve, study};
+use crate::{out, paths, present, resolve, runs, study};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = "Examples:\n  boxscore resume\n  boxscore resume 019d2f6a1b2c")]
@@ -23,7 +23,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         let interrupted = |head: &&model::data::RunHead| head.status == model::data::Status::Interrupted;
         match &args.run {
             Some(name) => {
-                let id = resolve::run_id(name, &store)?;
+                let id = runs::run_id(name, &store)?;
                 let head = heads.iter().find(|head| head.id == id);
                 let head = head.ok_or_else(|| CliError::data(format!("no run is called `{name}`")))?;
                 if head.status != model::data::Status::Interrupted {

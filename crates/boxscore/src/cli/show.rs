@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use model::data::Status;
 use model::doc::{FactDoc, RunDoc, SeriesDoc};
 use report::text::score::{Tail, score};
 use store::{Filter, Store};
@@ -13,8 +12,8 @@ use crate::error::CliError;
 use crate::ids::short;
 use crate::names::{self, Machine};
 use crate::present::{self, Shown};
-use crate::resolve::{self, Resolver};
-use crate::{importers, out, paths};
+use crate::resolve::Resolver;
+use crate::{importers, out, paths, runs};
 
 const SCHEMA: &str = "boxscore.show/1";
 
@@ -88,11 +87,11 @@ fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
             return Err(CliError::data(format!("{name} has a sheet but no run"))
                 .hint(format!("boxscore inspect {name}")));
         }
-        Some(Machine::Reference(_)) | None => return resolve::one_run(name, store),
+        Some(Machine::Reference(_)) | None => return runs::one_run(name, store),
     };
     let filter = Filter { machine_id: Some(machine.id), ..Filter::default() };
     let heads = store.heads(&filter).map_err(present::store_error)?;
-    let whole = heads.iter().rev().find(|head| matches!(head.status, Status::Complete | Status::Faulty));
+    let whole = heads.iter().rev().find(|head| runs::is_whole(head));
     whole.map(|head| head.id.clone()).ok_or_else(|| {
         CliError::data(format!("{} has no complete run in the store", machine.name))
             .hint("`boxscore run --quick` measures this machine; `boxscore history` lists the runs")

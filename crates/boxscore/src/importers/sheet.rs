@@ -80,6 +80,7 @@ pub fn is_key(text: &str) -> bool {
 fn machine(file: &str, row: &Row) -> Result<MachineSheet, String> {
     let name = row.get("machine").map(str::trim).filter(|name| !name.is_empty());
     let name = name.ok_or("no name in the column `machine`")?.to_owned();
+    crate::planning::check_name(&name).map_err(|why| format!("the machine's name {why}"))?;
     let source = row.get("study").unwrap_or(file).to_owned();
     let mut facts = Vec::new();
     for (column, cell) in &row.cells {

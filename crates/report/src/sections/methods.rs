@@ -6,7 +6,7 @@ use model::doc::RunDoc;
 use crate::number;
 use crate::page;
 use crate::section::{ReportInput, Section};
-use crate::text::short;
+use model::id::short;
 
 pub struct Methods;
 pub static SECTION: Methods = Methods;

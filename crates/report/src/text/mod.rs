@@ -143,12 +143,6 @@ pub fn hang(head: &str, text: &str, most: usize) -> String {
     out
 }
 
-/// Enough of a run's identifier to name it.
-#[must_use]
-pub fn short(run: &str) -> &str {
-    run.get(..8).unwrap_or(run)
-}
-
 /// `2026-11-21` of seconds since 1970, UTC.
 #[must_use]
 pub fn date(seconds: f64) -> String {

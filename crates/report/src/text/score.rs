@@ -4,12 +4,13 @@
 //! to believe and what not; then what to do next. Other figures are in the report.
 
 use model::doc::{CompareDoc, FactDoc, Noise, RowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::id::short;
 use model::{Params, Validity};
 
 use super::grid::{Align, Cell, Grid, ranges};
 use super::names::{self, Key};
 use super::spec::Spec;
-use super::{Look, Tone, count, hang, notes, short, width};
+use super::{Look, Tone, count, hang, notes, width};
 use crate::number::{self, Scale};
 
 /// What stands below the notes.

@@ -2,8 +2,8 @@
 //!
 //! Clocks in Hz, by dependent adds around each take; shares as log ratios. On one machine the sides' own clocks are
 //! compared: a run at 3.6 GHz says little against one at 4.2 GHz. Machines differ in their clocks by right; there the
-//! clock counts only where it moved within runs, by as much as it moved on average. Interleaved arms share what moves, so
-//! nothing is counted for them.
+//! clock counts only where it moved within runs, by as much as it moved on average. Interleaved arms of
+//! one machine share what moves, so nothing is counted for them.
 
 use model::{Unit, Validity};
 
@@ -46,5 +46,5 @@ fn within(arm: &Row<'_>, base: &Row<'_>) -> Option<Moved> {
         stats::mean(&all).unwrap_or(0.0)
     };
     let share = spread(arm) + spread(base);
-    Some(Moved { share, says: format!("the clock moved by up to {}", say::percent(share.exp_m1())) })
+    Some(Moved { share, says: format!("the clock moved by {} or more", say::percent(share.exp_m1())) })
 }

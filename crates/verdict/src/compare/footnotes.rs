@@ -53,6 +53,9 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec
         let note =
             "ratio: paired by block (Hodges-Lehmann), so it may differ from the quotient of the medians";
         notes.push(note.to_owned());
+        let note = "one study: what changes from run to run (where memory lies, what was started before) is not in \
+                    these intervals; repeat the study to see it";
+        notes.push(note.to_owned());
     }
     notes.extend(
         prepared

@@ -246,9 +246,11 @@ fn surroundings(arm: &Said<'_, '_>, base: &Said<'_, '_>, found: &Found, one_mach
     };
     let either = || arm.met().or(base.met()).map(str::to_owned);
     match found {
-        Found::Runs(_) => Surroundings { met: either(), moved: clock::moved(arm, base, one_machine) },
         Found::Paired(_) if one_machine && arm.met() == base.met() => Surroundings { met: None, moved: None },
-        Found::Paired(_) => Surroundings { met: either(), moved: None },
+        Found::Paired(_) if one_machine => Surroundings { met: either(), moved: None },
+        Found::Runs(_) | Found::Paired(_) => {
+            Surroundings { met: either(), moved: clock::moved(arm, base, one_machine) }
+        }
         Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => Surroundings { met: None, moved: None },
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use model::data::RunData;
+use model::id::short;
 
 use super::Side;
 use super::matching::arm_name;
@@ -41,9 +42,4 @@ pub fn apart<'a>(sides: &[Side<'a>]) -> (Vec<Side<'a>>, Vec<String>) {
         kept[at].runs = left;
     }
     (kept, notes)
-}
-
-/// Enough of an id to name the run.
-fn short(id: &str) -> &str {
-    id.get(..12).unwrap_or(id)
 }

@@ -74,7 +74,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     bad.extend(median.and_then(|median| limits(look, median)));
     settle(bad, good, |_| {
         let text = match median {
-            Some(hertz) => format!("true clock {}, every figure at it", say::quantity(hertz, Unit::Hertz)),
+            Some(hertz) => format!("true clock {}, every figure near it", say::quantity(hertz, Unit::Hertz)),
             None => "true clock steady".to_owned(),
         };
         let finding = Finding::new(KIND, Validity::Ok, text).evidence("apart", widest);

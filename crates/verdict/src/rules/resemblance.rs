@@ -8,6 +8,8 @@ use super::{Look, Ruling, settle, unknown};
 use crate::say;
 
 const KIND: &str = "autocorrelation";
+/// Fewer takes cannot reach a coefficient that is beyond chance.
+const FEWEST: usize = 6;
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
@@ -22,8 +24,8 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
                     .evidence("effective_n", summary.effective_n);
                 bad.push(Ruling { finding, reach: vec![row.index] });
             }
-            (None, Some(_)) => good.push(row.index),
-            (None, None) => {}
+            (None, Some(_)) if summary.n >= FEWEST => good.push(row.index),
+            (None, _) => {}
         }
     }
     if bad.is_empty() && good.is_empty() {
