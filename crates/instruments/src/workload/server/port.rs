@@ -32,7 +32,8 @@ impl Port {
     #[must_use]
     pub fn reserve(number: u16) -> Option<Port> {
         let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
-        given.insert(number).then_some(Port(number))
+        // Not made when it is not given: dropping one gives the number back.
+        given.insert(number).then(|| Port(number))
     }
 
     #[must_use]
