@@ -28,7 +28,8 @@ fn main() -> ExitCode {
         ["guard"] => guard::serve(std::io::stdin()),
         ["serve-builtin"] => {
             if let Err(why) = builtin::serve(std::io::stdin()) {
-                writeln!(std::io::stderr(), "{why}").unwrap();
+                let mut out = std::io::stderr();
+                writeln!(out, "{why}").unwrap();
                 return ExitCode::FAILURE;
             }
         }
@@ -183,7 +184,8 @@ fn owner(which: usize, dir: &Path) {
     let content = content(Set::Gif, dir);
     let (kind, options) = arms().into_iter().nth(which).unwrap();
     let server = start(kind, &options, &content, dir);
-    writeln!(std::io::stdout(), "{} {}", server.pgid(), server.address()).unwrap();
+    let mut out = std::io::stdout();
+    writeln!(out, "{} {}", server.pgid(), server.address()).unwrap();
     std::thread::sleep(Duration::from_secs(1000));
 }
 
