@@ -1,8 +1,8 @@
 //! What servers serve: sets of files that a seed fixes, in a private folder that goes when the set is dropped.
 //!
 //! Sizes are bytes. `1k` is 1,024 and `large` 500,000,000; bytes are random, so that nothing compresses them. The mix
-//! follows what was found of the Web's files (Barford and Crovella 1998): a log-normal body, 7 % of the files in a Pareto
-//! tail, and asked for as Zipf's law has it; a single file and the whole are bounded, which cuts the tail.
+//! follows what was found of the Web's files (Barford and Crovella 1998): a log-normal body, 7 % of the files in a
+//! Pareto tail, and asked for as Zipf's law has it; a single file and the whole are bounded, which cuts the tail.
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! Apache httpd with the prefork, worker or event MPM, as it is installed or as `binary=PATH` names it.
 //!
-//! Only the modules that serving files needs are loaded; the MPM is built in or loaded from the distribution's folder of
-//! modules. All processes that it may ever have are started at once and kept, so that none is born during a take.
+//! Only the modules that serving files needs are loaded; the MPM is built in or loaded from the distribution's folder
+//! of modules. All processes that it may ever have are started at once and kept, so that none is born during a take.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! A private folder for one server or one set of content: made new, owned by the server's account, removed when dropped.
+//! A private folder for one server or one set of content: made new, owned by the server's account, removed on drop.
 //!
 //! A process that was killed leaves its folder behind; a lock file in it tells that nobody uses it any more, and the
 //! next folder made beside it removes it. Nothing else is ever removed.

@@ -1,4 +1,4 @@
-//! Our own small server, `builtin` in results: files over HTTP/1.1, one thread with an event queue of its own for each CPU.
+//! Our own small server, `builtin` in results: files over HTTP/1.1, a thread with its own event queue for each CPU.
 //!
 //! It is this same program, started again with the only argument [`ARGUMENT`] and told the rest on its standard input.
 //! Bodies of up to 1 MiB are held in memory ready to send, so it shows what the machine and its kernel can serve rather
