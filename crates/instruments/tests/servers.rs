@@ -48,6 +48,7 @@ fn everything() {
     programs_that_are_no_server_are_named();
     options_change_the_server();
     processes_are_found_from_outside();
+    many_connections_are_held();
     a_folder_that_the_server_cannot_reach_is_not_used();
     without_rights_it_works_too();
 }
@@ -312,6 +313,10 @@ fn processes_are_found_from_outside() {
     let content = content(Set::M1, dir.path());
     for (kind, options) in arms() {
         let server = start(kind, &options, &content, dir.path());
+        if kind.name() != "httpd" {
+            let cpus = sys::affinity::allowed().unwrap().len().to_string();
+            assert!(server.setup().contains(&("workers", cpus)), "one for each CPU: {:?}", server.setup());
+        }
         let external = External::attach(&server.url("/1M.bin")).unwrap();
         let wanted = if kind.name() == "httpd" { "Apache" } else { kind.name() };
         assert!(external.version.as_ref().is_some_and(|version| version.contains(wanted)), "{external:?}");
@@ -332,6 +337,35 @@ fn processes_are_found_from_outside() {
         assert!(busiest.cpu_ns > 0 && ids(&before).contains(&busiest.pid), "{busiest:?}");
         server.stop().unwrap();
         assert!(external.usage().unwrap_err().contains("listens on"));
+    }
+}
+
+fn many_connections_are_held() {
+    let dir = folder();
+    let content = content(Set::Gif, dir.path());
+    let count: u32 = 400;
+    for (kind, options) in arms() {
+        // With the event MPM more connections than workers.
+        let workers = (options.mpm == Some(Mpm::Event)).then_some(20);
+        let options = Options { connections: count, workers, ..options };
+        let server = start(kind, &options, &content, dir.path());
+        let mut held = Vec::new();
+        for number in 0..count {
+            let mut stream = TcpStream::connect(server.address()).unwrap();
+            stream.write_all(b"GET /1x1.gif HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            let mut first = [0; 12];
+            stream.read_exact(&mut first).unwrap();
+            assert_eq!(&first, b"HTTP/1.1 200", "{} {number}", kind.name());
+            held.push(stream);
+        }
+        drop(held);
+    }
+    let huge = Options { connections: 1_000_000, ..Options::default() };
+    let limit = sys::system::limit(sys::system::Resource::OpenFiles).unwrap().hard;
+    if limit.is_some_and(|hard| hard < 1_000_000) {
+        let why = Server::start(kind::find("nginx").unwrap(), &huge, &content, dir.path()).unwrap_err();
+        assert!(why.to_string().contains("ulimit -Hn"), "{why}");
     }
 }
 

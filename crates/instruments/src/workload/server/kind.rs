@@ -55,9 +55,13 @@ pub struct Launch<'a> {
 
 impl Launch<'_> {
     /// How many CPUs it will have.
-    #[must_use]
-    pub fn cpus(&self) -> usize {
-        self.options.cpus.len().max(1)
+    pub fn cpus(&self) -> Result<usize, ServerError> {
+        match self.options.cpus.len() {
+            0 => sys::affinity::allowed()
+                .map(|cpus| cpus.len())
+                .map_err(|error| ServerError::Failed(error.to_string())),
+            count => Ok(count),
+        }
     }
 
     /// How many files one of its processes may open at most, or why that is too few for `needed`.

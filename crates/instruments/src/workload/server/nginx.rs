@@ -59,7 +59,7 @@ impl Kind for Nginx {
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<Recipe, ServerError> {
-        let workers = launch.options.workers.map_or(launch.cpus() as u64, u64::from);
+        let workers = launch.options.workers.map_or(launch.cpus()? as u64, u64::from);
         let connections = u64::from(launch.options.connections).saturating_add(SPARE_FILES);
         // A worker holds a connection and the file that it sends.
         let files = launch.open_files(connections)?.min(connections.saturating_mul(2));

@@ -11,6 +11,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sys::clock;
 use sys::process::Start;
 
@@ -317,7 +318,7 @@ fn spawn(
         [] => sys::affinity::allowed().map_err(|error| error.to_string())?,
         cpus => cpus.to_vec(),
     };
-    let mut group = shell::on(&cpus, || Guarded::spawn(command, start))?;
+    let mut group = shell::on(&cpus, || with_open_files(|| Guarded::spawn(command, start)))?;
     let stderr = group.child().stderr.take().ok_or("it has no standard error")?;
     let stderr = Stream::read(stderr, STDERR_BYTES)?;
     if let (Some(text), Some(mut pipe)) = (recipe.input, group.child().stdin.take()) {
@@ -325,4 +326,17 @@ fn spawn(
         let _read = pipe.write_all(text.as_bytes());
     }
     Ok((group, stderr))
+}
+
+/// Starts something that may open as many files as we are allowed to: httpd cannot raise its limit itself.
+fn with_open_files<T>(start: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let former = getrlimit(Resource::Nofile);
+    let set = |limit: Rlimit| {
+        let failed = |error| format!("cannot change the limit of open files: {error}");
+        setrlimit(Resource::Nofile, limit).map_err(failed)
+    };
+    set(Rlimit { current: former.maximum, maximum: former.maximum })?;
+    let started = start();
+    set(former)?;
+    started
 }

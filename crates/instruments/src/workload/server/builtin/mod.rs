@@ -97,7 +97,7 @@ impl Kind for Builtin {
         launch.open_files(connections.saturating_add(serving::SPARE_FILES))?;
         let order = Order {
             port: launch.port,
-            threads: launch.options.workers.map_or(launch.cpus(), |count| count as usize),
+            threads: launch.options.workers.map_or(launch.cpus()?, |count| count as usize),
             backlog: i32::try_from(connections.max(511)).unwrap_or(i32::MAX),
             sendfile: launch.options.sendfile,
             root: launch.root.to_owned(),
