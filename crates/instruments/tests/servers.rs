@@ -151,9 +151,17 @@ fn servers_run_as_and_where_they_should() {
     let account = account::choose().unwrap();
     let uid = account.as_ref().map_or(sys::files::effective_ids().0, |chosen| chosen.account.uid);
     for (kind, options) in arms() {
-        let nice = if account.is_some() { -3 } else { 3 };
-        let options = Options { cpus: vec![cpu], nice, workers: Some(2), ..options };
-        let server = start(kind, &options, &content, dir.path());
+        let mut nice = 3;
+        let mut options = Options { cpus: vec![cpu], nice, workers: Some(2), ..options };
+        let mut server = start(kind, &options, &content, dir.path());
+        if account.is_some() {
+            options.nice = -3;
+            // Root may lack the right in a container.
+            match Server::start(kind, &options, &content, dir.path()) {
+                Ok(quick) => (nice, server) = (-3, quick),
+                Err(why) => assert!(why.to_string().contains("CAP_SYS_NICE"), "{why}"),
+            }
+        }
         let members = tree::members(server.pgid()).unwrap();
         for member in &members {
             assert_eq!(status(member.pid, "Uid"), uid.to_string(), "{} {}", kind.name(), member.name);

@@ -257,8 +257,15 @@ fn attempt(
     let launch = Launch { build, options, place: &place, root: content.root(), port: number, account };
     let recipe = kind.launch(&launch)?;
     let setup = recipe.setup.clone();
-    let (group, stderr) = spawn(recipe, options, account, &place)
-        .map_err(|why| ServerError::Failed(format!("cannot start {}: {why}", kind.name())))?;
+    let (group, stderr) = spawn(recipe, options, account, &place).map_err(|why| {
+        // Containers may take this right from root.
+        let hint = if options.nice < 0 {
+            format!(" (nice={} needs CAP_SYS_NICE)", options.nice)
+        } else {
+            String::new()
+        };
+        ServerError::Failed(format!("cannot start {}: {why}{hint}", kind.name()))
+    })?;
     let mut server = Box::new(Server {
         name: kind.name(),
         build: build.clone(),

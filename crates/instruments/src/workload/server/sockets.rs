@@ -166,29 +166,32 @@ mod tests {
     #[cfg(target_endian = "little")]
     fn captured_tables_are_read() {
         let four = parse(TCP);
-        assert_eq!(four.len(), 4);
-        assert_eq!((four[0].local, four[0].inode, four[0].uid), (at("0.0.0.0:2024"), 1_083_519, 0));
-        assert_eq!((four[1].local, four[1].listens()), (at("127.0.0.1:8080"), true));
-        assert_eq!((four[2].local, four[2].remote), (at("127.0.0.1:8080"), at("127.0.0.1:51234")));
-        assert!(!four[2].listens());
+        assert_eq!(four.len(), 3);
+        assert_eq!((four[0].local, four[0].inode, four[0].uid), (at("127.0.0.1:40705"), 991_803, 0));
+        assert_eq!((four[1].local, four[1].listens()), (at("0.0.0.0:2024"), true));
+        assert_eq!((four[2].local, four[2].remote), (at("127.0.0.1:37801"), at("127.0.0.1:32864")));
+        assert!(!four[2].listens() && four[2].inode == 0);
         let six = parse(TCP6);
         assert_eq!(six.len(), 3);
-        assert_eq!(six[0].local, at("[::1]:8081"));
-        assert_eq!(six[1].local, at("[::]:443"));
-        assert_eq!(six[2].local, at("[::ffff:10.1.2.3]:80"));
+        assert_eq!((six[0].local, six[0].listens()), (at("[::1]:44855"), true));
+        assert_eq!((six[1].local, six[1].listens()), (at("[::]:37293"), true));
+        assert_eq!((six[2].local, six[2].state), (at("[::ffff:127.0.0.1]:37293"), 1));
     }
 
     #[test]
     #[cfg(target_endian = "little")]
     fn wildcards_serve_what_they_take() {
         let serves = |bytes: &[u8], index: usize, text: &str| parse(bytes)[index].serves(at(text));
-        assert!(serves(TCP, 0, "127.0.0.1:2024") && !serves(TCP, 0, "127.0.0.1:2025"));
-        assert!(!serves(TCP, 0, "[::1]:2024"));
-        assert!(serves(TCP, 1, "127.0.0.1:8080") && !serves(TCP, 1, "127.0.0.2:8080"));
-        assert!(!serves(TCP, 2, "127.0.0.1:8080"));
-        assert!(serves(TCP6, 1, "127.0.0.1:443") && serves(TCP6, 1, "[::1]:443"));
-        assert!(serves(TCP6, 0, "[::1]:8081") && !serves(TCP6, 0, "127.0.0.1:8081"));
-        assert!(serves(TCP6, 2, "10.1.2.3:80"));
+        assert!(serves(TCP, 1, "127.0.0.1:2024") && !serves(TCP, 1, "127.0.0.1:2025"));
+        assert!(!serves(TCP, 1, "[::1]:2024"));
+        assert!(serves(TCP, 0, "127.0.0.1:40705") && !serves(TCP, 0, "127.0.0.2:40705"));
+        assert!(serves(TCP, 0, "[::ffff:127.0.0.1]:40705"));
+        assert!(!serves(TCP, 2, "127.0.0.1:37801"));
+        assert!(serves(TCP6, 1, "127.0.0.1:37293") && serves(TCP6, 1, "[::1]:37293"));
+        assert!(serves(TCP6, 0, "[::1]:44855") && !serves(TCP6, 0, "127.0.0.1:44855"));
+        assert!(!serves(TCP6, 2, "127.0.0.1:37293"));
+        let mapped = String::from_utf8_lossy(TCP6).replace(" 01 ", " 0A ");
+        assert!(serves(mapped.as_bytes(), 2, "127.0.0.1:37293"));
     }
 
     proptest! {
