@@ -64,9 +64,9 @@ fn arms() -> Vec<(&'static dyn Kind, Options)> {
     arms
 }
 
-/// A folder that every account can reach.
+/// A folder that every account can reach, with a name that must be quoted.
 fn folder() -> tempfile::TempDir {
-    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    let dir = tempfile::Builder::new().prefix("a test's ").tempdir_in("/tmp").unwrap();
     std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
     dir
 }
@@ -227,18 +227,22 @@ fn taken_ports_are_passed_by() {
     let holder = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = holder.local_addr().unwrap().port();
     for (kind, options) in arms() {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let both = Options { ports: vec![taken, free], ..options.clone() };
-        let server = start(kind, &both, &content, dir.path());
-        assert_eq!(server.address().port(), free, "{}", kind.name());
-        let none = Options { ports: vec![taken, free], ..options };
+        // Several, since others may take one of them meanwhile.
+        let held: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let free: Vec<u16> = held.iter().map(|listener| listener.local_addr().unwrap().port()).collect();
+        drop(held);
+        let ports = [&[taken], free.as_slice()].concat();
+        let server = start(kind, &Options { ports, ..options.clone() }, &content, dir.path());
+        let port = server.address().port();
+        assert!(free.contains(&port), "{}", kind.name());
+        let none = Options { ports: vec![taken, port], ..options };
         let why = Server::start(kind, &none, &content, dir.path()).unwrap_err().to_string();
         assert!(
             why.contains(&format!("{taken} is taken")) && why.contains("in use"),
             "{}: {why}",
             kind.name()
         );
-        assert!(why.contains(&format!("{free} is that of another server")), "{why}");
+        assert!(why.contains(&format!("{port} is that of another server")), "{why}");
         assert!(fetch(server.address(), "/1x1.gif").0.starts_with("HTTP/1.1 200"));
     }
 }

@@ -110,11 +110,10 @@ impl Size {
         let connections = u64::from(options.connections);
         let usual = if mpm == Mpm::Event { connections.min(EVENT_WORKERS) } else { connections };
         let wanted = options.workers.map_or(usual, u64::from).max(1);
-        let threads = match mpm {
-            Mpm::Prefork => 1,
-            Mpm::Worker | Mpm::Event => wanted.min(THREADS).max(wanted.div_ceil(MOST_PROCESSES)),
-        };
-        let processes = wanted.div_ceil(threads);
+        let most_threads = if mpm == Mpm::Prefork { 1 } else { THREADS.max(wanted.div_ceil(MOST_PROCESSES)) };
+        let processes = wanted.div_ceil(most_threads);
+        // Shared out evenly, to come as close to what is wanted as equal processes can.
+        let threads = wanted.div_ceil(processes);
         let workers = processes.saturating_mul(threads);
         let waiting = if mpm == Mpm::Event { connections.div_ceil(workers).max(2) } else { 0 };
         let files = threads.saturating_mul(waiting.saturating_add(2)).saturating_add(32);
@@ -274,6 +273,8 @@ mod tests {
         }
         let few = Size::of(Mpm::Worker, &options(1000, Some(10)));
         assert_eq!((few.processes, few.threads), (1, 10));
+        let even = Size::of(Mpm::Event, &options(1000, Some(30)));
+        assert_eq!((even.processes, even.threads, even.workers), (2, 15, 30));
         assert_eq!(Size::of(Mpm::Prefork, &options(1000, Some(7))).processes, 7);
     }
 
