@@ -41,6 +41,7 @@ fn main() -> ExitCode {
 }
 
 fn everything() {
+    every_server_is_installed();
     every_file_arrives_unchanged();
     servers_run_as_and_where_they_should();
     a_killed_owner_leaves_nothing_behind();
@@ -51,6 +52,14 @@ fn everything() {
     many_connections_are_held();
     a_folder_that_the_server_cannot_reach_is_not_used();
     without_rights_it_works_too();
+}
+
+/// `xtask/setup.sh test` installs them: without one the tests would show less than they say.
+fn every_server_is_installed() {
+    for (name, build) in kind::detect() {
+        let build = build.unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert!(build.program.is_absolute() && build.version.contains('/'), "{build:?}");
+    }
 }
 
 /// Each kind of server, with each MPM.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sys::process::Start;
 
-use super::account::Unprivileged;
+use super::account::{self, Unprivileged};
 use super::options::Options;
 use super::place::Place;
 use crate::workload::shell::{self, Ended};
@@ -120,6 +120,16 @@ pub trait Kind: Sync + fmt::Debug {
 #[must_use]
 pub fn find(name: &str) -> Option<&'static dyn Kind> {
     crate::workload::server::ALL.iter().copied().find(|kind| kind.name() == name)
+}
+
+/// Each kind, with the program that is installed for it or why there is none. Runs each program to ask its version.
+#[must_use]
+pub fn detect() -> Vec<(&'static str, Result<Build, ServerError>)> {
+    let build = |kind: &&'static dyn Kind| {
+        let account = account::choose().map_err(ServerError::Failed)?;
+        kind.identify(&kind.find(None)?, account.as_ref())
+    };
+    crate::workload::server::ALL.iter().map(|kind| (kind.name(), build(kind))).collect()
 }
 
 /// nginx where it is installed, else our own.
