@@ -18,6 +18,32 @@ need() { # need COMMAND PACKAGE...
     want="$want $*"
 }
 
+# Runs COMMAND... without starting the services that it installs, now or at the next boot: the tests start their own.
+quiet() {
+    policy=/usr/sbin/policy-rc.d
+    services=""
+    for service in nginx; do have $service || services="$services $service"; done
+    if [ -e $policy ]; then
+        policy=""
+    else
+        printf '#!/bin/sh\nexit 101\n' >$policy
+        chmod 755 $policy
+        trap 'rm -f $policy' EXIT
+        trap 'exit 1' HUP INT TERM
+    fi
+    status=0
+    "$@" || status=$?
+    if [ -n "$policy" ]; then
+        rm -f $policy
+        trap - EXIT HUP INT TERM
+    fi
+    for service in $services; do
+        # Without systemd there is nothing that would start it.
+        have systemctl && systemctl disable --quiet $service >&2 || true
+    done
+    return $status
+}
+
 # True when the first cargo on the path is at least rust-version.
 new_enough() {
     have cargo && have rustc || return 1
@@ -42,6 +68,9 @@ test | dist-all)
     need lsblk util-linux
     need ip iproute2
     need ps procps
+    need nginx nginx
+    # Its program without a service.
+    have /usr/sbin/apache2 || need httpd apache2-bin
     ;;
 esac
 case $goal in dist) need musl-gcc musl-tools ;; esac
@@ -62,7 +91,7 @@ if [ -n "$want" ]; then
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -q >&2
     # shellcheck disable=SC2086 # a list of words
-    apt-get install -qy --no-install-recommends $want >&2
+    quiet apt-get install -qy --no-install-recommends $want >&2
 fi
 if ! new_enough; then
     say "Rust $rust or newer is needed; found: $(rustc --version 2>&1 || true)"

@@ -111,6 +111,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Schema(args) => cli::schema::run(args),
         Verb::Agent(args) => cli::agent::run(args),
         Verb::Guard(args) => cli::guard::run(args),
+        Verb::ServeBuiltin(args) => cli::serve_builtin::run(args),
         Verb::Docs(args) => cli::docs::run(args),
     }
 }

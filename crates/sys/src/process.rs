@@ -154,6 +154,13 @@ fn prepare_child(start: &Start, parent: libc::pid_t) -> io::Result<()> {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     };
+    // Before the change of account: only root may lower its niceness.
+    if start.nice != 0 {
+        // SAFETY: plain numbers. getpriority may return -1 as a value; setpriority reports.
+        let now = unsafe { libc::getpriority(libc::PRIO_PROCESS as _, 0) };
+        // SAFETY: plain numbers.
+        sure(unsafe { libc::setpriority(libc::PRIO_PROCESS as _, 0, now + start.nice) })?;
+    }
     if let Some(account) = &start.account {
         // SAFETY: the pointer and length are of one live slice.
         sure(unsafe { libc::setgroups(account.groups.len() as _, account.groups.as_ptr()) })?;
@@ -161,12 +168,6 @@ fn prepare_child(start: &Start, parent: libc::pid_t) -> io::Result<()> {
         sure(unsafe { libc::setresgid(account.gid, account.gid, account.gid) })?;
         // SAFETY: as above.
         sure(unsafe { libc::setresuid(account.uid, account.uid, account.uid) })?;
-    }
-    if start.nice != 0 {
-        // SAFETY: plain numbers. getpriority may return -1 as a value; setpriority reports.
-        let now = unsafe { libc::getpriority(libc::PRIO_PROCESS as _, 0) };
-        // SAFETY: plain numbers.
-        sure(unsafe { libc::setpriority(libc::PRIO_PROCESS as _, 0, now + start.nice) })?;
     }
     // After the change of account, which clears the setting.
     if start.die_with_parent {

@@ -19,6 +19,7 @@ pub mod report;
 pub mod resume;
 pub mod run;
 pub mod schema;
+pub mod serve_builtin;
 pub mod show;
 
 const AFTER: &str = "\
@@ -95,6 +96,9 @@ pub enum Verb {
     /// End what the measuring child started when that child is gone
     #[command(hide = true)]
     Guard(guard::Args),
+    /// Serve files, as a web server that a study starts
+    #[command(hide = true)]
+    ServeBuiltin(serve_builtin::Args),
     /// Write the generated documents
     #[command(hide = true)]
     Docs(docs::Args),

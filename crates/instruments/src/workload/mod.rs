@@ -4,6 +4,7 @@ use model::Instrument;
 
 pub mod cmd;
 pub mod guard;
+pub mod server;
 pub mod shell;
 
 pub static ALL: &[&dyn Instrument] = &[&cmd::INSTRUMENT];

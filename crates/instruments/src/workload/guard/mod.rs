@@ -40,6 +40,11 @@ pub fn available() -> Result<(), String> {
     }
 }
 
+/// That program: it also acts as other children of ours.
+pub(super) fn program() -> Option<&'static PathBuf> {
+    PROGRAM.get()
+}
+
 /// The guard's whole life: reads `+PGID` and `-PGID` lines until the pipe closes, then kills what is left.
 pub fn serve(input: impl Read) {
     let mut groups = BTreeSet::new();
@@ -139,6 +144,16 @@ impl Guarded {
     /// Waits for the leader to end.
     pub fn wait(&mut self) -> Result<Exit, String> {
         self.group.wait().map_err(|error| error.to_string())
+    }
+
+    /// Whether the leader has ended by now.
+    pub fn try_wait(&mut self) -> Result<Option<Exit>, String> {
+        self.group.try_wait().map_err(|error| error.to_string())
+    }
+
+    /// Sends `signal` to every process of the group; `false` if none is left.
+    pub fn signal(&self, signal: i32) -> Result<bool, String> {
+        self.group.signal(signal).map_err(|error| error.to_string())
     }
 
     /// Kills what is left of the group: processes that the leader left behind.

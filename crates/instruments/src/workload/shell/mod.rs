@@ -1,4 +1,4 @@
-//! One run of a shell command in a guarded process group: how it ended, what it used, the end of what it said.
+//! One run of a command in a guarded process group: how it ended, what it used, the end of what it said.
 //!
 //! Time runs from just before the start of `sh` until it has ended; it contains the start of the shell. Output is read
 //! meanwhile by two threads of ours, which take CPU time from the command where it has no CPU to spare. What the
@@ -20,7 +20,7 @@ use super::guard::Guarded;
 const SIGKILL: i32 = 9;
 /// The most of its output that is kept: the end of it.
 pub const STDOUT_BYTES: usize = 16 << 20;
-const STDERR_BYTES: usize = 256 << 10;
+pub(super) const STDERR_BYTES: usize = 256 << 10;
 /// How long a pipe may stay open after the command's whole group has ended.
 const DRAIN: Duration = Duration::from_secs(1);
 
@@ -34,11 +34,11 @@ pub struct Tail {
 }
 
 impl Tail {
-    fn new(limit: usize) -> Tail {
+    pub(super) fn new(limit: usize) -> Tail {
         Tail { bytes: Vec::new(), limit, dropped: 0 }
     }
 
-    fn add(&mut self, more: &[u8]) {
+    pub(super) fn add(&mut self, more: &[u8]) {
         self.bytes.extend_from_slice(more);
         // Cut seldom, so that each byte is moved about once.
         if self.bytes.len() > self.limit.saturating_mul(2) {
@@ -106,9 +106,20 @@ impl Ended {
 /// Runs `sh -c text` on `cpus` and waits for its end, at most `timeout`.
 pub fn run(text: &str, cpus: &[usize], timeout: Duration) -> Result<Ended, String> {
     let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg(text).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.arg("-c").arg(text);
+    run_command(command, Start::default(), cpus, timeout)
+}
+
+/// Runs `command`, without input, on `cpus` and waits for its end, at most `timeout`.
+pub fn run_command(
+    mut command: Command,
+    start: Start,
+    cpus: &[usize],
+    timeout: Duration,
+) -> Result<Ended, String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let start_ns = clock::now_ns();
-    let mut group = on(cpus, || Guarded::spawn(command, Start::default()))?;
+    let mut group = on(cpus, || Guarded::spawn(command, start))?;
     let stdout = group.child().stdout.take().ok_or("the command has no stdout")?;
     let stderr = group.child().stderr.take().ok_or("the command has no stderr")?;
     let (stdout, stderr) = (Stream::read(stdout, STDOUT_BYTES)?, Stream::read(stderr, STDERR_BYTES)?);
@@ -121,7 +132,7 @@ pub fn run(text: &str, cpus: &[usize], timeout: Duration) -> Result<Ended, Strin
 }
 
 /// Starts something that inherits the affinity of this thread.
-fn on<T>(cpus: &[usize], start: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+pub(super) fn on<T>(cpus: &[usize], start: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let former = affinity::allowed().map_err(|error| error.to_string())?;
     affinity::set_allowed(cpus).map_err(|error| error.to_string())?;
     let started = start();
@@ -129,14 +140,15 @@ fn on<T>(cpus: &[usize], start: impl FnOnce() -> Result<T, String>) -> Result<T,
     started
 }
 
-/// A pipe that is being read.
-struct Stream {
+/// A pipe that is being read by a thread of ours.
+#[derive(Debug)]
+pub(super) struct Stream {
     tail: Arc<Mutex<Tail>>,
     done: Receiver<()>,
 }
 
 impl Stream {
-    fn read(mut pipe: impl Read + Send + 'static, limit: usize) -> Result<Stream, String> {
+    pub(super) fn read(mut pipe: impl Read + Send + 'static, limit: usize) -> Result<Stream, String> {
         let tail = Arc::new(Mutex::new(Tail::new(limit)));
         let (say_done, done) = channel();
         let shared = Arc::clone(&tail);
@@ -156,8 +168,17 @@ impl Stream {
     }
 
     fn end(self) -> Tail {
+        self.drain();
+        self.so_far()
+    }
+
+    /// Waits for the end of the pipe, a moment at most: for a process that has ended.
+    pub(super) fn drain(&self) {
         // Both outcomes leave what there is to read.
         let _ended_or_late = self.done.recv_timeout(DRAIN);
+    }
+
+    pub(super) fn so_far(&self) -> Tail {
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner).clone();
         tail.cut();
         tail

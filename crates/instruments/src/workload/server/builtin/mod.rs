@@ -1,0 +1,163 @@
+//! Our own small server, `builtin` in results: files over HTTP/1.1, a thread with its own event queue for each CPU.
+//!
+//! It is this same program, started again with the only argument [`ARGUMENT`] and told the rest on its standard input.
+//! Bodies of up to 1 MiB are held in memory ready to send, so it shows what the machine and its kernel can serve rather
+//! than what a web server does. It has no log, no cache control and no time in its answers.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::account::Unprivileged;
+use super::kind::{Build, Kind, Launch, Recipe, ServerError};
+use super::options::Options;
+use crate::workload::guard;
+
+mod files;
+mod request;
+mod serving;
+
+/// The argument that makes the program call [`serve`].
+pub const ARGUMENT: &str = "serve-builtin";
+/// No order is longer.
+const ORDER_BYTES: u64 = 64 << 10;
+
+#[derive(Debug)]
+pub struct Builtin;
+
+pub static KIND: Builtin = Builtin;
+
+/// What the server is told: one `name=value` a line, the root last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Order {
+    port: u16,
+    threads: usize,
+    backlog: i32,
+    sendfile: bool,
+    root: PathBuf,
+}
+
+impl Order {
+    fn text(&self) -> String {
+        let (port, threads, backlog, sendfile) = (self.port, self.threads, self.backlog, self.sendfile);
+        format!("{port} {threads} {backlog} {sendfile}\n{}\n", self.root.display())
+    }
+
+    fn parse(text: &str) -> Option<Order> {
+        let (numbers, root) = text.strip_suffix('\n')?.split_once('\n')?;
+        let mut words = numbers.split(' ');
+        let order = Order {
+            port: words.next()?.parse().ok()?,
+            threads: words.next()?.parse().ok().filter(|threads| (1..=20_000).contains(threads))?,
+            backlog: words.next()?.parse().ok().filter(|backlog| *backlog > 0)?,
+            sendfile: words.next()?.parse().ok()?,
+            root: PathBuf::from(root),
+        };
+        (words.next().is_none() && order.root.is_absolute()).then_some(order)
+    }
+}
+
+impl Kind for Builtin {
+    fn name(&self) -> &'static str {
+        "builtin"
+    }
+
+    fn find(&self, binary: Option<&Path>) -> Result<PathBuf, ServerError> {
+        if let Some(path) = binary {
+            return Err(ServerError::Refused(format!(
+                "binary={}: the builtin server is this program itself",
+                path.display()
+            )));
+        }
+        let program = guard::program().cloned();
+        program.ok_or_else(|| ServerError::Missing("this program cannot start itself as a server".to_owned()))
+    }
+
+    fn identify(&self, program: &Path, _account: Option<&Unprivileged>) -> Result<Build, ServerError> {
+        let version = concat!("builtin/", env!("CARGO_PKG_VERSION")).to_owned();
+        Ok(Build { program: program.to_owned(), version, details: "part of boxscore".to_owned() })
+    }
+
+    fn accepts(&self, options: &Options) -> Result<(), ServerError> {
+        let refused =
+            |what: &str| Err(ServerError::Refused(format!("{what}: the builtin server cannot do that")));
+        match options {
+            Options { mpm: Some(mpm), .. } => refused(&format!("mpm={}", mpm.name())),
+            Options { access_log: true, .. } => refused("access-log=on"),
+            Options { open_file_cache: true, .. } => refused("open-file-cache=on"),
+            Options { limit_rate: Some(rate), .. } => refused(&format!("limit-rate={rate}")),
+            _ => Ok(()),
+        }
+    }
+
+    fn launch(&self, launch: &Launch<'_>) -> Result<Recipe, ServerError> {
+        // The text of the path is what the server is told.
+        Launch::quoted(launch.root)?;
+        let connections = u64::from(launch.options.connections);
+        launch.open_files(connections.saturating_add(serving::SPARE_FILES))?;
+        let order = Order {
+            port: launch.port,
+            threads: launch.options.workers.map_or(launch.cpus()?, |count| count as usize),
+            backlog: i32::try_from(connections.max(511)).unwrap_or(i32::MAX),
+            sendfile: launch.options.sendfile,
+            root: launch.root.to_owned(),
+        };
+        let mut command = Command::new(&launch.build.program);
+        command.arg(ARGUMENT);
+        let setup = vec![
+            ("workers", order.threads.to_string()),
+            ("sendfile", if order.sendfile { "on" } else { "off" }.to_owned()),
+        ];
+        Ok(Recipe { command, input: Some(order.text()), setup })
+    }
+}
+
+/// The server's whole life: reads what to serve, then serves until it is killed. Returns only to say what failed.
+pub fn serve(input: impl Read) -> Result<(), String> {
+    let mut text = String::new();
+    let read = input.take(ORDER_BYTES).read_to_string(&mut text);
+    read.map_err(|error| format!("cannot read what to serve: {error}"))?;
+    let order = Order::parse(&text).ok_or("what to serve makes no sense; this is not started by hand")?;
+    let files = files::Files::load(&order.root)?;
+    serving::run(&order, files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_told_and_understood() {
+        let order =
+            Order { port: 8080, threads: 2, backlog: 511, sendfile: true, root: PathBuf::from("/a b/docs") };
+        assert_eq!(Order::parse(&order.text()), Some(order.clone()));
+        let text = order.text();
+        for end in 0..text.len() {
+            assert_eq!(Order::parse(&text[..end]), None, "{end}");
+        }
+        for bad in [
+            "",
+            "\n",
+            "8080 0 511 true\n/x\n",
+            "8080 2 0 true\n/x\n",
+            "70000 2 511 true\n/x\n",
+            "80 2 5 true\nx\n",
+        ] {
+            assert_eq!(Order::parse(bad), None, "{bad:?}");
+        }
+        assert!(serve(&b"nonsense"[..]).is_err());
+    }
+
+    #[test]
+    fn what_it_lacks_is_refused() {
+        for bad in [
+            Options { access_log: true, ..Options::default() },
+            Options { open_file_cache: true, ..Options::default() },
+            Options { limit_rate: Some(1), ..Options::default() },
+            Options { mpm: Some(super::super::options::Mpm::Event), ..Options::default() },
+        ] {
+            assert!(matches!(KIND.accepts(&bad), Err(ServerError::Refused(_))), "{bad:?}");
+        }
+        assert!(matches!(KIND.find(Some(Path::new("/bin/true"))), Err(ServerError::Refused(_))));
+    }
+}

@@ -1,0 +1,345 @@
+//! What servers serve: sets of files that a seed fixes, in a private folder that goes when the set is dropped.
+//!
+//! Sizes are bytes. `1k` is 1,024 and `large` 500,000,000; bytes are random, so that nothing compresses them. The mix
+//! follows what was found of the Web's files (Barford and Crovella 1998): a log-normal body, 7 % of the files in a
+//! Pareto tail, and asked for as Zipf's law has it; a single file and the whole are bounded, which cuts the tail.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::account::Unprivileged;
+use super::kind::ServerError;
+use super::place::Place;
+use crate::bench::kernels::random::Random;
+
+/// The smallest GIF of one transparent pixel that every browser shows: 43 bytes.
+const GIF: [u8; 43] = [
+    b'G', b'I', b'F', b'8', b'9', b'a', 1, 0, 1, 0, 0x80, 0, 0, // header, 1 x 1, two colours
+    0, 0, 0, 0xff, 0xff, 0xff, // black and white
+    0x21, 0xf9, 4, 1, 0, 0, 0, 0, // colour 0 is transparent
+    0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, // the image
+    2, 2, 0x44, 1, 0, 0x3b, // its one pixel, the end
+];
+const CHUNK: usize = 1 << 20;
+const MIX_FILES: u64 = 400;
+const MIX_LARGEST: f64 = (8u64 << 20) as f64;
+/// Of the logarithm of the size in bytes.
+const BODY: (f64, f64) = (9.357, 1.318);
+const TAIL_SHARE: f64 = 0.07;
+const TAIL_FROM: f64 = 133_000.0;
+const TAIL_ALPHA: f64 = 1.1;
+/// The weight of the most wanted file; the next has half, a third …
+const WEIGHT: u32 = 1_000_000;
+const READY: &str = "boxscore-ready";
+
+/// A set of content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Set {
+    Gif,
+    K1,
+    K10,
+    K100,
+    M1,
+    Mix,
+    Large,
+}
+
+impl Set {
+    pub const ALL: &[Set] = &[Set::Gif, Set::K1, Set::K10, Set::K100, Set::M1, Set::Mix, Set::Large];
+    pub const NAMES: &[&str] = &["gif", "1k", "10k", "100k", "1M", "mix", "large"];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Set::Gif => "gif",
+            Set::K1 => "1k",
+            Set::K10 => "10k",
+            Set::K100 => "100k",
+            Set::M1 => "1M",
+            Set::Mix => "mix",
+            Set::Large => "large",
+        }
+    }
+
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Set> {
+        Set::ALL.iter().copied().find(|set| set.name() == name)
+    }
+}
+
+/// How much may be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The files of the mix together.
+    pub mix_bytes: u64,
+    /// The one file of `large`.
+    pub large_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { mix_bytes: 64 << 20, large_bytes: 500_000_000 }
+    }
+}
+
+/// One file of a set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// As in a URL: `/1k.bin`.
+    pub path: String,
+    pub bytes: u64,
+    /// How often it is asked for, relative to the others.
+    pub weight: u32,
+}
+
+/// Files that were made.
+#[derive(Debug)]
+pub struct Content {
+    pub set: Set,
+    pub seed: u64,
+    pub items: Vec<Item>,
+    root: PathBuf,
+    token: String,
+    place: Place,
+}
+
+impl Content {
+    /// Makes a set under `dir`, readable for `account` (the one that servers run as, see `account::choose`).
+    pub fn make(
+        set: Set,
+        seed: u64,
+        limits: &Limits,
+        dir: &Path,
+        account: Option<&Unprivileged>,
+    ) -> Result<Content, ServerError> {
+        let items = items(set, seed, limits);
+        let total = items.iter().map(|item| item.bytes).fold(0, u64::saturating_add);
+        let place = Place::make(dir, account).map_err(ServerError::Failed)?;
+        room(place.path(), total)?;
+        let root = place.folder("docs").map_err(ServerError::Failed)?;
+        let token = format!("{}-{}-{seed:016x}", std::process::id(), sys::clock::now_ns());
+        let content = Content { set, seed, items, root, token, place };
+        for (index, item) in content.items.iter().enumerate() {
+            content.write(item, index as u64).map_err(ServerError::Failed)?;
+        }
+        content.put(&content.root.join(READY), content.token.as_bytes()).map_err(ServerError::Failed)?;
+        Ok(content)
+    }
+
+    /// The folder that a server serves.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where an item lies on the disk.
+    #[must_use]
+    pub fn file(&self, item: &Item) -> PathBuf {
+        self.root.join(item.path.trim_start_matches('/'))
+    }
+
+    /// A path that only a server of this content answers with [`Content::token`].
+    #[must_use]
+    pub fn ready_path(&self) -> String {
+        format!("/{READY}")
+    }
+
+    #[must_use]
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// Why the files are not under the folder that was asked for.
+    #[must_use]
+    pub fn moved(&self) -> Option<&str> {
+        self.place.moved.as_deref()
+    }
+
+    /// Removes the files; like dropping it, but says whether it worked.
+    pub fn remove(self) -> Result<(), String> {
+        self.place.remove()
+    }
+
+    fn write(&self, item: &Item, index: u64) -> Result<(), String> {
+        let path = self.file(item);
+        if self.set == Set::Gif {
+            return self.put(&path, &GIF);
+        }
+        let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
+        let mut random = Random::new(self.seed ^ (index << 40) ^ item.bytes);
+        let mut buffer = vec![0; CHUNK];
+        let mut left = item.bytes;
+        while left > 0 {
+            let count = usize::try_from(left.min(CHUNK as u64)).unwrap_or(CHUNK);
+            let part = buffer.get_mut(..count).unwrap_or_default();
+            random.fill(part);
+            file.write_all(part).map_err(failed)?;
+            left -= count as u64;
+        }
+        if self.set == Set::Large {
+            // Written back now, so that no take does it.
+            file.sync_all().map_err(failed)?;
+            let meta = file.metadata().map_err(failed)?;
+            if meta.blocks().saturating_mul(512) < item.bytes {
+                return Err(format!(
+                    "{} has holes: its file system does not store what is written",
+                    path.display()
+                ));
+            }
+        }
+        self.place.give(&path, 0o400)
+    }
+
+    fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), String> {
+        let file = OpenOptions::new().write(true).create_new(true).open(path);
+        let written = file.and_then(|mut file| file.write_all(bytes));
+        written.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        self.place.give(path, 0o400)
+    }
+}
+
+/// Twice what is written must be free.
+fn room(dir: &Path, bytes: u64) -> Result<(), ServerError> {
+    let system = sys::direct::file_system(dir).map_err(|error| ServerError::Failed(error.to_string()))?;
+    let needed = bytes.saturating_mul(2);
+    if system.free_bytes < needed {
+        return Err(ServerError::Refused(format!(
+            "{} MB free under {}, and files of {} MB need {} MB: choose another folder or smaller content",
+            system.free_bytes / 1_000_000,
+            dir.display(),
+            bytes / 1_000_000,
+            needed / 1_000_000
+        )));
+    }
+    Ok(())
+}
+
+fn items(set: Set, seed: u64, limits: &Limits) -> Vec<Item> {
+    let one = |path: &str, bytes: u64| vec![Item { path: path.to_owned(), bytes, weight: 1 }];
+    match set {
+        Set::Gif => one("/1x1.gif", GIF.len() as u64),
+        Set::K1 => one("/1k.bin", 1 << 10),
+        Set::K10 => one("/10k.bin", 10 << 10),
+        Set::K100 => one("/100k.bin", 100 << 10),
+        Set::M1 => one("/1M.bin", 1 << 20),
+        Set::Mix => mix(seed, limits.mix_bytes),
+        Set::Large => one("/large.bin", limits.large_bytes),
+    }
+}
+
+/// At most [`MIX_FILES`] files of at most `most` bytes together, and one at least.
+fn mix(seed: u64, most: u64) -> Vec<Item> {
+    let mut random = Random::new(seed);
+    let mut items: Vec<Item> = Vec::new();
+    let mut total = 0u64;
+    for rank in 1..=MIX_FILES {
+        let bytes = size(&mut random).min(most.max(1));
+        total = total.saturating_add(bytes);
+        if total > most && !items.is_empty() {
+            break;
+        }
+        let weight = (WEIGHT / u32::try_from(rank).unwrap_or(WEIGHT)).max(1);
+        items.push(Item { path: format!("/mix-{rank:03}.bin"), bytes, weight });
+    }
+    items
+}
+
+fn size(random: &mut Random) -> u64 {
+    // Never 0, whose logarithm and power have no end.
+    let (which, a, b) = (random.unit(), 1.0 - random.unit(), random.unit());
+    let drawn = if which < TAIL_SHARE {
+        TAIL_FROM * a.powf(-1.0 / TAIL_ALPHA)
+    } else {
+        let normal = (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos();
+        (BODY.0 + BODY.1 * normal).exp()
+    };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 8 MiB")]
+    let bytes = drawn.clamp(1.0, MIX_LARGEST) as u64;
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(set: Set, seed: u64, limits: &Limits) -> (tempfile::TempDir, Content) {
+        let dir = tempfile::tempdir().unwrap();
+        let content = Content::make(set, seed, limits, dir.path(), None).unwrap();
+        (dir, content)
+    }
+
+    fn bytes(content: &Content) -> Vec<Vec<u8>> {
+        content.items.iter().map(|item| std::fs::read(content.file(item)).unwrap()).collect()
+    }
+
+    #[test]
+    fn sets_have_names_and_sizes() {
+        let names: Vec<&str> = Set::ALL.iter().map(|set| set.name()).collect();
+        assert_eq!(names, Set::NAMES);
+        assert_eq!(Set::parse("2k"), None);
+        for (name, size) in [("gif", 43), ("1k", 1024), ("10k", 10_240), ("100k", 102_400), ("1M", 1_048_576)]
+        {
+            let set = Set::parse(name).unwrap();
+            let (dir, content) = made(set, 7, &Limits::default());
+            assert_eq!(bytes(&content)[0].len(), size);
+            assert_eq!(content.items[0].bytes, size as u64);
+            content.remove().unwrap();
+            assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn the_gif_is_one() {
+        assert_eq!(&GIF[..6], b"GIF89a");
+        assert_eq!((GIF[6], GIF[8], GIF[42]), (1, 1, 0x3b));
+    }
+
+    #[test]
+    fn a_seed_fixes_every_byte() {
+        let limits = Limits { mix_bytes: 2 << 20, large_bytes: 3 << 20 };
+        for set in [Set::K1, Set::Mix, Set::Large] {
+            let ((_a, one), (_b, two), (_c, other)) =
+                (made(set, 5, &limits), made(set, 5, &limits), made(set, 6, &limits));
+            assert_eq!(one.items, two.items);
+            assert_eq!(bytes(&one), bytes(&two));
+            assert_ne!(bytes(&one), bytes(&other));
+            assert_ne!(one.token(), two.token());
+        }
+    }
+
+    #[test]
+    fn the_mix_has_its_shape_and_bounds() {
+        let items = mix(1, u64::MAX);
+        assert_eq!(items.len(), 400);
+        let mut sizes: Vec<u64> = items.iter().map(|item| item.bytes).collect();
+        sizes.sort_unstable();
+        // The median of the body is exp(9.357), 11.6 kB; the tail lifts it a little.
+        assert!((8_000..20_000).contains(&sizes[200]), "{}", sizes[200]);
+        let tail = sizes.iter().filter(|size| **size >= 133_000).count();
+        assert!((15..60).contains(&tail), "{tail}");
+        assert!(sizes[399] <= 8 << 20);
+        assert!(items.windows(2).all(|two| two[0].weight > two[1].weight));
+        for most in [0, 1, 1000, 1 << 20, 64 << 20] {
+            let items = mix(1, most);
+            let total: u64 = items.iter().map(|item| item.bytes).sum();
+            assert!(!items.is_empty() && total <= most.max(1), "{most}: {total}");
+        }
+    }
+
+    #[test]
+    fn a_large_file_has_no_holes_and_needs_room() {
+        let (_dir, content) = made(Set::Large, 3, &Limits { mix_bytes: 0, large_bytes: 5_000_001 });
+        let meta = std::fs::metadata(content.file(&content.items[0])).unwrap();
+        assert_eq!(meta.len(), 5_000_001);
+        assert!(meta.blocks() * 512 >= 5_000_001);
+        let dir = tempfile::tempdir().unwrap();
+        let limits = Limits { mix_bytes: 0, large_bytes: 1 << 60 };
+        let why = Content::make(Set::Large, 3, &limits, dir.path(), None).unwrap_err();
+        let ServerError::Refused(why) = why else { panic!("{why}") };
+        assert!(why.contains("1152921504606 MB need 2305843009213 MB"), "{why}");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,257 @@
+//! What one kind of server must tell: its name, where its program is, which build that is, and how it is started.
+
+use std::fmt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use sys::process::Start;
+
+use super::account::{self, Unprivileged};
+use super::options::Options;
+use super::place::Place;
+use crate::workload::shell::{self, Ended};
+
+/// How long a program may take to name its version.
+const VERSION: Duration = Duration::from_secs(20);
+
+/// Why a server is not running.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServerError {
+    /// Its program is not on this machine; the text says how to get it.
+    #[error("{0}")]
+    Missing(String),
+    /// It cannot be set up as asked.
+    #[error("{0}")]
+    Refused(String),
+    /// It was started and did not come up, or its surroundings failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// A program, and what it says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Build {
+    pub program: PathBuf,
+    /// `nginx/1.22.1`.
+    pub version: String,
+    /// Everything it says about how it was built.
+    pub details: String,
+}
+
+/// What a server is started with.
+#[derive(Debug)]
+pub struct Launch<'a> {
+    pub build: &'a Build,
+    pub options: &'a Options,
+    /// Its private folder; the program starts in it.
+    pub place: &'a Place,
+    /// The folder to serve.
+    pub root: &'a Path,
+    pub port: u16,
+    pub account: Option<&'a Unprivileged>,
+}
+
+impl Launch<'_> {
+    /// How many CPUs it will have.
+    pub fn cpus(&self) -> Result<usize, ServerError> {
+        match self.options.cpus.len() {
+            0 => sys::affinity::allowed()
+                .map(|cpus| cpus.len())
+                .map_err(|error| ServerError::Failed(error.to_string())),
+            count => Ok(count),
+        }
+    }
+
+    /// How many files one of its processes may open at most, or why that is too few for `needed`.
+    pub fn open_files(&self, needed: u64) -> Result<u64, ServerError> {
+        let limit = sys::system::limit(sys::system::Resource::OpenFiles);
+        let limit = limit.map_err(|error| ServerError::Failed(error.to_string()))?;
+        match limit.hard.unwrap_or(1 << 20) {
+            hard if hard < needed => Err(ServerError::Refused(format!(
+                "connections={}: a process of the server needs {needed} open files and {hard} are allowed; \
+                 raise the limit with `ulimit -Hn {needed}` as root",
+                self.options.connections
+            ))),
+            hard => Ok(hard),
+        }
+    }
+
+    /// A path of this launch as the text of a configuration file, quoted.
+    pub fn quoted(path: &Path) -> Result<String, ServerError> {
+        let text =
+            path.to_str().filter(|text| !text.contains(['"', '\\', '\n', '\r', '$', '%', ';', '{', '}']));
+        text.map(|text| format!("\"{text}\"")).ok_or_else(|| {
+            ServerError::Refused(format!("a configuration file cannot name the folder {}", path.display()))
+        })
+    }
+}
+
+/// How to start a server that is configured.
+#[derive(Debug)]
+pub struct Recipe {
+    pub command: Command,
+    /// Text for its standard input, which is then closed.
+    pub input: Option<String>,
+    /// What the options came to: `("workers", "2")`.
+    pub setup: Vec<(&'static str, String)>,
+}
+
+/// One kind of server.
+pub trait Kind: Sync + fmt::Debug {
+    /// As in `server=NAME` and in results.
+    fn name(&self) -> &'static str;
+    /// Its program, asked for by path or found where it is usually installed.
+    fn find(&self, binary: Option<&Path>) -> Result<PathBuf, ServerError>;
+    /// Asks the program what it is; another program is refused.
+    fn identify(&self, program: &Path, account: Option<&Unprivileged>) -> Result<Build, ServerError>;
+    /// Whether it can do what the options ask for; cheap.
+    fn accepts(&self, options: &Options) -> Result<(), ServerError>;
+    /// Writes its configuration and says how to start it in the foreground.
+    fn launch(&self, launch: &Launch<'_>) -> Result<Recipe, ServerError>;
+    /// Where it writes what goes wrong, beside its standard error.
+    fn error_log(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// The kind of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static dyn Kind> {
+    crate::workload::server::ALL.iter().copied().find(|kind| kind.name() == name)
+}
+
+/// Each kind, with the program that is installed for it or why there is none. Runs each program to ask its version.
+#[must_use]
+pub fn detect() -> Vec<(&'static str, Result<Build, ServerError>)> {
+    let build = |kind: &&'static dyn Kind| {
+        let account = account::choose().map_err(ServerError::Failed)?;
+        kind.identify(&kind.find(None)?, account.as_ref())
+    };
+    crate::workload::server::ALL.iter().map(|kind| (kind.name(), build(kind))).collect()
+}
+
+/// nginx where it is installed, else our own.
+#[must_use]
+pub fn usual() -> &'static dyn Kind {
+    match find("nginx") {
+        Some(nginx) if nginx.find(None).is_ok() => nginx,
+        _ => &super::builtin::KIND,
+    }
+}
+
+/// The program at `binary`, or the first of `names` in the folders of PATH or of the administrator's.
+pub(super) fn locate(
+    what: &str,
+    binary: Option<&Path>,
+    names: &[&str],
+    hint: &str,
+) -> Result<PathBuf, ServerError> {
+    if let Some(path) = binary {
+        let full = std::fs::canonicalize(path);
+        let full =
+            full.map_err(|error| ServerError::Missing(format!("binary={}: {error}", path.display())))?;
+        return match is_program(&full) {
+            true => Ok(full),
+            false => Err(ServerError::Refused(format!("binary={} is not a program", path.display()))),
+        };
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let usual = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin", "/sbin"];
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(usual.iter().map(PathBuf::from)).collect();
+    let mut programs = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    programs.find(|program| program.is_absolute() && is_program(program)).ok_or_else(|| {
+        ServerError::Missing(format!(
+            "{what} is not installed ({} not found): {hint}, or name its program with binary=PATH",
+            names.join(" or ")
+        ))
+    })
+}
+
+fn is_program(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// Runs `program` to hear what it says of itself, as the account that it will serve as.
+pub(super) fn hear(
+    program: &Path,
+    words: &[&str],
+    account: Option<&Unprivileged>,
+) -> Result<Ended, ServerError> {
+    let mut command = Command::new(program);
+    command.args(words).env("LC_ALL", "C").current_dir("/");
+    let start = Start { account: account.map(|chosen| chosen.account.clone()), ..Start::default() };
+    let failed = |why: String| ServerError::Failed(format!("cannot run {}: {why}", program.display()));
+    let cpus = sys::affinity::allowed().map_err(|error| failed(error.to_string()))?;
+    let ended = shell::run_command(command, start, &cpus, VERSION).map_err(failed)?;
+    if ended.timed_out {
+        return Err(failed(format!("{} did not end within {} s", words.join(" "), VERSION.as_secs())));
+    }
+    Ok(ended)
+}
+
+/// The rest of the first line of `text` that starts with `label`.
+#[must_use]
+pub(super) fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
+    text.lines()
+        .find_map(|line| line.trim().strip_prefix(label))
+        .map(str::trim)
+        .filter(|rest| !rest.is_empty())
+}
+
+/// A program that does not say what it should.
+pub(super) fn impostor(program: &Path, what: &str, ended: &Ended) -> ServerError {
+    let said = ended.failure(VERSION).unwrap_or_else(|| match ended.stdout.last_lines(2) {
+        said if said.is_empty() => "said nothing".to_owned(),
+        said => format!("said: {said}"),
+    });
+    ServerError::Refused(format!("{} does not call itself {what}: it {said}", program.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_or_named() {
+        assert!(locate("a shell", None, &["no-such-shell", "sh"], "").unwrap().ends_with("sh"));
+        assert!(locate("x", Some(Path::new("/bin/sh")), &[], "").is_ok());
+        let missing = locate("nginx", None, &["no-such", "none-such"], "install it").unwrap_err();
+        let ServerError::Missing(why) = missing else { panic!("{missing}") };
+        assert!(why.contains("no-such or none-such") && why.contains("install it"), "{why}");
+        let why = locate("x", Some(Path::new("/no/such")), &[], "").unwrap_err();
+        assert!(matches!(&why, ServerError::Missing(why) if why.contains("binary=/no/such")), "{why}");
+        for not in ["/etc/passwd", "/etc"] {
+            let why = locate("x", Some(Path::new(not)), &[], "").unwrap_err();
+            assert!(matches!(&why, ServerError::Refused(why) if why.contains("not a program")), "{why}");
+        }
+    }
+
+    #[test]
+    fn paths_are_quoted_or_refused() {
+        assert_eq!(Launch::quoted(Path::new("/a b/c")).unwrap(), "\"/a b/c\"");
+        for bad in ["/a\"b", "/a\nb", "/$x", "/a;b", "/${x}"] {
+            assert!(Launch::quoted(Path::new(bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn labelled_lines() {
+        assert_eq!(after("x\n  Server MPM:  event \n", "Server MPM:"), Some("event"));
+        assert_eq!(after("Server MPM:   \n", "Server MPM:"), None);
+        assert_eq!(after("", "x"), None);
+    }
+
+    #[test]
+    fn kinds_have_names_of_their_own() {
+        let mut names: Vec<&str> = crate::workload::server::ALL.iter().map(|kind| kind.name()).collect();
+        assert_eq!(names.len(), 3);
+        assert!(names.iter().all(|name| find(name).is_some_and(|kind| kind.name() == *name)));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), 3);
+        assert!(find("iis").is_none());
+        assert!(["nginx", "builtin"].contains(&usual().name()));
+    }
+}

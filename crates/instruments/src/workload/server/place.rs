@@ -1,0 +1,219 @@
+//! A private folder for one server or one set of content: made new, owned by the server's account, removed on drop.
+//!
+//! A process that was killed leaves its folder behind; a lock file in it tells that nobody uses it any more, and the
+//! next folder made beside it removes it. Nothing else is ever removed.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sys::files::{Lock, LockFile};
+
+use super::account::Unprivileged;
+
+const PREFIX: &str = ".boxscore-server-";
+const LOCK: &str = "lock";
+/// Folders that every account can reach, for when the wanted one cannot be reached.
+const PUBLIC: [&str; 2] = ["/var/tmp", "/tmp"];
+const TRIES: usize = 100;
+
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// A folder that only its owner and root can enter.
+#[derive(Debug)]
+pub struct Place {
+    path: PathBuf,
+    /// Held while the folder is used; the kernel frees it if we die.
+    _lock: LockFile,
+    owner: Option<(u32, u32)>,
+    /// Why it is not where it was wanted.
+    pub moved: Option<String>,
+    removed: bool,
+}
+
+impl Place {
+    /// A new folder under `wanted`, or under a public one where `account` could not reach it.
+    pub fn make(wanted: &Path, account: Option<&Unprivileged>) -> Result<Place, String> {
+        let parent = parent(wanted, account)?;
+        let ours = [Some(sys::files::effective_ids().0), account.map(|account| account.account.uid)];
+        sweep(&parent, &ours);
+        let moved = (parent != wanted).then(|| {
+            let name = account.map_or("the server", |account| account.name.as_str());
+            format!("{name} cannot reach {}, so {} is used", wanted.display(), parent.display())
+        });
+        let owner = account.map(|account| (account.account.uid, account.account.gid));
+        for _ in 0..TRIES {
+            let unique = MADE.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{PREFIX}{}-{}-{unique}", std::process::id(), sys::clock::now_ns());
+            let path = parent.join(name);
+            match fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(format!("cannot make {}: {error}", path.display())),
+            }
+            // Busy: a sweeper was quicker, and removes it.
+            let lock = match LockFile::try_acquire(&path.join(LOCK)).map_err(|error| error.to_string())? {
+                Lock::Held(lock) if lock.path().exists() => lock,
+                Lock::Held(_) | Lock::Busy { .. } => continue,
+            };
+            let place = Place { path, _lock: lock, owner, moved, removed: false };
+            place.give(&place.path, 0o700)?;
+            return Ok(place);
+        }
+        Err(format!("cannot make a folder of our own under {}", parent.display()))
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives `path`, which we made within this folder, to the server's account, with exactly this mode.
+    pub fn give(&self, path: &Path, mode: u32) -> Result<(), String> {
+        let set = fs::set_permissions(path, Permissions::from_mode(mode));
+        set.map_err(|error| format!("cannot set the mode of {}: {error}", path.display()))?;
+        match self.owner {
+            Some((uid, gid)) => sys::files::chown(path, uid, gid).map_err(|error| error.to_string()),
+            None => Ok(()),
+        }
+    }
+
+    /// A folder in it.
+    pub fn folder(&self, name: &str) -> Result<PathBuf, String> {
+        let path = self.path.join(name);
+        fs::create_dir(&path).map_err(|error| format!("cannot make {}: {error}", path.display()))?;
+        self.give(&path, 0o700)?;
+        Ok(path)
+    }
+
+    /// A small file in it.
+    pub fn file(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+        let path = self.path.join(name);
+        sys::files::atomic_write(&path, text.as_bytes(), 0o600).map_err(|error| error.to_string())?;
+        self.give(&path, 0o600)?;
+        Ok(path)
+    }
+
+    /// Removes the folder and everything in it; like dropping it, but says whether it worked.
+    pub fn remove(mut self) -> Result<(), String> {
+        self.clear()
+    }
+
+    fn clear(&mut self) -> Result<(), String> {
+        if self.removed {
+            return Ok(());
+        }
+        fs::remove_dir_all(&self.path)
+            .map_err(|error| format!("cannot remove {}: {error}", self.path.display()))?;
+        self.removed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A drop has nobody to tell; the next folder made here tries again.
+        let _left_for_the_sweep = self.clear();
+    }
+}
+
+fn parent(wanted: &Path, account: Option<&Unprivileged>) -> Result<PathBuf, String> {
+    if !wanted.is_dir() {
+        return Err(format!("{} is not a folder", wanted.display()));
+    }
+    let Some(account) = account else { return Ok(wanted.to_owned()) };
+    let choices = std::iter::once(wanted).chain(PUBLIC.iter().map(Path::new));
+    let found = choices.filter(|dir| dir.is_dir()).find(|dir| account.reaches(dir));
+    found.map(Path::to_owned).ok_or_else(|| {
+        format!(
+            "{} (servers that root starts run as that) cannot reach {}, nor {}; name a folder that everybody can enter",
+            account.name,
+            wanted.display(),
+            PUBLIC.join(" or ")
+        )
+    })
+}
+
+/// Removes the folders of processes that were killed. What cannot be removed stays; it harms nobody.
+fn sweep(parent: &Path, ours: &[Option<u32>]) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        let lock = entry.path().join(LOCK);
+        // Other users may write to public folders. A link is not followed.
+        let is_folder = entry.metadata().is_ok_and(|meta| meta.is_dir() && ours.contains(&Some(meta.uid())));
+        // A folder without a lock is just being made, or not ours.
+        if !is_ours || !is_folder || !fs::symlink_metadata(&lock).is_ok_and(|meta| meta.is_file()) {
+            continue;
+        }
+        if let Ok(Lock::Held(_lock)) = LockFile::try_acquire(&lock) {
+            let _stays = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dir: &Path) -> usize {
+        fs::read_dir(dir).unwrap().count()
+    }
+
+    #[test]
+    fn a_place_is_private_and_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::make(dir.path(), None).unwrap();
+        assert_eq!(fs::metadata(place.path()).unwrap().permissions().mode() & 0o7777, 0o700);
+        let folder = place.folder("sub").unwrap();
+        assert!(folder.is_dir() && place.folder("sub").is_err());
+        let file = place.file("conf", "x").unwrap();
+        assert_eq!(fs::read_to_string(file).unwrap(), "x");
+        assert_eq!(place.moved, None);
+        place.remove().unwrap();
+        assert_eq!(names(dir.path()), 0);
+        drop(Place::make(dir.path(), None).unwrap());
+        assert_eq!(names(dir.path()), 0);
+    }
+
+    #[test]
+    fn left_overs_go_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let used = Place::make(dir.path(), None).unwrap();
+        let left = dir.path().join(format!("{PREFIX}1-1-0"));
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join(LOCK), "1\n").unwrap();
+        fs::write(left.join("big"), "x").unwrap();
+        let unlocked = dir.path().join(format!("{PREFIX}mine"));
+        fs::create_dir(&unlocked).unwrap();
+        let other = dir.path().join("other");
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join(LOCK), "").unwrap();
+        let new = Place::make(dir.path(), None).unwrap();
+        assert!(!left.exists());
+        assert!(unlocked.exists() && other.exists() && used.path().exists() && new.path().exists());
+    }
+
+    #[test]
+    fn missing_folders_are_named() {
+        let why = Place::make(Path::new("/no/such"), None).unwrap_err();
+        assert_eq!(why, "/no/such is not a folder");
+        let why = Place::make(Path::new("/proc"), None).unwrap_err();
+        assert!(why.contains("/proc/.boxscore-server-"), "{why}");
+    }
+
+    #[test]
+    fn what_the_account_cannot_reach_is_not_used() {
+        let somebody = Unprivileged {
+            name: "somebody".to_owned(),
+            account: sys::process::Account { uid: 65_533, gid: 65_533, groups: vec![65_533] },
+        };
+        let dir = tempfile::tempdir_in("/tmp").unwrap();
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
+        let found = parent(dir.path(), Some(&somebody)).unwrap();
+        assert!(PUBLIC.iter().any(|public| Path::new(public) == found), "{}", found.display());
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o711)).unwrap();
+        assert_eq!(parent(dir.path(), Some(&somebody)).unwrap(), dir.path());
+    }
+}

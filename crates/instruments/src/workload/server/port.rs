@@ -1,0 +1,66 @@
+//! Ports of 127.0.0.1 for servers of our own.
+//!
+//! A port that is free now may be taken before the server binds it: whoever starts a server tries another then.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::{Mutex, PoisonError};
+
+/// The ports that this process has given out, so that two of its servers never race for one.
+static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+const TRIES: usize = 100;
+
+/// A port that no other part of this process is given until this is dropped.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Port(u16);
+
+impl Port {
+    /// One that is free now, as the kernel chooses.
+    pub fn free() -> Result<Port, String> {
+        let failed = |error: std::io::Error| format!("cannot find a free port on 127.0.0.1: {error}");
+        for _ in 0..TRIES {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+            let number = listener.local_addr().map_err(failed)?.port();
+            if let Some(port) = Port::reserve(number) {
+                return Ok(port);
+            }
+        }
+        Err("cannot find a free port on 127.0.0.1: all that the kernel names are in use here".to_owned())
+    }
+
+    /// A certain one; `None` when a server of this process has it.
+    #[must_use]
+    pub fn reserve(number: u16) -> Option<Port> {
+        let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+        // Not made when it is not given: dropping one gives the number back.
+        given.insert(number).then(|| Port(number))
+    }
+
+    #[must_use]
+    pub fn number(&self) -> u16 {
+        self.0
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        GIVEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_given_once() {
+        let ports: Vec<Port> = (0..50).map(|_| Port::free().unwrap()).collect();
+        let numbers: BTreeSet<u16> = ports.iter().map(Port::number).collect();
+        assert_eq!(numbers.len(), 50);
+        let first = ports[0].number();
+        assert!(first > 0 && Port::reserve(first).is_none());
+        drop(ports);
+        // Another test may be given it meanwhile; a reservation that was freed can be had again at some time.
+        assert!((0..1000).any(|_| Port::reserve(first).is_some()));
+    }
+}

@@ -1,0 +1,349 @@
+//! Starts a server in a private folder on a port of its own, tells when it answers, and ends it for certain.
+//!
+//! Its processes are one guarded group: they end when it is stopped or dropped, and when this program is killed. The
+//! thread that starts a server must last as long as it: the kernel ends the server with that thread.
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use sys::clock;
+use sys::process::Start;
+
+use super::account::{self, Unprivileged};
+use super::content::Content;
+use super::kind::{Build, Kind, Launch, Recipe, ServerError};
+use super::options::Options;
+use super::place::Place;
+use super::port::Port;
+use super::{ready, tree};
+use crate::workload::guard::Guarded;
+use crate::workload::shell::{self, STDERR_BYTES, Stream};
+
+const SIGTERM: i32 = 15;
+/// From its start to its first answer.
+const UP: Duration = Duration::from_secs(60);
+const ASK: Duration = Duration::from_secs(2);
+/// Between two looks at a server that is starting or ending.
+const PAUSE: Duration = Duration::from_millis(10);
+/// How long it may take to end by itself, and to be gone when it was killed.
+const END: Duration = Duration::from_secs(5);
+const GONE: Duration = Duration::from_secs(10);
+/// How many free ports are tried, one after another, when others take them.
+const PORTS: usize = 5;
+/// How much of the end of its log is read.
+const LOG_BYTES: u64 = 64 << 10;
+
+/// A running server.
+#[derive(Debug)]
+pub struct Server {
+    name: &'static str,
+    build: Build,
+    setup: Vec<(&'static str, String)>,
+    account: Option<Unprivileged>,
+    port: Port,
+    error_log: Option<&'static str>,
+    stderr: Stream,
+    group: Guarded,
+    /// Last, so that the processes are gone before their folder.
+    place: Option<Place>,
+}
+
+/// How one attempt ended.
+enum Attempt {
+    Up(Box<Server>),
+    /// Somebody else has the port.
+    Taken(String),
+}
+
+impl Server {
+    /// Starts a server of `content` in a folder of its own under `dir`, and waits until it answers.
+    pub fn start(
+        kind: &dyn Kind,
+        options: &Options,
+        content: &Content,
+        dir: &Path,
+    ) -> Result<Server, ServerError> {
+        options.check().map_err(ServerError::Refused)?;
+        kind.accepts(options)?;
+        let account = account::choose().map_err(ServerError::Failed)?;
+        if options.nice < 0 && account.is_none() {
+            return Err(ServerError::Refused(format!("nice={}: below 0 needs root", options.nice)));
+        }
+        let program = kind.find(options.binary.as_deref())?;
+        let build = kind.identify(&program, account.as_ref())?;
+        let mut taken = Vec::new();
+        for index in 0..if options.ports.is_empty() { PORTS } else { options.ports.len() } {
+            let port = match options.ports.get(index) {
+                None => Port::free().map_err(ServerError::Failed)?,
+                Some(number) => match Port::reserve(*number) {
+                    Some(port) => port,
+                    None => {
+                        taken.push(format!("{number} is that of another server of this process"));
+                        continue;
+                    }
+                },
+            };
+            match attempt(kind, &build, options, content, dir, account.as_ref(), port)? {
+                Attempt::Up(server) => return Ok(*server),
+                Attempt::Taken(why) => taken.push(why),
+            }
+        }
+        Err(ServerError::Failed(format!(
+            "{} found no port of 127.0.0.1 to listen on: {}",
+            kind.name(),
+            taken.join("; ")
+        )))
+    }
+
+    /// `nginx`, `httpd` or `builtin`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    #[must_use]
+    pub fn build(&self) -> &Build {
+        &self.build
+    }
+
+    /// What the options came to: `("workers", "2")`.
+    #[must_use]
+    pub fn setup(&self) -> &[(&'static str, String)] {
+        &self.setup
+    }
+
+    /// The account that it runs as, when that is not ours.
+    #[must_use]
+    pub fn account(&self) -> Option<&str> {
+        self.account.as_ref().map(|account| account.name.as_str())
+    }
+
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port.number()))
+    }
+
+    #[must_use]
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address())
+    }
+
+    /// The process group of its processes.
+    #[must_use]
+    pub fn pgid(&self) -> i32 {
+        self.group.pgid()
+    }
+
+    /// Its private folder, until it is stopped.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        self.place.as_ref().map(Place::path)
+    }
+
+    /// Its processes' CPU time so far.
+    pub fn usage(&self) -> Result<tree::Usage, String> {
+        tree::Usage::of(tree::members(self.group.pgid())?)
+    }
+
+    /// Whether its first process still runs, else how it ended and what it said last.
+    pub fn check(&mut self) -> Result<(), String> {
+        match self.group.try_wait()? {
+            None => Ok(()),
+            Some(exit) => {
+                self.stderr.drain();
+                Err(format!("{} ended ({}){}", self.name, exit.status, self.last_words()))
+            }
+        }
+    }
+
+    /// What it said last on its standard error and in its log, as the end of a sentence.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        let log = self.error_log.zip(self.folder()).map(|(name, folder)| end_of(&folder.join(name)));
+        let said = [self.stderr.so_far().last_lines(3), log.unwrap_or_default()];
+        let said: Vec<&str> = said.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+        if said.is_empty() { String::new() } else { format!("; its last words: {}", said.join(" | ")) }
+    }
+
+    /// Ends it, waits until every process is gone, and removes its folder.
+    pub fn stop(mut self) -> Result<(), String> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        let Some(place) = self.place.take() else { return Ok(()) };
+        // Asked first, since httpd has semaphores to give back; whatever comes of it, it is killed below.
+        let _asked = self.group.signal(SIGTERM);
+        let _ended = within(END, || !matches!(self.group.try_wait(), Ok(None)));
+        self.group.end();
+        let pgid = self.group.pgid();
+        let _reaped = within(GONE, || !matches!(self.group.try_wait(), Ok(None)));
+        let mut left = Ok(Vec::new());
+        let gone = within(GONE, || {
+            left = tree::members(pgid);
+            matches!(&left, Ok(left) if left.is_empty())
+        });
+        let removed = place.remove();
+        match (gone, left) {
+            (true, _) => removed,
+            (false, Ok(left)) => Err(format!(
+                "{} was killed and is still there: processes {}",
+                self.name,
+                left.iter().map(|stat| stat.pid.to_string()).collect::<Vec<_>>().join(", ")
+            )),
+            (false, Err(why)) => Err(why),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A drop has nobody to tell; `stop` does.
+        let _ended = self.end();
+    }
+}
+
+/// Asks again and again until it is so; `false` when it was not within `time`.
+fn within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
+    let end_ns = clock::now_ns().saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    loop {
+        if is_so() {
+            return true;
+        }
+        if clock::now_ns() >= end_ns {
+            return false;
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// The last lines of a log; none when there is no log.
+fn end_of(path: &Path) -> String {
+    use std::io::{Read, Seek, SeekFrom};
+    // The folder belongs to the server's account, which may have put anything there.
+    const NOFOLLOW_NONBLOCK: i32 =
+        (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()) as i32;
+    let mut bytes = Vec::new();
+    let open = std::fs::OpenOptions::new().read(true).custom_flags(NOFOLLOW_NONBLOCK).open(path);
+    let read = open.and_then(|mut file| {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(LOG_BYTES)))?;
+        file.take(LOG_BYTES).read_to_end(&mut bytes)
+    });
+    let mut tail = shell::Tail::new(usize::try_from(LOG_BYTES).unwrap_or(usize::MAX));
+    if read.is_ok() {
+        tail.add(&bytes);
+    }
+    tail.last_lines(3)
+}
+
+fn attempt(
+    kind: &dyn Kind,
+    build: &Build,
+    options: &Options,
+    content: &Content,
+    dir: &Path,
+    account: Option<&Unprivileged>,
+    port: Port,
+) -> Result<Attempt, ServerError> {
+    let place = Place::make(dir, account).map_err(ServerError::Failed)?;
+    let number = port.number();
+    let launch = Launch { build, options, place: &place, root: content.root(), port: number, account };
+    let recipe = kind.launch(&launch)?;
+    let setup = recipe.setup.clone();
+    let (group, stderr) = spawn(recipe, options, account, &place).map_err(|why| {
+        // Containers may take this right from root.
+        let hint = if options.nice < 0 {
+            format!(" (nice={} needs CAP_SYS_NICE)", options.nice)
+        } else {
+            String::new()
+        };
+        ServerError::Failed(format!("cannot start {}: {why}{hint}", kind.name()))
+    })?;
+    let mut server = Box::new(Server {
+        name: kind.name(),
+        build: build.clone(),
+        setup,
+        account: account.cloned(),
+        port,
+        error_log: kind.error_log(),
+        stderr,
+        group,
+        place: Some(place),
+    });
+    let mut ended = None;
+    let mut answer = Err("it was never asked".to_owned());
+    let up = within(UP, || {
+        // Before it is asked: a server that is not ours may answer while ours fails to get the port.
+        ended = server.check().err();
+        if ended.is_some() {
+            return true;
+        }
+        answer = ready::ask(server.address(), "127.0.0.1", &content.ready_path(), ASK);
+        matches!(&answer, Ok(answer) if answer.status == 200 && answer.body == content.token().as_bytes())
+    });
+    match (ended, up, answer) {
+        (Some(why), _, _) if why.contains("in use") => {
+            Ok(Attempt::Taken(format!("{number} is taken ({why})")))
+        }
+        (Some(why), _, _) => Err(ServerError::Failed(why)),
+        (None, true, _) => Ok(Attempt::Up(server)),
+        (None, false, Err(why)) => Err(late(&server, &why)),
+        (None, false, Ok(answer)) => Err(late(&server, &format!("it answers with status {}", answer.status))),
+    }
+}
+
+fn late(server: &Server, why: &str) -> ServerError {
+    let seconds = UP.as_secs();
+    ServerError::Failed(format!(
+        "{} is not ready after {seconds} s: {why}{}",
+        server.name,
+        server.last_words()
+    ))
+}
+
+fn spawn(
+    recipe: Recipe,
+    options: &Options,
+    account: Option<&Unprivileged>,
+    place: &Place,
+) -> Result<(Guarded, Stream), String> {
+    let mut command = recipe.command;
+    let stdin = if recipe.input.is_some() { Stdio::piped() } else { Stdio::null() };
+    command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::piped());
+    // Messages in English, since some of them are understood here.
+    command.current_dir(place.path()).env("LC_ALL", "C");
+    let account = account.map(|chosen| chosen.account.clone());
+    let start = Start { nice: options.nice, account, ..Start::default() };
+    let cpus = match options.cpus.as_slice() {
+        [] => sys::affinity::allowed().map_err(|error| error.to_string())?,
+        cpus => cpus.to_vec(),
+    };
+    let mut group = shell::on(&cpus, || with_open_files(|| Guarded::spawn(command, start)))?;
+    let stderr = group.child().stderr.take().ok_or("it has no standard error")?;
+    let stderr = Stream::read(stderr, STDERR_BYTES)?;
+    if let (Some(text), Some(mut pipe)) = (recipe.input, group.child().stdin.take()) {
+        // A server that has ended already is found to have ended.
+        let _read = pipe.write_all(text.as_bytes());
+    }
+    Ok((group, stderr))
+}
+
+/// Starts something that may open as many files as we are allowed to: httpd cannot raise its limit itself.
+fn with_open_files<T>(start: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let former = getrlimit(Resource::Nofile);
+    let set = |limit: Rlimit| {
+        let failed = |error| format!("cannot change the limit of open files: {error}");
+        setrlimit(Resource::Nofile, limit).map_err(failed)
+    };
+    set(Rlimit { current: former.maximum, maximum: former.maximum })?;
+    let started = start();
+    set(former)?;
+    started
+}

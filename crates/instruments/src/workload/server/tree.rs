@@ -1,0 +1,289 @@
+//! The processes of a server and the CPU time that they used, from /proc.
+//!
+//! Nanoseconds, in the kernel's steps of 10 ms for each process. A process that ended counts through the parent that
+//! waited for it, as long as that parent is one of the server's. Work that the kernel does for the server in interrupts
+//! is charged to whoever was interrupted, and so is not counted reliably.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::telemetry::parse::{number, words};
+
+/// The most processes and threads that are looked at.
+const MOST: usize = 200_000;
+
+/// One line of /proc/PID/stat or /proc/PID/task/TID/stat; times in clock ticks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stat {
+    pub pid: i32,
+    pub name: String,
+    /// `R`, `S`, `Z` …
+    pub state: u8,
+    pub parent: i32,
+    pub group: i32,
+    pub user_ticks: u64,
+    pub system_ticks: u64,
+    /// Of children that ended and were waited for.
+    pub waited_user_ticks: u64,
+    pub waited_system_ticks: u64,
+    /// Since boot; with the id it tells a process from a later one with the same id.
+    pub start_ticks: u64,
+}
+
+impl Stat {
+    /// Reads the line; `None` when it is not one.
+    #[must_use]
+    pub fn parse(line: &[u8]) -> Option<Stat> {
+        let open = line.iter().position(|byte| *byte == b'(')?;
+        // The name may hold anything, brackets too; what follows does not.
+        let close = line.iter().rposition(|byte| *byte == b')').filter(|close| *close > open)?;
+        let id = |word: &[u8]| i32::try_from(number(word)?).ok();
+        let fields: Vec<&[u8]> = words(line.get(close + 1..)?).collect();
+        let ticks = |at: usize| number(fields.get(at)?);
+        Some(Stat {
+            pid: id(words(line.get(..open)?).next()?)?,
+            name: String::from_utf8_lossy(line.get(open + 1..close)?).into_owned(),
+            state: *fields.first()?.first()?,
+            parent: id(fields.get(1)?)?,
+            group: id(fields.get(2)?)?,
+            user_ticks: ticks(11)?,
+            system_ticks: ticks(12)?,
+            waited_user_ticks: ticks(13)?,
+            waited_system_ticks: ticks(14)?,
+            start_ticks: ticks(19)?,
+        })
+    }
+
+    /// Whether it can still run.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        !matches!(self.state, b'Z' | b'X' | b'x')
+    }
+}
+
+/// Every process that can be seen.
+pub fn processes() -> Result<Vec<Stat>, String> {
+    let entries = fs::read_dir("/proc").map_err(|error| format!("cannot list /proc: {error}"))?;
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    // One that ends while we read is not there.
+    Ok(numbers
+        .take(MOST)
+        .filter_map(|pid| Stat::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?))
+        .collect())
+}
+
+/// The living processes of a process group.
+pub fn members(group: i32) -> Result<Vec<Stat>, String> {
+    Ok(processes()?.into_iter().filter(|stat| stat.group == group && stat.is_alive()).collect())
+}
+
+/// These processes and all that descend from them, alive.
+pub fn family(roots: &BTreeSet<i32>) -> Result<Vec<Stat>, String> {
+    let all = processes()?;
+    Ok(descend(&all, roots))
+}
+
+fn descend(all: &[Stat], roots: &BTreeSet<i32>) -> Vec<Stat> {
+    let mut known = roots.clone();
+    // Each round finds one more generation at least, or is the last.
+    for _ in 0..all.len() {
+        let before = known.len();
+        known.extend(
+            all.iter().filter(|stat| known.contains(&stat.parent)).map(|stat| stat.pid).collect::<Vec<_>>(),
+        );
+        if known.len() == before {
+            break;
+        }
+    }
+    all.iter().filter(|stat| known.contains(&stat.pid) && stat.is_alive()).cloned().collect()
+}
+
+/// One thread and the CPU time it used so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    pub pid: i32,
+    pub tid: i32,
+    pub name: String,
+    pub cpu_ns: u64,
+    start_ticks: u64,
+}
+
+/// What a server's processes used so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub processes: Vec<Stat>,
+    pub threads: Vec<Thread>,
+    pub user_ns: u64,
+    pub system_ns: u64,
+}
+
+/// What they used between two readings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    pub user_ns: u64,
+    pub system_ns: u64,
+    /// The thread that used most; `None` when no thread lived at both readings.
+    pub busiest: Option<Thread>,
+    /// Processes that came and went.
+    pub started: usize,
+    pub ended: usize,
+}
+
+impl Usage {
+    /// Adds up what `processes` and their threads used. Fails when none of them is left.
+    pub fn of(processes: Vec<Stat>) -> Result<Usage, String> {
+        if processes.is_empty() {
+            return Err("the server has no process any more".to_owned());
+        }
+        let per_second = sys::system::clock_ticks_per_s().map_err(|error| error.to_string())?;
+        let ns = |ticks: u64| ticks.saturating_mul(1_000_000_000 / per_second.max(1));
+        let sum = |of: fn(&Stat) -> u64| ns(processes.iter().map(of).fold(0, u64::saturating_add));
+        Ok(Usage {
+            user_ns: sum(|stat| stat.user_ticks.saturating_add(stat.waited_user_ticks)),
+            system_ns: sum(|stat| stat.system_ticks.saturating_add(stat.waited_system_ticks)),
+            threads: processes.iter().flat_map(|stat| threads(stat.pid, ns)).take(MOST).collect(),
+            processes,
+        })
+    }
+
+    /// What was used since `earlier`, or why that cannot be told.
+    pub fn since(&self, earlier: &Usage) -> Result<Spent, String> {
+        let lost = || "a process of the server ended and took the record of its CPU time with it".to_owned();
+        let ids = |usage: &Usage| -> BTreeSet<(i32, u64)> {
+            usage.processes.iter().map(|stat| (stat.pid, stat.start_ticks)).collect()
+        };
+        let (before, now) = (ids(earlier), ids(self));
+        let ended: BTreeSet<i32> = before.difference(&now).map(|(pid, _)| *pid).collect();
+        // Only a parent among the server's own keeps the record of a process that ended.
+        let is_kept =
+            |stat: &&Stat| !ended.contains(&stat.pid) || now.iter().any(|(pid, _)| *pid == stat.parent);
+        if !earlier.processes.iter().all(|stat| is_kept(&stat)) {
+            return Err(lost());
+        }
+        let spent = |thread: &Thread| {
+            let same = |old: &&Thread| old.tid == thread.tid && old.start_ticks == thread.start_ticks;
+            let old = earlier.threads.iter().find(same)?;
+            Some(Thread { cpu_ns: thread.cpu_ns.saturating_sub(old.cpu_ns), ..thread.clone() })
+        };
+        Ok(Spent {
+            user_ns: self.user_ns.checked_sub(earlier.user_ns).ok_or_else(lost)?,
+            system_ns: self.system_ns.checked_sub(earlier.system_ns).ok_or_else(lost)?,
+            busiest: self.threads.iter().filter_map(spent).max_by_key(|thread| thread.cpu_ns),
+            started: now.difference(&before).count(),
+            ended: ended.len(),
+        })
+    }
+}
+
+/// The threads of a process; none when it has ended.
+fn threads(pid: i32, ns: impl Fn(u64) -> u64) -> Vec<Thread> {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let read = |entry: fs::DirEntry| {
+        let stat = Stat::parse(&fs::read(entry.path().join("stat")).ok()?)?;
+        // In nanoseconds without steps, where the kernel keeps it.
+        let exact = fs::read(entry.path().join("schedstat")).ok();
+        let exact = exact.and_then(|text| number(words(&text).next()?)).filter(|exact| *exact > 0);
+        let cpu_ns = exact.unwrap_or_else(|| ns(stat.user_ticks.saturating_add(stat.system_ticks)));
+        Some(Thread { pid, tid: stat.pid, name: stat.name, cpu_ns, start_ticks: stat.start_ticks })
+    };
+    entries.flatten().take(MOST).filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LINE: &[u8] = b"4711 (nginx: (w) x) S 4700 4700 4600 0 -1 4194624 120 7 0 0 250 1300 3 4 20 0 1 0 98765 \
+        10240000 800 18446744073709551615 1 1 0 0 0 0 0 16781312 134365959 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
+
+    #[test]
+    fn a_line_with_an_odd_name() {
+        let stat = Stat::parse(LINE).unwrap();
+        assert_eq!((stat.pid, stat.parent, stat.group, stat.state), (4711, 4700, 4700, b'S'));
+        assert_eq!(stat.name, "nginx: (w) x");
+        assert_eq!((stat.user_ticks, stat.system_ticks), (250, 1300));
+        assert_eq!((stat.waited_user_ticks, stat.waited_system_ticks, stat.start_ticks), (3, 4, 98_765));
+        assert!(stat.is_alive());
+        let whole = LINE.windows(6).position(|six| six == b" 98765").unwrap() + 2;
+        for end in 0..LINE.len() {
+            assert_eq!(Stat::parse(&LINE[..end]).is_some(), end >= whole, "{end}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read(bytes: Vec<u8>, at in 0usize..200, byte: u8) {
+            let _any = Stat::parse(&bytes);
+            let mut line = LINE.to_vec();
+            let place = at % line.len();
+            line[place] = byte;
+            let _any = Stat::parse(&line);
+        }
+    }
+
+    fn stat(pid: i32, parent: i32, ticks: u64, waited: u64) -> Stat {
+        Stat {
+            pid,
+            parent,
+            state: b'S',
+            user_ticks: ticks,
+            waited_user_ticks: waited,
+            start_ticks: 1,
+            ..Stat::default()
+        }
+    }
+
+    #[test]
+    fn descendants_are_found_to_any_depth() {
+        let mut all =
+            vec![stat(5, 4, 0, 0), stat(4, 3, 0, 0), stat(3, 1, 0, 0), stat(9, 1, 0, 0), stat(6, 6, 0, 0)];
+        all.push(Stat { state: b'Z', ..stat(7, 5, 0, 0) });
+        let pids = |roots: &[i32]| -> Vec<i32> {
+            descend(&all, &roots.iter().copied().collect()).iter().map(|stat| stat.pid).collect()
+        };
+        assert_eq!(pids(&[3]), [5, 4, 3]);
+        assert_eq!(pids(&[9, 6]), [9, 6]);
+        assert_eq!(pids(&[]), [0; 0]);
+    }
+
+    fn usage(processes: Vec<Stat>) -> Usage {
+        let ticks = |stat: &Stat| stat.user_ticks + stat.waited_user_ticks;
+        Usage { user_ns: processes.iter().map(ticks).sum(), processes, ..Usage::default() }
+    }
+
+    #[test]
+    fn a_child_that_ended_counts_through_its_parent() {
+        let before = usage(vec![stat(2, 1, 10, 0), stat(3, 2, 20, 0)]);
+        let after = usage(vec![stat(2, 1, 11, 25), stat(4, 2, 3, 0)]);
+        let spent = after.since(&before).unwrap();
+        assert_eq!((spent.user_ns, spent.started, spent.ended), (9, 1, 1));
+        // Without its parent the record is gone; so it is when the time would be negative.
+        assert!(usage(vec![stat(3, 2, 90, 0)]).since(&before).is_err());
+        assert!(usage(vec![stat(2, 1, 10, 5)]).since(&before).is_err());
+    }
+
+    #[test]
+    fn this_process_is_seen_with_its_threads() {
+        let me = i32::try_from(std::process::id()).unwrap();
+        let read = || Usage::of(family(&BTreeSet::from([me])).unwrap()).unwrap();
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let named = std::thread::Builder::new().name("burns".to_owned());
+        let thread = named
+            .spawn(move || while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {})
+            .unwrap();
+        let first = read();
+        assert!(first.threads.iter().any(|thread| thread.name == "burns"));
+        // Until the thread that burns has used 50 ms more.
+        let spent = (0..10_000).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            let spent = read().since(&first).unwrap();
+            (spent.busiest.as_ref().is_some_and(|busy| busy.name == "burns" && busy.cpu_ns > 50_000_000))
+                .then_some(spent)
+        });
+        drop(stop);
+        thread.join().unwrap();
+        assert!(spent.unwrap().user_ns > 0);
+    }
+}
