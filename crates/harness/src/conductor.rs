@@ -24,6 +24,8 @@ pub use crate::ports::{Ended, Finished, Link, Outcome, Show, Sink, SinkError};
 /// A child that says nothing for so long is lost: it pings every second.
 const SILENCE_NS: u64 = 30_000_000_000;
 const POLL: Duration = Duration::from_millis(200);
+/// Answers are not counted as a flood is: the first that nobody waits for is the last.
+const UNASKED: &str = "it answered what it was not asked";
 
 struct Machine {
     link: Box<dyn Link>,
@@ -394,7 +396,9 @@ impl<'a> Conductor<'a> {
             if self.all_lost() {
                 return Ok(Ended::Lost);
             }
-            self.poll()?;
+            if let Some((machine, _)) = self.poll()? {
+                self.lose(machine, UNASKED)?;
+            }
             for machine in 0..self.machines.len() {
                 if self.machines[machine].lost.is_none() {
                     self.check_silence(machine)?;
@@ -478,6 +482,7 @@ impl<'a> Conductor<'a> {
                 if wanted(&frame) {
                     return Ok(Some(frame));
                 }
+                self.lose(machine, UNASKED)?;
                 continue;
             }
             let Some((from, frame)) = self.poll()? else {
@@ -487,7 +492,7 @@ impl<'a> Conductor<'a> {
             self.machines[from].inbox.push_back(frame);
             if self.machines[from].inbox.len() > inflow::MOST_INBOX {
                 self.machines[from].inbox.clear();
-                self.lose(from, "it answered more than it was asked")?;
+                self.lose(from, UNASKED)?;
             }
             if from != machine {
                 self.check_silence(machine)?;

@@ -53,7 +53,12 @@ impl Conductor<'_> {
             return Ok(());
         }
         self.tell(machine, &Frame::Ack(None))?;
-        self.wait(machine, false, |frame| matches!(frame, Frame::Bye(_))).map(drop)
+        // A sink that refused may have left a take under way: its answer comes first.
+        let last = |frame: &Frame| matches!(frame, Frame::Bye(_) | Frame::TakeDone(_) | Frame::Fault { .. });
+        match self.wait(machine, false, last)? {
+            None | Some(Frame::Bye(_)) => Ok(()),
+            Some(_) => self.wait(machine, false, |frame| matches!(frame, Frame::Bye(_))).map(drop),
+        }
     }
 
     fn status(&self, machine: usize, ended: Ended) -> Status {
