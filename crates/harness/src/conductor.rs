@@ -138,7 +138,8 @@ impl<'a> Conductor<'a> {
             }
             self.count(*machine, take);
         }
-        self.settle();
+        // Cells that earlier sittings brought to an end are not warmed again.
+        self.judge_cells();
     }
 
     /// Carries the plan out. Whatever happens, also when the sink refuses, every machine's run gets an end.
@@ -328,20 +329,6 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Cells that earlier sittings brought to an end are not warmed again. The others are judged after whole blocks
-    /// only.
-    fn settle(&mut self) {
-        let places = self.plan.arms.len() * self.machines.len();
-        for cell in 0..self.done.len() {
-            let of_cell = self.tally.iter().filter(|(place, _)| place.cell as usize == cell);
-            let attempts: Vec<u32> = of_cell.map(|(_, tally)| tally.attempts).collect();
-            let whole = attempts.len() == places && attempts.windows(2).all(|pair| pair[0] == pair[1]);
-            if whole {
-                self.judge(cell);
-            }
-        }
-    }
-
     /// Asks the stop rule of every cell, over all its arms and machines together.
     fn judge_cells(&mut self) {
         (0..self.done.len()).for_each(|cell| self.judge(cell));
@@ -366,8 +353,13 @@ impl<'a> Conductor<'a> {
             return;
         }
         let tallies = places.iter().map(|place| self.tally.get(place));
-        let tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
-        let attempts = tried.min().unwrap_or(0) as usize;
+        let mut tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
+        let attempts = tried.next().unwrap_or(0);
+        // A sitting that was cut within a block left some arms a take ahead: only whole blocks are judged.
+        if tried.any(|other| other != attempts) {
+            return;
+        }
+        let attempts = attempts as usize;
         let rule = rule(&self.plan.takes);
         // Nobody waits for an interval of such a cell: the first look's takes are enough.
         let aimless = self.plan.cells.get(cell).is_some_and(|cell| cell.headline.is_empty())

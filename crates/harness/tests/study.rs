@@ -386,3 +386,29 @@ fn a_child_that_answers_what_it_was_not_asked_is_lost() {
         assert_eq!(shelf.ends, [(0, Status::Interrupted)]);
     }
 }
+
+#[test]
+fn a_block_that_was_cut_between_its_arms_is_not_judged() {
+    let plan = plan(&[6], 2, 1, Takes::Adaptive { quick: true, target: 0.02 });
+    let (_, whole) = conduct(&plan, &[], None);
+    // Nine takes of one arm and eight of the other, at which the rule looks: only the ninth makes the interval narrow.
+    let ahead = whole.takes.iter().find(|(_, take)| take.block == plan.warm_up + 8).unwrap().1.arm;
+    let mut earlier = Vec::new();
+    for (machine, mut take) in whole.takes {
+        if take.block > plan.warm_up + 8 - u32::from(take.arm != ahead) {
+            continue;
+        }
+        let outlier = take.arm == ahead && take.block == plan.warm_up;
+        take.readings[0].value = model::Value::Number(if outlier { 9000.0 } else { 1000.0 });
+        earlier.push(Finished { machine, take });
+    }
+    let measured = |arm: u32, takes: &[&Take]| {
+        takes.iter().filter(|take| take.phase == Phase::Measured && take.arm == arm).count()
+    };
+    let before: Vec<&Take> = earlier.iter().map(|finished| &finished.take).collect();
+    assert_eq!((measured(ahead, &before), measured(1 - ahead, &before)), (9, 8));
+    let (_, rest) = conduct(&plan, &earlier, None);
+    let all: Vec<&Take> = before.into_iter().chain(rest.takes.iter().map(|(_, take)| take)).collect();
+    let (one, other) = (measured(ahead, &all), measured(1 - ahead, &all));
+    assert!(one == other && one > 9, "{one} and {other}");
+}
