@@ -81,6 +81,60 @@ fn a_run_that_does_not_hold_together_is_refused() {
 }
 
 #[test]
+fn a_take_speaks_once_and_for_its_own_arm_and_instrument() {
+    use serde_json::Value;
+    let bench = Bench::new();
+    let arms =
+        ["--arm", "impl=fast", "--arm", "impl=chain", "--takes", "3", "--no-report", "--fake", "world.json"];
+    bench.run(&[&["run", "crc32c", "index"], &arms[..]].concat()).expect(0, &[]);
+    let sound = bench.run(&["export"]).expect(0, &[]).out;
+    let other = Bench::new();
+    /// The points of two series that differ in the field.
+    fn differing<'a>(run: &'a mut Value, field: &str) -> [&'a mut Value; 2] {
+        let all = run["series"].as_array_mut().expect("series");
+        let first = all[0][field].clone();
+        let at = all.iter().position(|one| one[field] != first).expect("another one");
+        let (one, rest) = all.split_at_mut(at);
+        [&mut one[0]["points"], &mut rest[0]["points"]]
+    }
+    type Edit = fn(&mut Value);
+    let cases: [(Edit, &str); 4] = [
+        (
+            |run| {
+                let [one, other] = differing(run, "arm");
+                *one = other.clone();
+            },
+            "points[0] is of arm `",
+        ),
+        (
+            |run| {
+                let [one, other] = differing(run, "instrument");
+                *one = other.clone();
+            },
+            "points[0] is of ",
+        ),
+        (
+            |run| run["series"][0]["points"][1] = run["series"][0]["points"][0].clone(),
+            "points[1] is of take 0, as the one before it is",
+        ),
+        (
+            |run| {
+                let cells = run["plan"]["cells"].as_array_mut().expect("cells");
+                cells.iter_mut().for_each(|cell| cell["instrument"] = "timer".into());
+            },
+            ", and its take 0 of timer",
+        ),
+    ];
+    for (edit, said) in cases {
+        std::fs::write(other.path("x.json"), changed(&sound, &edit)).expect("a file");
+        other.run(&["import", "x.json"]).expect(1, &["error: x.json:", said, "hint: "]);
+        assert!(!other.store().exists(), "{said}: something was kept");
+    }
+    std::fs::write(other.path("x.json"), &sound).expect("a file");
+    other.run(&["import", "x.json"]).expect(0, &["1 added"]);
+}
+
+#[test]
 fn two_runs_of_one_id_must_be_the_same() {
     let bench = Bench::new();
     bench.fake(&["--takes", "3"]).expect(0, &[]);

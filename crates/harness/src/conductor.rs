@@ -24,6 +24,8 @@ pub use crate::ports::{Ended, Finished, Link, Outcome, Show, Sink, SinkError};
 /// A child that says nothing for so long is lost: it pings every second.
 const SILENCE_NS: u64 = 30_000_000_000;
 const POLL: Duration = Duration::from_millis(200);
+/// Answers are not counted as a flood is: the first that nobody waits for is the last.
+const UNASKED: &str = "it answered what it was not asked";
 
 struct Machine {
     link: Box<dyn Link>,
@@ -136,7 +138,8 @@ impl<'a> Conductor<'a> {
             }
             self.count(*machine, take);
         }
-        self.settle();
+        // Cells that earlier sittings brought to an end are not warmed again.
+        self.judge_cells();
     }
 
     /// Carries the plan out. Whatever happens, also when the sink refuses, every machine's run gets an end.
@@ -326,20 +329,6 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Cells that earlier sittings brought to an end are not warmed again. The others are judged after whole blocks
-    /// only.
-    fn settle(&mut self) {
-        let places = self.plan.arms.len() * self.machines.len();
-        for cell in 0..self.done.len() {
-            let of_cell = self.tally.iter().filter(|(place, _)| place.cell as usize == cell);
-            let attempts: Vec<u32> = of_cell.map(|(_, tally)| tally.attempts).collect();
-            let whole = attempts.len() == places && attempts.windows(2).all(|pair| pair[0] == pair[1]);
-            if whole {
-                self.judge(cell);
-            }
-        }
-    }
-
     /// Asks the stop rule of every cell, over all its arms and machines together.
     fn judge_cells(&mut self) {
         (0..self.done.len()).for_each(|cell| self.judge(cell));
@@ -364,8 +353,13 @@ impl<'a> Conductor<'a> {
             return;
         }
         let tallies = places.iter().map(|place| self.tally.get(place));
-        let tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
-        let attempts = tried.min().unwrap_or(0) as usize;
+        let mut tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
+        let attempts = tried.next().unwrap_or(0);
+        // A sitting that was cut within a block left some arms a take ahead: only whole blocks are judged.
+        if tried.any(|other| other != attempts) {
+            return;
+        }
+        let attempts = attempts as usize;
         let rule = rule(&self.plan.takes);
         // Nobody waits for an interval of such a cell: the first look's takes are enough.
         let aimless = self.plan.cells.get(cell).is_some_and(|cell| cell.headline.is_empty())
@@ -394,7 +388,9 @@ impl<'a> Conductor<'a> {
             if self.all_lost() {
                 return Ok(Ended::Lost);
             }
-            self.poll()?;
+            if let Some((machine, _)) = self.poll()? {
+                self.lose(machine, UNASKED)?;
+            }
             for machine in 0..self.machines.len() {
                 if self.machines[machine].lost.is_none() {
                     self.check_silence(machine)?;
@@ -478,6 +474,7 @@ impl<'a> Conductor<'a> {
                 if wanted(&frame) {
                     return Ok(Some(frame));
                 }
+                self.lose(machine, UNASKED)?;
                 continue;
             }
             let Some((from, frame)) = self.poll()? else {
@@ -487,7 +484,7 @@ impl<'a> Conductor<'a> {
             self.machines[from].inbox.push_back(frame);
             if self.machines[from].inbox.len() > inflow::MOST_INBOX {
                 self.machines[from].inbox.clear();
-                self.lose(from, "it answered more than it was asked")?;
+                self.lose(from, UNASKED)?;
             }
             if from != machine {
                 self.check_silence(machine)?;

@@ -1,8 +1,8 @@
 //! What a child may send that nobody asked it for: enough for any machine's telemetry, too little to fill memory or the
 //! store with.
 //!
-//! Counted in frames, where each [`VALUES`] telemetry values are one more. Answers to orders are not counted; the pipe
-//! bounds their size.
+//! Counted in frames, where each [`VALUES`] telemetry values are one more. Answers to orders are not counted: the pipe
+//! bounds their size, and the conductor loses a machine whose answer it does not wait for.
 
 use model::frame::{Frame, Segment};
 

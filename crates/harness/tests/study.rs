@@ -77,6 +77,10 @@ impl Link for Pipe {
         use std::io::Write;
         self.0.write_all(&encode(frame).unwrap()).map_err(|error| error.to_string())
     }
+    fn hang_up(&mut self) -> Option<String> {
+        drop(self.0.shutdown(std::net::Shutdown::Both));
+        None
+    }
 }
 
 #[derive(Default)]
@@ -155,31 +159,36 @@ fn plan(cells: &[u32], arms: usize, machines: usize, takes: Takes) -> Plan {
     }
 }
 
-fn conduct(plan: &Plan, earlier: &[Finished], stop_after: Option<usize>) -> (Outcome, Shelf) {
-    conduct_to(plan, earlier, Shelf { stop_after, ..Shelf::default() })
+fn hello() -> Hello {
+    Hello {
+        wire: WIRE_VERSION,
+        build: "test".into(),
+        target: "test".into(),
+        hostname: "test".into(),
+        boot_id: None,
+        cpus: vec![0],
+        wall_ns: 0,
+        monotonic_ns: 0,
+    }
 }
 
-fn conduct_to(plan: &Plan, earlier: &[Finished], shelf: Shelf) -> (Outcome, Shelf) {
+/// The child that every machine has.
+fn sound(pipe: UnixStream) {
+    let worker = Worker { instruments: vec![&Toy], hello: hello(), lost: || () };
+    let _ = worker.serve(pipe.try_clone().unwrap(), pipe);
+}
+
+fn conduct(plan: &Plan, earlier: &[Finished], stop_after: Option<usize>) -> (Outcome, Shelf) {
+    conduct_to(plan, earlier, Shelf { stop_after, ..Shelf::default() }, sound)
+}
+
+fn conduct_to(plan: &Plan, earlier: &[Finished], shelf: Shelf, child: fn(UnixStream)) -> (Outcome, Shelf) {
     let _guard = ONE_AT_A_TIME.lock();
     let (give, events) = channel();
     let mut links: Vec<Box<dyn Link>> = Vec::new();
     for machine in 0..plan.machines.len() {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let (input, output) = (theirs.try_clone().unwrap(), theirs);
-        let hello = Hello {
-            wire: WIRE_VERSION,
-            build: "test".into(),
-            target: "test".into(),
-            hostname: "test".into(),
-            boot_id: None,
-            cpus: vec![0],
-            wall_ns: 0,
-            monotonic_ns: 0,
-        };
-        std::thread::spawn(move || {
-            let worker = Worker { instruments: vec![&Toy], hello, lost: || () };
-            worker.serve(input, output)
-        });
+        std::thread::spawn(move || child(theirs));
         let reader = ours.try_clone().unwrap();
         let give = give.clone();
         std::thread::spawn(move || pump(reader, |event| give.send((machine, event)).is_ok()));
@@ -293,7 +302,7 @@ fn a_study_says_what_its_program_used() {
 #[test]
 fn a_sink_that_refuses_ends_every_run_and_is_heard() {
     let shelf = Shelf { refuse_after: Some(5), ..Shelf::default() };
-    let (outcome, shelf) = conduct_to(&plan(&[1], 1, 2, Takes::Fixed(9)), &[], shelf);
+    let (outcome, shelf) = conduct_to(&plan(&[1], 1, 2, Takes::Fixed(9)), &[], shelf, sound);
     assert_eq!(outcome.ended, Ended::Refused);
     assert_eq!(outcome.refused.as_deref(), Some("the shelf is full"));
     assert_eq!(shelf.takes.len(), 5);
@@ -348,4 +357,60 @@ fn cells_that_were_done_are_not_warmed_again() {
     let (_, rest) = conduct(&plan, &earlier, None);
     assert!(rest.takes.iter().all(|(_, take)| take.cell == 1), "a finished cell was taken again");
     assert_eq!(rest.takes.iter().filter(|(_, take)| take.phase == Phase::WarmUp).count(), 1);
+}
+
+/// Says hello and that it is ready, again and again, and then nothing until it is hung up on.
+fn babbler(pipe: UnixStream) {
+    let mut ear = pipe.try_clone().unwrap();
+    let mut pipe = Pipe(pipe);
+    let said = pipe.send(&Frame::Hello(hello()));
+    let more = (0..100).map(|_| pipe.send(&Frame::Ready(Vec::new())));
+    drop(said.and_then(|()| more.collect::<Result<(), String>>()));
+    drop(std::io::copy(&mut ear, &mut std::io::sink()));
+}
+
+#[test]
+fn a_child_that_answers_what_it_was_not_asked_is_lost() {
+    let mut silent = plan(&[], 1, 1, Takes::Fixed(2));
+    silent.telemetry_only = true;
+    for plan in [plan(&[1], 1, 1, Takes::Fixed(2)), silent] {
+        let (outcome, shelf) = conduct_to(&plan, &[], Shelf::default(), babbler);
+        assert_eq!((outcome.ended, shelf.takes.len()), (Ended::Lost, 0));
+        let lost: Vec<&str> = shelf
+            .notes
+            .iter()
+            .filter(|(_, kind, _)| kind == "lost")
+            .map(|(_, _, text)| text.as_str())
+            .collect();
+        assert_eq!(lost, ["it answered what it was not asked"]);
+        let beside = shelf.notes.iter().any(|(_, kind, _)| kind == model::data::CONTROLLER_TAKES_CPU);
+        assert!(!beside && shelf.costs == 0, "a part of a time that nobody told");
+        assert_eq!(shelf.ends, [(0, Status::Interrupted)]);
+    }
+}
+
+#[test]
+fn a_block_that_was_cut_between_its_arms_is_not_judged() {
+    let plan = plan(&[6], 2, 1, Takes::Adaptive { quick: true, target: 0.02 });
+    let (_, whole) = conduct(&plan, &[], None);
+    // Nine takes of one arm and eight of the other, at which the rule looks: only the ninth makes the interval narrow.
+    let ahead = whole.takes.iter().find(|(_, take)| take.block == plan.warm_up + 8).unwrap().1.arm;
+    let mut earlier = Vec::new();
+    for (machine, mut take) in whole.takes {
+        if take.block > plan.warm_up + 8 - u32::from(take.arm != ahead) {
+            continue;
+        }
+        let outlier = take.arm == ahead && take.block == plan.warm_up;
+        take.readings[0].value = model::Value::Number(if outlier { 9000.0 } else { 1000.0 });
+        earlier.push(Finished { machine, take });
+    }
+    let measured = |arm: u32, takes: &[&Take]| {
+        takes.iter().filter(|take| take.phase == Phase::Measured && take.arm == arm).count()
+    };
+    let before: Vec<&Take> = earlier.iter().map(|finished| &finished.take).collect();
+    assert_eq!((measured(ahead, &before), measured(1 - ahead, &before)), (9, 8));
+    let (_, rest) = conduct(&plan, &earlier, None);
+    let all: Vec<&Take> = before.into_iter().chain(rest.takes.iter().map(|(_, take)| take)).collect();
+    let (one, other) = (measured(ahead, &all), measured(1 - ahead, &all));
+    assert!(one == other && one > 9, "{one} and {other}");
 }

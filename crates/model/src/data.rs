@@ -11,7 +11,8 @@ use crate::reading::{Phase, SeriesKey, Value};
 /// Kind of the note that holds the CPU seconds of the program that hands out the takes, as a plain number.
 pub const CONTROLLER_CPU: &str = "controller-cpu-seconds";
 
-/// Kind of the note with the part of it that was used while takes were under way: from each order to its answer.
+/// Kind of the note with the part of it that was used while takes were under way: from each order to its answer. Noted
+/// by the sittings that have an [`OwnCost`] alone.
 pub const CONTROLLER_TAKES_CPU: &str = "controller-takes-cpu-seconds";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -158,10 +158,11 @@ impl StoreError {
     }
 }
 
-/// What of an error only a damaged file explains, in words of ours: every statement of ours fits its schema.
+/// What of an error a damaged file explains, in words of ours and then the engine's. Memory that ran out, a value that is
+/// too large and a statement of ours that is wrong are no damage.
 fn damage(error: &rusqlite::Error) -> Option<String> {
     use rusqlite::Error as E;
-    Some(match error {
+    let what = match error {
         E::FromSqlConversionFailure(column, ..) => format!("a value in column {column} is not of its type"),
         E::IntegralValueOutOfRange(column, number) => {
             format!("the number {number} in column {column} is out of range")
@@ -170,18 +171,22 @@ fn damage(error: &rusqlite::Error) -> Option<String> {
         E::InvalidColumnType(_, name, found) => {
             format!("the column `{name}` holds a value of type {found}, which it cannot have")
         }
-        E::QueryReturnedNoRows => "a row is missing".to_owned(),
-        E::SqlInputError { .. } => "a table or a column is missing".to_owned(),
-        E::SqliteFailure(..) => match error.sqlite_error_code()? {
+        E::SqlInputError { msg, .. } if lacks(msg) => "a table or a column is missing".to_owned(),
+        E::SqliteFailure(failure, text) => match failure.code {
             ErrorCode::DatabaseCorrupt => "its pages or its tables do not fit together".to_owned(),
-            ErrorCode::TooBig | ErrorCode::OutOfMemory | ErrorCode::TypeMismatch => {
-                "a value in it has an impossible size or type".to_owned()
+            ErrorCode::Unknown if text.as_deref().is_some_and(lacks) => {
+                "a table or a column is missing".to_owned()
             }
-            ErrorCode::Unknown => "a table or a column is missing".to_owned(),
             _ => return None,
         },
         _ => return None,
-    })
+    };
+    Some(format!("{what} (SQLite: {error})"))
+}
+
+/// Whether the engine's text says that the schema lacks what every store has.
+fn lacks(text: &str) -> bool {
+    ["no such table", "no such column", "has no column named"].iter().any(|said| text.contains(said))
 }
 
 fn salvage(path: &Path) -> String {
@@ -199,5 +204,54 @@ pub(crate) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::{Connection, ffi};
+
+    use super::*;
+
+    fn said(error: &rusqlite::Error) -> (&'static str, String) {
+        let error = StoreError::sql(Path::new("a.db"), error);
+        (error.kind(), error.to_string())
+    }
+
+    #[test]
+    fn only_what_a_damaged_file_explains_is_called_damage() {
+        let failure =
+            |code, text: &str| rusqlite::Error::SqliteFailure(ffi::Error::new(code), Some(text.to_owned()));
+        for (error, text) in [
+            (failure(ffi::SQLITE_CORRUPT, "database disk image is malformed"), "image is malformed"),
+            (failure(ffi::SQLITE_ERROR, "no such table: run"), "no such table: run"),
+            (failure(ffi::SQLITE_ERROR, "table run has no column named id"), "no column named id"),
+        ] {
+            let (kind, said) = said(&error);
+            assert!(kind == "store-corrupt" && said.contains(text), "{said}");
+        }
+        for (error, text) in [
+            (failure(ffi::SQLITE_NOMEM, "out of memory"), "out of memory"),
+            (failure(ffi::SQLITE_TOOBIG, "string or blob too big"), "too big"),
+            (failure(ffi::SQLITE_MISMATCH, "datatype mismatch"), "datatype mismatch"),
+            (failure(ffi::SQLITE_ERROR, "no such savepoint: s"), "no such savepoint: s"),
+            (rusqlite::Error::QueryReturnedNoRows, "no rows"),
+        ] {
+            let (kind, said) = said(&error);
+            assert!(kind == "store-sql" && said.contains(text), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_statement_is_no_damage_and_a_missing_column_is() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch("CREATE TABLE t (x)").unwrap();
+        let of = |sql: &str| said(&db.execute_batch(sql).unwrap_err());
+        assert_eq!(of("COMMIT").0, "store-sql");
+        assert_eq!(of("BEGIN; BEGIN").0, "store-sql");
+        assert_eq!(said(&db.prepare("SELEC 1").unwrap_err()).0, "store-sql");
+        for sql in ["SELECT y FROM t", "SELECT x FROM u", "INSERT INTO t (y) VALUES (1)"] {
+            assert_eq!(said(&db.prepare(sql).unwrap_err()).0, "store-corrupt", "{sql}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::Card;
+use model::card::Cadence;
 use model::data::{RunData, Series, TakeHead};
 
 /// 2000-01-01, before which no run was measured, in ns since 1970.
@@ -27,7 +28,8 @@ pub fn run(run: &RunData, cards: &[&Card]) -> Result<(), String> {
             return Err(format!("{place}: the plan has no arm `{}`", series.key.arm));
         }
         metric(series, cards).map_err(|what| format!("{place}: {what}"))?;
-        points(series, &takes).map_err(|what| format!("{place}.{what}"))?;
+        let row = is_row(run, series, cards);
+        points(run, series, row, &takes).map_err(|what| format!("{place}.{what}"))?;
     }
     Ok(())
 }
@@ -120,8 +122,8 @@ fn metric(series: &Series, cards: &[&Card]) -> Result<(), String> {
     Ok(())
 }
 
-fn points(series: &Series, takes: &BTreeMap<u64, &TakeHead>) -> Result<(), String> {
-    let mut last = 0;
+fn points(run: &RunData, series: &Series, row: bool, takes: &BTreeMap<u64, &TakeHead>) -> Result<(), String> {
+    let mut last = None;
     for (at, point) in series.points.iter().enumerate() {
         let Some(take) = takes.get(&point.seq) else {
             return Err(format!("points[{at}] is of take {}, which is not there", point.seq));
@@ -136,10 +138,37 @@ fn points(series: &Series, takes: &BTreeMap<u64, &TakeHead>) -> Result<(), Strin
                 take.phase.word()
             ));
         }
-        if point.seq < last {
-            return Err(format!("points[{at}] is of take {}, and stands behind take {last}", point.seq));
+        of_take(run, series, row, take).map_err(|what| format!("points[{at}] {what}"))?;
+        match last {
+            Some(last) if point.seq < last => {
+                return Err(format!("points[{at}] is of take {}, and stands behind take {last}", point.seq));
+            }
+            Some(last) if row && point.seq == last => {
+                return Err(format!("points[{at}] is of take {last}, as the one before it is"));
+            }
+            _ => last = Some(point.seq),
         }
-        last = point.seq;
     }
     Ok(())
+}
+
+/// That the take has the series' arm and, where it is a row of figures, its instrument.
+fn of_take(run: &RunData, series: &Series, row: bool, take: &TakeHead) -> Result<(), String> {
+    let key = &series.key;
+    let arm = run.plan.arms.get(take.arm as usize).map_or("", |arm| arm.name.as_str());
+    if arm != key.arm {
+        return Err(format!("is of arm `{}`, and its take {} of arm `{arm}`", key.arm, take.seq));
+    }
+    let cell = run.plan.cells.get(take.cell as usize).map_or("", |cell| cell.instrument.as_str());
+    if row && cell != key.instrument {
+        return Err(format!("is of {}, and its take {} of {cell}", key.instrument, take.seq));
+    }
+    Ok(())
+}
+
+/// What takes are of, each with one value a take; conditions are read beside every take, before and after it.
+fn is_row(run: &RunData, series: &Series, cards: &[&Card]) -> bool {
+    let name = &series.key.instrument;
+    run.plan.cells.iter().any(|cell| cell.instrument == *name)
+        || cards.iter().any(|card| card.name == name && card.cadence == Cadence::Repeat)
 }

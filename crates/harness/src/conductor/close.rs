@@ -53,7 +53,12 @@ impl Conductor<'_> {
             return Ok(());
         }
         self.tell(machine, &Frame::Ack(None))?;
-        self.wait(machine, false, |frame| matches!(frame, Frame::Bye(_))).map(drop)
+        // A sink that refused may have left a take under way: its answer comes first.
+        let last = |frame: &Frame| matches!(frame, Frame::Bye(_) | Frame::TakeDone(_) | Frame::Fault { .. });
+        match self.wait(machine, false, last)? {
+            None | Some(Frame::Bye(_)) => Ok(()),
+            Some(_) => self.wait(machine, false, |frame| matches!(frame, Frame::Bye(_))).map(drop),
+        }
     }
 
     fn status(&self, machine: usize, ended: Ended) -> Status {
@@ -85,8 +90,11 @@ impl Conductor<'_> {
             // A planted run gives the same bytes every time; what this host spent on it is not among them.
             let spent_ns = sys::clock::process_cpu_ns().saturating_sub(self.cpu_from_ns);
             self.sink.note(machine, CONTROLLER_CPU, &format!("{:.3}", spent_ns as f64 / 1e9))?;
-            let beside = format!("{:.3}", self.beside_ns as f64 / 1e9);
-            self.sink.note(machine, CONTROLLER_TAKES_CPU, &beside)?;
+            // It is set against the time that the child tells.
+            if self.machines[machine].cost.is_some() {
+                let beside = format!("{:.3}", self.beside_ns as f64 / 1e9);
+                self.sink.note(machine, CONTROLLER_TAKES_CPU, &beside)?;
+            }
         }
         let seconds = match &self.plan.fake {
             Some(world) => self.machines[machine].seq as f64 * world.take_seconds,

@@ -1,8 +1,9 @@
 //! What boxscore itself used of the run's machine: the agent around the takes, and beside them the telemetry and the
 //! controller, which together must stay under 1 % of one core.
 //!
-//! CPU seconds over the seconds of the sittings that told. The measured work is not counted; nor is the controller
-//! while no take was under way, nor towards the limit where it may be on another machine (`--via`).
+//! CPU seconds over the seconds of the sittings that told; the controller notes its part in those alone. The measured
+//! work is not counted; nor is the controller while no take was under way, nor towards the limit where it may be on
+//! another machine (`--via`). Where it did not note its part, the share is a lower bound.
 
 use model::data::CONTROLLER_TAKES_CPU;
 use model::{Finding, Unit, Validity};
@@ -20,9 +21,13 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     };
     let controller = noted_seconds(look.run, CONTROLLER_TAKES_CPU);
     let elsewhere = look.run.plan.machines.iter().any(|via| via.command.is_some());
-    let here = controller.filter(|_| !elsewhere).unwrap_or(0.0);
-    let share = (cost.telemetry_cpu_seconds + here) / cost.seconds;
-    let state = if share > MOST { Validity::Doubtful } else { Validity::Ok };
+    let here = if elsewhere { Some(0.0) } else { controller };
+    let share = (cost.telemetry_cpu_seconds + here.unwrap_or(0.0)) / cost.seconds;
+    let state = match here {
+        _ if share > MOST => Validity::Doubtful,
+        None => Validity::Unknown,
+        Some(_) => Validity::Ok,
+    };
     let seconds = |seconds: f64| say::quantity(seconds, Unit::Second);
     let controller_text = controller.map_or_else(|| "unknown".to_owned(), seconds);
     let each = format!(
@@ -34,6 +39,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let shown = say::percent(share);
     let text = match state {
         Validity::Ok => format!("boxscore used {shown} of one core beside the takes: {each}"),
+        Validity::Unknown => format!("boxscore used {shown} of one core or more beside the takes: {each}"),
         _ => format!(
             "boxscore used {shown} of one core beside the takes, so figures that need every core are that much too \
              low: {each}"

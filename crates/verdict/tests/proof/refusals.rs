@@ -387,15 +387,21 @@ fn what_boxscore_used_is_named_and_judged_together() {
     assert_eq!(own(&run).state, Validity::Unknown);
     run.own_cost = Some(OwnCost { agent_cpu_seconds: 5.0, telemetry_cpu_seconds: 0.6, seconds: 100.0 });
     let found = own(&run);
-    assert_eq!(found.state, Validity::Ok, "the agent works around the takes: {found:?}");
+    assert_eq!(found.state, Validity::Unknown, "an unknown controller is not none: {found:?}");
     assert!(found.text.contains("agent 5") && found.text.contains("controller unknown"), "{found:?}");
     // Two sittings, of which each is little.
-    for _ in 0..2 {
-        run.notes.push(Note { kind: CONTROLLER_TAKES_CPU.to_owned(), text: "0.3".to_owned(), at_ns: None });
-    }
+    let note = Note { kind: CONTROLLER_TAKES_CPU.to_owned(), text: "0.3".to_owned(), at_ns: None };
+    run.notes.push(note.clone());
+    assert_eq!(own(&run).state, Validity::Ok, "the agent works around the takes");
+    run.notes.push(note);
     let found = own(&run);
     assert_eq!(found.state, Validity::Doubtful, "{found:?}");
     assert!(found.text.contains("1.2 % of one core"), "{found:?}");
     run.plan.machines[0].command = Some("ssh far ./boxscore".to_owned());
     assert_eq!(own(&run).state, Validity::Ok, "a controller elsewhere disturbs nothing here");
+    run.notes.clear();
+    assert_eq!(own(&run).state, Validity::Ok, "nor does one that noted nothing");
+    run.plan.machines[0].command = None;
+    run.own_cost = Some(OwnCost { agent_cpu_seconds: 5.0, telemetry_cpu_seconds: 1.1, seconds: 100.0 });
+    assert_eq!(own(&run).state, Validity::Doubtful, "what is known is too much already");
 }
