@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::data::RunData;
+use model::data::{RunData, Status};
 use model::doc::{CompareDoc, FactDoc, RunDoc};
 use model::plan::{Level, Plan};
 use report::html::ReportInput;
@@ -166,20 +166,25 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
         command,
         says: says.to_owned(),
     };
-    let mut list = vec![advice("again", one.doc.command.clone(), "each further run replaces assumed noise")];
+    let whole = is_whole(&one.data.head);
+    let cut = one.data.head.status == Status::Interrupted;
+    let again = match cut {
+        true => advice("again", format!("boxscore resume {}", short(&one.doc.run)), "completes this run"),
+        false => advice("again", one.doc.command.clone(), "each further run replaces assumed noise"),
+    };
+    let mut list = vec![again];
     let reference =
         versus.and_then(|document| document.arms.first()).map_or("xeon-e5620", |arm| arm.name.as_str());
     // What others measured, too: the figures that every usual run has.
     let usual = matches!(one.data.plan.level, Level::Quick | Level::Default | Level::Full);
-    if usual && one.data.plan.fake.is_none() {
+    if usual && whole && one.data.plan.fake.is_none() {
         let command = format!("boxscore compare . {reference} xeon-x3470");
         list.push(advice("versus", command, "beside other machines"));
     }
-    list.push(advice(
-        "share",
-        "boxscore show latest --line".to_owned(),
-        "one line that others paste into compare",
-    ));
+    if whole {
+        let command = "boxscore show latest --line".to_owned();
+        list.push(advice("share", command, "one line that others paste into compare"));
+    }
     Tail { report: written.map(paths::tilde), advice: list }
 }
 

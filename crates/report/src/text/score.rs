@@ -320,9 +320,17 @@ fn verdict_note(rows: &[Row<'_>], versus: Option<&CompareDoc>, look: Look) -> St
     let unsure = shown.iter().any(|row| !row.point && row.verdict == VerdictWord::CannotTell);
     let noise = noise_text(doc, &shown);
     if unsure {
-        let why =
-            shown.iter().filter(|row| row.verdict == VerdictWord::CannotTell).find_map(|row| row.why.clone());
-        let text = noise.or(why).map_or("= cannot tell".to_owned(), |text| format!("= cannot tell: {text}"));
+        let held = shown.iter().filter(|row| row.verdict == VerdictWord::CannotTell);
+        let whys: Vec<&str> = held.filter_map(|row| row.why.as_deref()).collect();
+        let met = whys.iter().find_map(|why| why.strip_prefix("doubtful: "));
+        let reasons: Vec<String> = match (noise, met) {
+            (None, None) => whys.first().map(|why| (*why).to_owned()).into_iter().collect(),
+            (noise, met) => noise.into_iter().chain(met.map(|met| format!("or {met}"))).collect(),
+        };
+        let text = match reasons.as_slice() {
+            [] => "= cannot tell".to_owned(),
+            some => format!("= cannot tell: {}", some.join("; ")),
+        };
         out.push_str(&notes::marked("?", Tone::Dim, &text, look));
     } else if let Some(text) = noise {
         out.push_str(&notes::marked("-", Tone::Dim, &text, look));
@@ -343,16 +351,16 @@ fn marks_note(rows: &[Row<'_>], look: Look) -> String {
     }
 }
 
-/// `1 run here, so 5 % between-run noise is assumed, not measured`
+/// `1 run here, so the noise between runs is assumed: differences within 5 % are not told`
 fn noise_text(doc: &CompareDoc, rows: &[&RowDoc]) -> Option<String> {
     let assumed = rows.iter().filter(|row| row.noise.is_some_and(|noise| noise != Noise::Measured));
     let floors: Vec<f64> = assumed.filter_map(|row| row.floor).collect();
     let range = share_range(&floors)?;
     let ours = rows.first().and_then(|row| doc.arms.iter().find(|arm| arm.name == row.arm))?;
-    Some(format!(
-        "{} here, so {range} between-run noise is assumed, not measured",
-        count(ours.runs.len(), "run")
-    ))
+    let all_assumed = rows.iter().all(|row| row.noise.is_none_or(|noise| noise == Noise::Assumed));
+    let how = if all_assumed { "assumed" } else { "partly assumed" };
+    let runs = count(ours.runs.len(), "run");
+    Some(format!("{runs} here, so the noise between runs is {how}: differences within {range} are not told"))
 }
 
 /// `5 %` or `5 to 20 %`.
