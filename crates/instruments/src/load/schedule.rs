@@ -46,7 +46,7 @@ impl Schedule {
     /// Says what is wrong with the numbers, if anything.
     pub fn check(&self) -> Result<(), String> {
         let rate = |rate: f64, lowest: f64| {
-            if rate.is_finite() && rate >= lowest && rate <= HIGHEST_RATE && rate >= 0.0 {
+            if rate >= lowest && (0.0..=HIGHEST_RATE).contains(&rate) {
                 Ok(())
             } else {
                 Err(format!(

@@ -323,13 +323,12 @@ fn number(value: &[u8]) -> Option<u64> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }
 
+/// An answer's status, its body's length and checksum, and how many bytes it took.
+pub type Seen = (u16, u64, Option<u32>, usize);
+
 /// Reads a stream of bytes as answers, cut at the given places: the way the tests and the fuzz target see the parser.
-/// Each answer is its status, its body's length and checksum, and how many bytes it took; then how the stream ended.
-pub fn read_all(
-    bytes: &[u8],
-    asked: Asked,
-    cuts: &[usize],
-) -> (Vec<(u16, u64, Option<u32>, usize)>, Result<(), Failure>) {
+/// Gives each answer, then how the stream ended.
+pub fn read_all(bytes: &[u8], asked: Asked, cuts: &[usize]) -> (Vec<Seen>, Result<(), Failure>) {
     let mut answers = Vec::new();
     let mut reply = Reply::default();
     reply.begin(asked);

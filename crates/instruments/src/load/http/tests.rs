@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::response::{Asked, MAX_HEAD, read_all};
+use super::response::{Asked, MAX_HEAD, Seen, read_all};
 use crate::load::failure::Failure;
 
-type Read = (Vec<(u16, u64, Option<u32>, usize)>, Result<(), Failure>);
+type Read = (Vec<Seen>, Result<(), Failure>);
 
 const BODY: Asked = Asked { head: false, checksum: false };
 
