@@ -15,6 +15,7 @@ pub mod schedule;
 pub mod target;
 #[cfg(test)]
 mod tests;
+pub mod tls;
 pub mod wire;
 
 use std::net::{SocketAddr, TcpStream};
@@ -27,6 +28,7 @@ use http::request::{Expected, Origin, Wanted};
 pub use outcome::Outcome;
 use schedule::Schedule;
 use target::Url;
+use tls::Tls;
 use wire::Plain;
 
 /// One URL of a load.
@@ -71,6 +73,8 @@ pub struct Load {
     pub own_cores: bool,
     /// For the choice among targets.
     pub seed: u64,
+    /// Of https alone.
+    pub tls: tls::Options,
 }
 
 impl Load {
@@ -93,6 +97,7 @@ impl Load {
             cpus: Vec::new(),
             own_cores: false,
             seed: 0,
+            tls: tls::Options::default(),
         }
     }
 }
@@ -118,7 +123,9 @@ pub enum Error {
 pub fn run(load: &Load, control: &Control) -> Result<Outcome, Error> {
     let http = check(load)?;
     limits::open_files(load.connections, load.threads).map_err(Error::Limit)?;
-    let address = reach(load)?;
+    let url = &load.targets[0].url;
+    let secure = url.tls.then(|| tls::Shared::new(&url.host, &load.tls)).transpose().map_err(Error::Load)?;
+    let address = reach(load, secure.as_ref())?;
     limits::ports(load.connections, address.ip()).map_err(Error::Limit)?;
     let rules = Rules {
         address,
@@ -137,7 +144,10 @@ pub fn run(load: &Load, control: &Control) -> Result<Outcome, Error> {
         weights: load.targets.iter().map(|target| target.weight).collect(),
         seed: load.seed,
     };
-    let ran = engine::run::<Http, Plain>(&http, &(), rules, &crew, control)?;
+    let ran = match &secure {
+        None => engine::run::<Http, Plain>(&http, &(), rules, &crew, control)?,
+        Some(secure) => engine::run::<Http, Tls>(&http, secure, rules, &crew, control)?,
+    };
     Ok(Outcome::new(ran, address))
 }
 
@@ -190,16 +200,27 @@ pub fn check(load: &Load) -> Result<Http, Error> {
     Http::new(&origin, &wanted).map_err(Error::Load)
 }
 
-/// The first address of the server that accepts a connection.
-fn reach(load: &Load) -> Result<SocketAddr, Error> {
+/// The first address of the server that accepts a connection, and under TLS makes a handshake.
+fn reach(load: &Load, secure: Option<&tls::Shared>) -> Result<SocketAddr, Error> {
     let url = &load.targets[0].url;
     let addresses = url.addresses().map_err(Error::Unreachable)?;
     let mut last = String::new();
     for address in &addresses {
-        match TcpStream::connect_timeout(address, load.timeout) {
-            Ok(_stream) => return Ok(*address),
-            Err(error) => last = format!("{address}: {error}"),
-        }
+        let mut stream = match TcpStream::connect_timeout(address, load.timeout) {
+            Ok(stream) => stream,
+            Err(error) => {
+                last = format!("{address}: {error}");
+                continue;
+            }
+        };
+        let Some(secure) = secure else { return Ok(*address) };
+        let set =
+            stream.set_read_timeout(Some(load.timeout)).and(stream.set_write_timeout(Some(load.timeout)));
+        set.map_err(|error| Error::System(format!("cannot limit the time of a handshake: {error}")))?;
+        return secure.probe(&mut stream).map(|()| *address).map_err(|why| {
+            let what = format!("TLS with {} at {address} failed: {why}", url.authority());
+            Error::Unreachable(format!("{what}; check the name, the port and the certificate"))
+        });
     }
     Err(Error::Unreachable(format!(
         "nothing accepts connections at {} ({last}); is the server running, and is the port right?",

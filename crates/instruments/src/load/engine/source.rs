@@ -100,13 +100,13 @@ impl Source {
                 return None;
             }
             *left -= 1;
-            return Some(Due { intended_ns: None, which: self.pick.next() });
+            return Some(Due { intended_ns: None, which: self.pick.draw() });
         }
         let (at_ns, arrival) = self.peek().filter(|&(at_ns, _)| at_ns <= now_ns)?;
         if let Kind::Open(arrivals) = &mut self.kind {
             arrivals.next();
         }
-        let which = arrival.target.unwrap_or_else(|| self.pick.next());
+        let which = arrival.target.unwrap_or_else(|| self.pick.draw());
         Some(Due { intended_ns: Some(at_ns), which })
     }
 }
@@ -133,7 +133,7 @@ impl Pick {
     }
 
     #[inline]
-    pub fn next(&mut self) -> u32 {
+    pub fn draw(&mut self) -> u32 {
         if self.ends.is_empty() {
             return 0;
         }
@@ -199,7 +199,7 @@ mod tests {
         let count = |seed| {
             let mut pick = Pick::new(&[1.0, 0.0, 3.0], seed);
             let mut counts = [0u32; 3];
-            (0..40_000).for_each(|_| counts[pick.next() as usize] += 1);
+            (0..40_000).for_each(|_| counts[pick.draw() as usize] += 1);
             counts
         };
         let [first, none, third] = count(3);

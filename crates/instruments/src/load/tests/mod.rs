@@ -5,6 +5,7 @@ mod closed;
 mod faults;
 mod open;
 mod server;
+mod tls;
 
 use std::time::Duration;
 

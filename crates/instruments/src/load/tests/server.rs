@@ -132,7 +132,7 @@ fn serve(mut stream: TcpStream, seen: &Seen, answer: &Answer) {
 }
 
 /// The next request; `None` when the client has gone.
-fn read(stream: &mut TcpStream, held: &mut Vec<u8>, nth: u64) -> Option<Request> {
+pub fn read(stream: &mut impl Read, held: &mut Vec<u8>, nth: u64) -> Option<Request> {
     let mut buffer = vec![0; 64 << 10];
     loop {
         if let Some(end) = held.windows(4).position(|four| four == b"\r\n\r\n") {
