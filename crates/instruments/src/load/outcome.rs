@@ -82,13 +82,13 @@ impl Outcome {
     /// From the intended start to the end, of all requests.
     #[must_use]
     pub fn response_time(&self) -> Histogram {
-        self.record.response.histogram()
+        self.record.response().histogram()
     }
 
     /// From the actual start to the end, of all requests that were sent.
     #[must_use]
     pub fn service_time(&self) -> Histogram {
-        self.record.service.histogram()
+        self.record.service().histogram()
     }
 
     /// How late 99 in 100 sends at most were, in seconds; `None` in a closed loop.
@@ -101,14 +101,14 @@ impl Outcome {
     pub fn little(&self) -> Little {
         Little {
             in_flight_s: seconds(self.record.in_flight.area_ns()),
-            served_s: seconds(self.record.service.sum_ns()),
+            served_s: seconds(self.record.service().sum_ns()),
         }
     }
 
     /// CPU seconds for each request that was sent, without spinning; `None` when none was.
     #[must_use]
     pub fn cpu_per_request_s(&self) -> Option<f64> {
-        let sent = self.record.service.total();
+        let sent = self.record.service().total();
         (sent > 0).then(|| (self.generator.cpu_s - self.generator.spun_s).max(0.0) / sent as f64)
     }
 }

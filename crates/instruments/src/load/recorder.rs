@@ -154,9 +154,12 @@ pub struct Times {
 /// One thread's record of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorder {
-    pub response: Counts,
-    pub service: Counts,
-    /// Response times of the failed requests alone, which `response` holds too.
+    /// Requests that were sent when they were due, as all of a closed loop are: one time is both.
+    prompt: Counts,
+    /// The others.
+    response: Counts,
+    service: Counts,
+    /// Response times of the failed requests alone, which are among all too.
     pub failed: Counts,
     /// How late the generator was: from when a request could be sent (due, and a connection free) until it was.
     pub late: Counts,
@@ -189,10 +192,14 @@ impl Recorder {
     #[inline]
     fn end(&mut self, times: Times) -> u64 {
         self.in_flight.leave(times.ended_ns);
-        self.service.record(times.ended_ns.saturating_sub(times.started_ns));
         self.last_end_ns = self.last_end_ns.max(times.ended_ns);
         let response_ns = times.ended_ns.saturating_sub(times.intended_ns);
-        self.response.record(response_ns);
+        if times.intended_ns == times.started_ns {
+            self.prompt.record(response_ns);
+        } else {
+            self.response.record(response_ns);
+            self.service.record(times.ended_ns.saturating_sub(times.started_ns));
+        }
         response_ns
     }
 
@@ -218,6 +225,22 @@ impl Recorder {
         self.failures.add(Failure::Unsent);
     }
 
+    /// From the intended start to the end, of all requests.
+    #[must_use]
+    pub fn response(&self) -> Counts {
+        let mut all = self.prompt.clone();
+        all.merge(&self.response);
+        all
+    }
+
+    /// From the actual start to the end, of all requests that were sent.
+    #[must_use]
+    pub fn service(&self) -> Counts {
+        let mut all = self.prompt.clone();
+        all.merge(&self.service);
+        all
+    }
+
     /// Requests that are over: good and failed.
     #[must_use]
     pub fn requests(&self) -> u64 {
@@ -225,6 +248,7 @@ impl Recorder {
     }
 
     pub fn merge(&mut self, other: &Recorder) {
+        self.prompt.merge(&other.prompt);
         self.response.merge(&other.response);
         self.service.merge(&other.service);
         self.failed.merge(&other.failed);
@@ -290,8 +314,8 @@ mod tests {
             let mut merged = fill(left);
             merged.merge(&fill(right));
             let whole = fill(&values);
-            prop_assert_eq!(&merged.response, &whole.response);
-            prop_assert_eq!(&merged.service, &whole.service);
+            prop_assert_eq!(&merged.response(), &whole.response());
+            prop_assert_eq!(&merged.service(), &whole.service());
             prop_assert_eq!(&merged.failed, &whole.failed);
             prop_assert_eq!(&merged.failures, &whole.failures);
             prop_assert_eq!((merged.good, merged.good_in_window, merged.body_bytes),
@@ -319,7 +343,7 @@ mod tests {
                     recorder.start(at_ns);
                 }
             }
-            prop_assert_eq!(recorder.in_flight.area_ns(), recorder.service.sum_ns());
+            prop_assert_eq!(recorder.in_flight.area_ns(), recorder.service().sum_ns());
             prop_assert_eq!(recorder.in_flight.now(), 0);
         }
     }
@@ -336,8 +360,8 @@ mod tests {
     fn unsent_requests_have_a_response_time_and_no_service_time() {
         let mut recorder = Recorder::default();
         recorder.unsent(1_000, 5_000);
-        assert_eq!((recorder.response.total(), recorder.service.total()), (1, 0));
-        assert_eq!(recorder.response.sum_ns(), 4_000);
+        assert_eq!((recorder.response().total(), recorder.service().total()), (1, 0));
+        assert_eq!(recorder.response().sum_ns(), 4_000);
         assert_eq!(recorder.failures.of(Failure::Unsent), 1);
         assert_eq!(recorder.requests(), 1);
     }

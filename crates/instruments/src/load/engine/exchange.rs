@@ -30,7 +30,8 @@ const ENDED: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFl
 impl<P: Protocol, W: Wire> Lane<'_, P, W> {
     /// Begins a request on a connection that is free; it could have been sent from `ready_ns` on, were it due.
     pub(super) fn start(&mut self, index: u32, due: Due, ready_ns: u64) {
-        let started_ns = clock::now_ns();
+        // A closed loop sends on the answer before: the clock that timed that one times this one.
+        let started_ns = if due.intended_ns.is_none() && ready_ns > 0 { ready_ns } else { clock::now_ns() };
         let slot = &mut self.slots[index as usize];
         let intended_ns = due.intended_ns.unwrap_or(started_ns);
         slot.times = Times { intended_ns, started_ns, ended_ns: 0 };

@@ -180,13 +180,18 @@ impl Reply {
     /// Looks for the end of a head; says how many of the bytes belong to it, and sets the next phase.
     #[inline]
     fn head(&mut self, bytes: &[u8]) -> Result<Option<usize>, Failure> {
-        if self.partial.is_empty()
-            && let Some(end) = end_of_head(bytes, 0)
-        {
-            let head =
-                parse(bytes.get(..end).filter(|head| head.len() <= MAX_HEAD).ok_or(Failure::BadResponse)?)?;
-            self.enter_body(head)?;
-            return Ok(Some(end));
+        if self.partial.is_empty() {
+            let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+            match parse(bytes, &mut headers) {
+                Parsed::Head(head, end) if end <= MAX_HEAD => {
+                    self.enter_body(head)?;
+                    return Ok(Some(end));
+                }
+                Parsed::Head(..) => return Err(Failure::BadResponse),
+                // Wrong before its end is only said at its end, so that pieces change nothing.
+                Parsed::Wrong if end_of_head(bytes, 0).is_some() => return Err(Failure::BadResponse),
+                Parsed::Wrong | Parsed::Partial => {}
+            }
         }
         self.head_in_pieces(bytes)
     }
@@ -202,7 +207,11 @@ impl Reply {
         // The end is at most four bytes long, so it can begin in what was there before.
         match end_of_head(&self.partial, before.saturating_sub(3)) {
             Some(end) if end <= MAX_HEAD => {
-                let head = parse(&self.partial[..end])?;
+                let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+                let head = match parse(&self.partial[..end], &mut headers) {
+                    Parsed::Head(head, all) if all == end => head,
+                    _ => return Err(Failure::BadResponse),
+                };
                 self.partial.clear();
                 self.enter_body(head)?;
                 Ok(Some(end - before))
@@ -256,32 +265,42 @@ fn end_of_head(bytes: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// Reads a whole head, its blank line included.
-fn parse(bytes: &[u8]) -> Result<Head, Failure> {
-    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+/// What bytes are, as a head.
+enum Parsed {
+    /// With its length, the blank line included.
+    Head(Head, usize),
+    Partial,
+    Wrong,
+}
+
+/// Reads a head.
+fn parse<'h, 'b: 'h>(bytes: &'b [u8], headers: &'h mut [MaybeUninit<httparse::Header<'b>>]) -> Parsed {
     let mut response = httparse::Response::new(&mut []);
-    let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
-        &mut response,
-        bytes,
-        &mut headers,
-    );
-    let (Ok(httparse::Status::Complete(end)), Some(status), Some(version)) =
-        (parsed, response.code, response.version)
-    else {
-        return Err(Failure::BadResponse);
+    let parsed =
+        httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, headers);
+    let end = match parsed {
+        Ok(httparse::Status::Complete(end)) => end,
+        Ok(httparse::Status::Partial) => return Parsed::Partial,
+        Err(_) => return Parsed::Wrong,
     };
-    if end != bytes.len() || !bytes.starts_with(START) || status < 100 {
-        return Err(Failure::BadResponse);
+    let (Some(status), Some(version)) = (response.code, response.version) else { return Parsed::Wrong };
+    if !bytes.starts_with(START) || status < 100 {
+        return Parsed::Wrong;
     }
+    read_headers(status, version, response.headers).map_or(Parsed::Wrong, |head| Parsed::Head(head, end))
+}
+
+/// Reads what the headers say of the body; `None` when they contradict each other.
+fn read_headers(status: u16, version: u8, headers: &[httparse::Header<'_>]) -> Option<Head> {
     let mut head =
         Head { status, keep: version >= 1, close: false, length: None, chunked: false, coded: false };
-    for header in response.headers.iter() {
+    for header in headers {
         match header.name.len() {
             10 if header.name.eq_ignore_ascii_case("connection") => connection(&mut head, header.value),
             14 if header.name.eq_ignore_ascii_case("content-length") => {
-                let length = number(header.value).ok_or(Failure::BadResponse)?;
+                let length = number(header.value)?;
                 if head.length.is_some_and(|before| before != length) {
-                    return Err(Failure::BadResponse);
+                    return None;
                 }
                 head.length = Some(length);
             }
@@ -292,10 +311,7 @@ fn parse(bytes: &[u8]) -> Result<Head, Failure> {
             _ => {}
         }
     }
-    if head.coded && head.length.is_some() {
-        return Err(Failure::BadResponse);
-    }
-    Ok(head)
+    (!head.coded || head.length.is_none()).then_some(head)
 }
 
 fn connection(head: &mut Head, value: &[u8]) {
