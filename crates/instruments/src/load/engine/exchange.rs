@@ -30,6 +30,7 @@ const ENDED: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFl
 impl<P: Protocol, W: Wire> Lane<'_, P, W> {
     /// Begins a request on a connection that is free; it could have been sent from `ready_ns` on, were it due.
     pub(super) fn start(&mut self, index: u32, due: Due, ready_ns: u64) {
+        self.spin(false);
         // A closed loop sends on the answer before: the clock that timed that one times this one.
         let started_ns = if due.intended_ns.is_none() && ready_ns > 0 { ready_ns } else { clock::now_ns() };
         let slot = &mut self.slots[index as usize];

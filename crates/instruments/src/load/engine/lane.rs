@@ -67,7 +67,9 @@ pub struct Lane<'a, P: Protocol, W: Wire> {
     pub(super) record: Recorder,
     pub(super) buffer: Box<[u8]>,
     pub(super) window_end_ns: u64,
-    pub(super) spun_ns: u64,
+    spun_ns: u64,
+    /// The thread's CPU time when it began to spin.
+    spinning_from: Option<u64>,
     shown: Shown,
 }
 
@@ -101,6 +103,7 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
             buffer: vec![0; BUFFER].into_boxed_slice(),
             window_end_ns: u64::MAX,
             spun_ns: 0,
+            spinning_from: None,
             shown: Shown::default(),
         })
     }
@@ -157,12 +160,11 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
                 break;
             }
             let sleeps = self.prepare_wait(now_ns, tick_ns)?;
-            let seen = self.poll(&mut events, sleeps)?;
-            let before_ns = std::mem::replace(&mut now_ns, clock::now_ns());
-            if !sleeps && seen == 0 {
-                self.spun_ns += now_ns - before_ns;
-            }
+            self.spin(!sleeps);
+            self.poll(&mut events, sleeps)?;
+            now_ns = clock::now_ns();
         }
+        self.spin(false);
         // What was due in the window and found no connection.
         let mut last_ns = now_ns;
         while let Some(due) = self.source.take(u64::MAX) {
@@ -171,6 +173,15 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
         }
         self.shown.tell(&self.record, control);
         Ok(())
+    }
+
+    /// Accounts for waiting by spinning, which is no work: begins it or ends it.
+    pub(super) fn spin(&mut self, begins: bool) {
+        if begins && self.spinning_from.is_none() {
+            self.spinning_from = Some(clock::thread_cpu_ns());
+        } else if !begins && let Some(from_ns) = self.spinning_from.take() {
+            self.spun_ns += clock::thread_cpu_ns().saturating_sub(from_ns);
+        }
     }
 
     /// Sends what is due on free connections.
@@ -266,8 +277,8 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
         Ok(true)
     }
 
-    /// Waits, or only looks, and acts on what came. Says how many events there were.
-    fn poll(&mut self, events: &mut [epoll::Event], sleeps: bool) -> Result<usize, Errno> {
+    /// Waits, or only looks, and acts on what came.
+    fn poll(&mut self, events: &mut [epoll::Event], sleeps: bool) -> Result<(), Errno> {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let limit = if sleeps { None } else { Some(&now) };
         let count = match epoll::wait(&self.epoll, &mut *events, limit) {
@@ -275,6 +286,9 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
             Err(Errno::INTR) => 0,
             Err(error) => return Err(error),
         };
+        if count > 0 {
+            self.spin(false);
+        }
         for event in &events[..count] {
             let (flags, data) = (event.flags, event.data);
             let data = data.u64();
@@ -282,7 +296,7 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
                 self.handle(data as u32, (data >> 32) as u32, flags);
             }
         }
-        Ok(count)
+        Ok(())
     }
 
     /// The record, when the window closed, and the time spent spinning.

@@ -1,6 +1,8 @@
 //! HTTP/1.1: requests built once, answers parsed as they come; one in flight on a connection.
 
 mod chunked;
+#[cfg(test)]
+mod fuzz;
 pub mod request;
 pub mod response;
 #[cfg(test)]
