@@ -14,7 +14,7 @@ pub mod recorder;
 pub mod schedule;
 pub mod target;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod tls;
 pub mod wire;
 

@@ -16,6 +16,8 @@ pub struct Outcome {
     pub record: Recorder,
     pub address: SocketAddr,
     pub elapsed_s: f64,
+    /// From the start to the last answer or failure, the drain included.
+    pub answering_s: f64,
     pub generator: Generator,
 }
 
@@ -58,6 +60,7 @@ impl Outcome {
         Outcome {
             address,
             elapsed_s: seconds(last_ns.saturating_sub(ran.start_ns).into()),
+            answering_s: seconds(ran.record.last_end_ns.saturating_sub(ran.start_ns).into()),
             generator: Generator {
                 cpu_s: sum(|one| one.cpu_ns),
                 spun_s: sum(|one| one.spun_ns),

@@ -4,6 +4,7 @@ use model::Instrument;
 
 pub mod cmd;
 pub mod guard;
+pub mod load;
 pub mod shell;
 
-pub static ALL: &[&dyn Instrument] = &[&cmd::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] = &[&cmd::INSTRUMENT, &load::INSTRUMENT];

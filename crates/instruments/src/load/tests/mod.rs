@@ -4,7 +4,7 @@
 mod closed;
 mod faults;
 mod open;
-mod server;
+pub(crate) mod server;
 mod tls;
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::{Control, Load, Outcome, run};
 use server::{Server, Then, send};
 
-const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
+pub(crate) const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
 
 /// A closed loop of so many requests on so many connections; patient, since the machine may be busy.
 fn requests(server: &Server, requests: u64, connections: usize) -> Load {
