@@ -31,7 +31,9 @@ pub(super) const LINGER_NS: u64 = 100_000_000;
 pub(super) const REST_NS: u64 = 10_000_000;
 /// Connections that are set up at the same time before the start; more would overrun a server's queue.
 const CONNECTING: usize = 64;
+/// Events of one poll. An open loop looks at its schedule after a few, so that a burst of answers delays no send.
 const EVENTS: usize = 512;
+const EVENTS_OPEN: usize = 16;
 /// The timer's place among the connections' numbers.
 const TIMER: u64 = u64::MAX;
 pub(super) const BUFFER: usize = 128 << 10;
@@ -111,7 +113,7 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
     /// Sets up the connections ahead of the start. One that fails is tried again, and counted, by its first request.
     pub fn connect_ahead(&mut self, control: &Control) -> Result<(), Errno> {
         let limit_ns = clock::now_ns().saturating_add(self.rules.timeout_ns);
-        let mut events = no_events();
+        let mut events = no_events(EVENTS);
         let (mut next, total) = (0, if self.rules.keepalive { self.slots.len() } else { 0 });
         loop {
             let connecting = self.slots[..next].iter().filter(|slot| slot.state == State::Connecting).count();
@@ -142,7 +144,7 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
         self.window_end_ns = self.rules.duration_ns.map_or(u64::MAX, |span| start_ns.saturating_add(span));
         self.source.begin(start_ns, self.window_end_ns);
         clock::sleep_until(start_ns);
-        let mut events = no_events();
+        let mut events = no_events(if self.source.is_closed() { EVENTS } else { EVENTS_OPEN });
         let mut now_ns = clock::now_ns();
         let mut tick_ns = now_ns + TICK_NS;
         loop {
@@ -310,9 +312,9 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
     }
 }
 
-fn no_events() -> Box<[epoll::Event]> {
+fn no_events(count: usize) -> Box<[epoll::Event]> {
     let none = epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) };
-    vec![none; EVENTS].into_boxed_slice()
+    vec![none; count].into_boxed_slice()
 }
 
 impl Control {

@@ -151,9 +151,17 @@ fn a_duration_and_a_stop_end_a_load() {
         while control.good.load(Ordering::SeqCst) == 0 {
             std::thread::yield_now();
         }
+        control.ask();
+        let so_far = loop {
+            match control.answer(load.threads) {
+                Some(times) => break times.count(),
+                None => std::thread::yield_now(),
+            }
+        };
         control.stop.store(true, Ordering::SeqCst);
         let outcome = running.join().unwrap();
         adds_up(&outcome);
+        assert!(so_far > 0 && so_far <= outcome.requests());
         assert!(outcome.elapsed_s < 500.0 && outcome.record.failures.total() == 0);
     });
 }
