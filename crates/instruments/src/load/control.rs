@@ -35,7 +35,7 @@ impl Control {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for the response times so far. Each thread spends some tens of microseconds on it, so ask about once a second.
+    /// Asks for the response times so far. Each thread spends some tens of microseconds on it: ask about once a second.
     pub fn ask(&self) {
         let mut answers = self.answers();
         answers.question += 1;

@@ -1,7 +1,8 @@
 //! The load engine: schedule x connection x recorder.
 //!
-//! Requests go out when the schedule says, or one after the other on each connection of a closed loop; each is timed from
-//! its intended and from its actual start, and failed ones are in the same record. Nothing is printed or stored here.
+//! Requests go out when the schedule says, or one after the other on each connection of a closed loop; each is timed
+//! from its intended and from its actual start, and failed ones are in the same record. Nothing is printed or
+//! stored here.
 
 pub mod connection;
 pub mod control;

@@ -1,6 +1,7 @@
 //! What a load gave: counts, rates, times, and what the generator itself used.
 //!
-//! `elapsed` is the window: the given duration, or from the start to the last answer where a number of requests was given.
+//! `elapsed` is the window: the given duration, or from the start to the last answer where a number of requests was
+//! given.
 //! `throughput` counts good answers that were complete within it; the drain after it adds to the counts and times only.
 
 use std::net::SocketAddr;

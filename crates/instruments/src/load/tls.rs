@@ -54,7 +54,7 @@ fn authorities(options: &Options) -> Result<RootCertStore, String> {
     if store.is_empty() {
         let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
         return Err(format!(
-            "this system has no certificate authorities{why}: install ca-certificates, or name a PEM file, or check nothing"
+            "this system has no certificate authorities{why}: install ca-certificates, name a file, or check nothing"
         ));
     }
     Ok(store)

@@ -234,7 +234,7 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
                 Err(kind) => return Read::Failed(kind),
             };
             self.record.received_bytes += got as u64;
-            match self.protocol.feed(reply, &buffer[..got]) {
+            match self.protocol.feed(&mut self.memo, reply, &buffer[..got]) {
                 Err(kind) => return Read::Failed(kind),
                 Ok(Step::Done { used }) if used < got => return Read::Failed(Failure::BadResponse),
                 // A short read has taken all that was there, so that a hang-up leaves only the end to read.

@@ -130,7 +130,8 @@ mod tests {
 
     #[test]
     fn bodies_end_where_they_should() {
-        let coded = b"4;name=\"v\"\r\nWiki\r\n00006\r\npedia \r\nE \r\nin \r\n\r\nchunks.\r\n0\r\nA: b\r\nC: d\r\n\r\n+++";
+        let coded =
+            b"4;name=\"v\"\r\nWiki\r\n00006\r\npedia \r\nE \r\nin \r\n\r\nchunks.\r\n0\r\nA: b\r\nC: d\r\n\r\n+++";
         let (body, end) = undo(coded).unwrap();
         assert_eq!(body, b"Wikipedia in \r\n\r\nchunks.");
         assert_eq!(end, Some(coded.len() - 3));

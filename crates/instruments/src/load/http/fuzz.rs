@@ -13,7 +13,8 @@ const ANSWERS: [&[u8]; 6] = [
     b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 20:00:00 GMT\r\nContent-Type: image/gif\r\n\
       Content-Length: 43\r\nLast-Modified: Sat, 21 Nov 2026 19:00:00 GMT\r\nConnection: keep-alive\r\nETag: \"5\"\r\n\
       Accept-Ranges: bytes\r\n\r\nGIF89a012345678901234567890123456789012345;",
-    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1a;x=y\r\nabcdefghijklmnopqrstuvwxyz\r\n3\r\nabc\r\n0\r\nT: u\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1a;x=y\r\nabcdefghijklmnopqrstuvwxyz\r\n3\r\nabc\r\n\
+      0\r\nT: u\r\n\r\n",
     b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
     b"HTTP/1.0 200 OK\nServer: old\n\nuntil the end",
     b"HTTP/1.1 304 Not Modified\r\nETag: \"5\"\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno",

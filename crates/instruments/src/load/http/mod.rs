@@ -11,7 +11,7 @@ mod tests;
 use super::connection::{Answer, Protocol, Step};
 use super::failure::Failure;
 use request::Expected;
-use response::{Asked, Reply};
+use response::{Asked, Memo, Reply};
 
 /// One prepared request.
 #[derive(Clone, Debug)]
@@ -49,6 +49,7 @@ impl Http {
 
 impl Protocol for Http {
     type Reply = Reply;
+    type Memo = Memo;
 
     fn requests(&self) -> u32 {
         u32::try_from(self.requests.len()).unwrap_or(u32::MAX)
@@ -62,8 +63,8 @@ impl Protocol for Http {
         reply.begin(self.prepared(which).map(|prepared| prepared.asked).unwrap_or_default());
     }
 
-    fn feed(&self, reply: &mut Reply, bytes: &[u8]) -> Result<Step, Failure> {
-        reply.feed(bytes)
+    fn feed(&self, memo: &mut Memo, reply: &mut Reply, bytes: &[u8]) -> Result<Step, Failure> {
+        reply.feed(memo, bytes)
     }
 
     fn end(&self, reply: &Reply) -> Result<(), Failure> {

@@ -1,9 +1,9 @@
 //! An incremental parser of HTTP/1 responses: a function of bytes, in any pieces.
 //!
 //! It finds the end of one answer to one request (RFC 9112, section 6.3), counts the bytes of its body after chunked
-//! coding, and on request takes their CRC-32C. Interim (1xx) answers are skipped. It is strict where leniency would hide
-//! a broken server: a second, different length, a length beside chunked coding, junk around chunks are errors. Content
-//! coding is not undone. It keeps no body.
+//! coding, and on request takes their CRC-32C. Interim (1xx) answers are skipped. It is strict where leniency would
+//! hide a broken server: a second, different length, a length beside chunked coding, junk around chunks are errors.
+//! Content coding is not undone. It keeps no body.
 
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
@@ -75,6 +75,29 @@ struct Head {
     coded: bool,
 }
 
+/// The last head that came in one piece. Most servers send the same one again, but for its date.
+#[derive(Clone, Debug, Default)]
+pub struct Memo {
+    bytes: Vec<u8>,
+    head: Option<Head>,
+}
+
+impl Memo {
+    /// What these bytes begin with, if it is that head: the same bytes mean the same.
+    #[inline]
+    fn known(&self, bytes: &[u8]) -> Option<(Head, usize)> {
+        self.head.filter(|_| bytes.starts_with(&self.bytes)).map(|head| (head, self.bytes.len()))
+    }
+
+    fn keep(&mut self, bytes: &[u8], head: Head) {
+        self.bytes.clear();
+        self.head = (bytes.len() <= KEPT_CAPACITY).then_some(head);
+        if self.head.is_some() {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+}
+
 impl Reply {
     /// Forgets the last answer; the next bytes answer a new request.
     #[inline]
@@ -123,10 +146,10 @@ impl Reply {
 
     /// Takes the next bytes. `Done` says how many of them belong to this answer.
     #[inline]
-    pub fn feed(&mut self, bytes: &[u8]) -> Result<Step, Failure> {
+    pub fn feed(&mut self, memo: &mut Memo, bytes: &[u8]) -> Result<Step, Failure> {
         let mut used = 0;
         while self.phase == Phase::Head {
-            let Some(end) = self.head(&bytes[used..])? else { return Ok(Step::More) };
+            let Some(end) = self.head(memo, &bytes[used..])? else { return Ok(Step::More) };
             used += end;
             if self.phase == Phase::Length(0) {
                 return Ok(Step::Done { used });
@@ -179,11 +202,16 @@ impl Reply {
 
     /// Looks for the end of a head; says how many of the bytes belong to it, and sets the next phase.
     #[inline]
-    fn head(&mut self, bytes: &[u8]) -> Result<Option<usize>, Failure> {
+    fn head(&mut self, memo: &mut Memo, bytes: &[u8]) -> Result<Option<usize>, Failure> {
         if self.partial.is_empty() {
+            if let Some((head, end)) = memo.known(bytes) {
+                self.enter_body(head)?;
+                return Ok(Some(end));
+            }
             let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
             match parse(bytes, &mut headers) {
                 Parsed::Head(head, end) if end <= MAX_HEAD => {
+                    memo.keep(&bytes[..end], head);
                     self.enter_body(head)?;
                     return Ok(Some(end));
                 }
@@ -346,7 +374,7 @@ pub type Seen = (u16, u64, Option<u32>, usize);
 /// Gives each answer, then how the stream ended.
 pub fn read_all(bytes: &[u8], asked: Asked, cuts: &[usize]) -> (Vec<Seen>, Result<(), Failure>) {
     let mut answers = Vec::new();
-    let mut reply = Reply::default();
+    let (mut memo, mut reply) = (Memo::default(), Reply::default());
     reply.begin(asked);
     let (mut at, mut taken, mut cut) = (0, 0, 0);
     while at < bytes.len() {
@@ -354,7 +382,7 @@ pub fn read_all(bytes: &[u8], asked: Asked, cuts: &[usize]) -> (Vec<Seen>, Resul
             cut += 1;
         }
         let until = cuts.get(cut).copied().unwrap_or(bytes.len()).min(bytes.len());
-        match reply.feed(&bytes[at..until]) {
+        match reply.feed(&mut memo, &bytes[at..until]) {
             Ok(Step::More) => {
                 taken += until - at;
                 at = until;

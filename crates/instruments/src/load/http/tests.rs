@@ -52,10 +52,22 @@ fn the_checksum_is_of_the_body_alone() {
     let asked = Asked { head: false, checksum: true };
     // The published check value of CRC-32C.
     let plain = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n123456789";
-    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n1234\r\n5;x\r\n56789\r\n0\r\nA: b\r\n\r\n";
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n1234\r\n5;x\r\n\
+        56789\r\n0\r\nA: b\r\n\r\n";
     for bytes in [&plain[..], chunked] {
         assert_eq!(read_all(bytes, asked, &[]), (vec![(200, 9, Some(0xe306_9283), bytes.len())], Ok(())));
     }
+}
+
+#[test]
+fn a_head_that_is_known_is_read_as_before() {
+    let one = "HTTP/1.1 200 OK\r\nDate: 1\r\nContent-Length: 3\r\n\r\nabc";
+    let other = "HTTP/1.1 200 OK\r\nDate: 1\r\nContent-Length: 30\r\n\r\n012345678901234567890123456789";
+    let more = "HTTP/1.1 404 No\r\nDate: 1\r\nContent-Length: 3\r\n\r\nabc";
+    let (answers, end) = read(&[one, one, other, one, more, one].concat());
+    let seen: Vec<_> = answers.iter().map(|&(status, body, ..)| (status, body)).collect();
+    assert_eq!(seen, [(200, 3), (200, 3), (200, 30), (200, 3), (404, 3), (200, 3)]);
+    assert_eq!(end, Ok(()));
 }
 
 #[test]
