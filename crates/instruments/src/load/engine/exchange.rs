@@ -25,6 +25,8 @@ enum Read {
     Failed(Failure),
 }
 
+/// How often a wire that holds bytes back is asked before others have their turn.
+const ROUNDS: u32 = 16;
 const ENDED: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFlags::ERR);
 
 impl<P: Protocol, W: Wire> Lane<'_, P, W> {
@@ -220,7 +222,9 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
 
     fn read_answer(&mut self, index: u32, buffer: &mut [u8], hung_up: bool) -> Read {
         let slot = &mut self.slots[index as usize];
+        let mut round = 0;
         loop {
+            round += 1;
             let Slot { fd: Some(fd), wire: Some(wire), reply, .. } = slot else {
                 return Read::Failed(Failure::Reset);
             };
@@ -241,8 +245,11 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
                 Ok(Step::Done { .. }) => {
                     return Read::Done { ended: hung_up && !W::BUFFERS && got < buffer.len() };
                 }
-                // The poll tells again of what is still in the socket, but not of what a wire holds back.
-                Ok(Step::More) if !W::BUFFERS => return Read::Pending,
+                // The poll tells again of what is still in the socket, but not of what a wire holds back; after a
+                // short read it holds nothing.
+                Ok(Step::More) if !W::BUFFERS || round >= ROUNDS && got < buffer.len() => {
+                    return Read::Pending;
+                }
                 Ok(Step::More) => {}
             }
         }

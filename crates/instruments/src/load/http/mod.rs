@@ -32,11 +32,11 @@ impl Http {
     /// Builds the bytes of each request, in the order of `paths`.
     pub fn new(origin: &request::Origin, paths: &[request::Wanted]) -> Result<Http, String> {
         let build = |wanted: &request::Wanted| {
-            Ok(Prepared {
-                bytes: origin.bytes(wanted)?.into(),
-                asked: Asked { head: origin.method == "HEAD", checksum: wanted.expected.crc32c.is_some() },
-                expected: wanted.expected,
-            })
+            let head = origin.method == "HEAD";
+            // An answer to HEAD has no body to check.
+            let expected = if head { Expected::default() } else { wanted.expected };
+            let asked = Asked { head, checksum: expected.crc32c.is_some() };
+            Ok(Prepared { bytes: origin.bytes(wanted)?.into(), asked, expected })
         };
         let requests = paths.iter().map(build).collect::<Result<Box<[_]>, String>>()?;
         Ok(Http { requests, keepalive: origin.keepalive })
