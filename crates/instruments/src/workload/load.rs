@@ -189,7 +189,7 @@ fn describe(setup: &Setup) -> Result<Load, Unfit> {
         _ => Schedule::Closed,
     };
     load.duration =
-        Some(if setup.size == Size::Smoke { Duration::from_millis(50) } else { seconds("duration")? });
+        Some(if setup.size == Size::Smoke { Duration::from_millis(500) } else { seconds("duration")? });
     load.timeout = seconds("timeout")?;
     load.drain = load.timeout;
     load.keepalive = text("keepalive") != "off";
@@ -333,8 +333,8 @@ mod tests {
             let shown = sheet.values.contains_key(metric.name) || sheet.counts.contains_key(metric.name);
             assert!(shown || metric.name == "failed", "{}", metric.name);
         }
-        // 1000 a second for 50 ms.
-        assert_eq!(sheet.counts, BTreeMap::from([("response-times", 50), ("service-times", 50)]));
+        // 1000 a second for half a second.
+        assert_eq!(sheet.counts, BTreeMap::from([("response-times", 500), ("service-times", 500)]));
         let closed = take(&format!("url={url};connections=2;timeout=60")).unwrap();
         assert!(!closed.values.contains_key("late-p99") && closed.values["throughput"] > 0.0);
     }
@@ -348,8 +348,8 @@ mod tests {
         });
         let sheet =
             take(&format!("url={};connections=1;arrivals=constant;timeout=60", server.url("/"))).unwrap();
-        assert_eq!(sheet.values["failed;kind=status_5xx"], 25.0);
-        assert_eq!(sheet.notes, ["25 of 50 requests failed: 25 status_5xx"]);
+        assert_eq!(sheet.values["failed;kind=status_5xx"], 250.0);
+        assert_eq!(sheet.notes, ["250 of 500 requests failed: 250 status_5xx"]);
         let broken = Server::fixed("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", Then::Keep);
         let fault = take(&format!("url={};connections=1;timeout=60", broken.url("/"))).err().unwrap();
         assert!(fault.0.starts_with("no good answer: ") && fault.0.contains("status_4xx"), "{fault}");

@@ -49,16 +49,18 @@ fn what_finds_no_connection_in_time_is_unsent_at_its_age() {
     let server = Server::fixed("", Then::Hang);
     let mut load = requests(&server, 1, 1);
     load.requests = None;
-    load.duration = Some(Duration::from_millis(100));
-    load.timeout = Duration::from_millis(400);
+    load.duration = Some(Duration::from_secs(1));
+    load.timeout = Duration::from_millis(1200);
     load.drain = Duration::from_millis(0);
-    load.schedule = Schedule::Constant { rate: 1000.0 };
+    load.schedule = Schedule::Constant { rate: 100.0 };
     let outcome = go(&load);
     let of = |kind| outcome.record.failures.of(kind);
     assert_eq!((outcome.record.good, of(Failure::Timeout) + of(Failure::Unsent)), (0, 100));
     // The first hangs until after the window, so that it is the only one sent.
     assert_eq!(of(Failure::Timeout), 1);
-    assert!(outcome.record.response().sum_ns() >= 99 * 300_000_000);
+    // Request k is due at 10 k ms and told of at 1200 ms at the earliest.
+    let least_ms: u128 = (1..100u128).map(|k| 1200 - 10 * k).sum();
+    assert!(outcome.record.response().sum_ns() >= least_ms * 1_000_000);
     assert_eq!(outcome.throughput(), Some(0.0));
 }
 
