@@ -5,6 +5,7 @@
 pub mod bench;
 pub mod facts;
 pub mod inventory;
+pub mod load;
 pub mod telemetry;
 pub mod workload;
 

@@ -9,6 +9,7 @@ pub enum Family {
     Cpu,
     Memory,
     Disk,
+    Web,
     Machine,
     Telemetry,
     Inventory,
@@ -16,10 +17,11 @@ pub enum Family {
 }
 
 impl Family {
-    pub const ALL: [Family; 7] = [
+    pub const ALL: [Family; 8] = [
         Family::Cpu,
         Family::Memory,
         Family::Disk,
+        Family::Web,
         Family::Machine,
         Family::Telemetry,
         Family::Inventory,
@@ -32,6 +34,7 @@ impl Family {
             Family::Cpu => "cpu",
             Family::Memory => "memory",
             Family::Disk => "disk",
+            Family::Web => "web",
             Family::Machine => "machine",
             Family::Telemetry => "telemetry",
             Family::Inventory => "inventory",
@@ -44,7 +47,7 @@ impl Family {
     pub const fn assumed_floor(self) -> f64 {
         match self {
             Family::Cpu | Family::Machine | Family::Inventory | Family::Telemetry => 0.05,
-            Family::Memory | Family::User => 0.10,
+            Family::Memory | Family::Web | Family::User => 0.10,
             Family::Disk => 0.20,
         }
     }
@@ -70,6 +73,7 @@ pub enum Need {
     Directory,
     Peer,
     Command,
+    Server,
 }
 
 impl Need {
@@ -80,6 +84,7 @@ impl Need {
             Need::Directory => "directory",
             Need::Peer => "peer",
             Need::Command => "command",
+            Need::Server => "server",
         }
     }
 }

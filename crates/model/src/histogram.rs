@@ -31,10 +31,15 @@ impl Default for Histogram {
 
 impl Histogram {
     pub fn record(&mut self, ns: u64) {
+        self.record_n(ns, 1);
+    }
+
+    /// The same value `count` times.
+    pub fn record_n(&mut self, ns: u64, count: u64) {
         if ns > HIGHEST_NS {
-            self.saturated = self.saturated.saturating_add(1);
+            self.saturated = self.saturated.saturating_add(count);
         }
-        self.inner.saturating_record(ns.clamp(1, HIGHEST_NS));
+        self.inner.saturating_record_n(ns.clamp(1, HIGHEST_NS), count);
     }
 
     pub fn merge(&mut self, other: &Histogram) -> Result<(), HistogramError> {
@@ -120,6 +125,14 @@ mod tests {
             prop_assert_eq!(back.count(), values.len() as u64);
             prop_assert_eq!(back.saturated(), values.iter().filter(|&&v| v > HIGHEST_NS).count() as u64);
             prop_assert_eq!(back.quantile_ns(0.5), histogram.quantile_ns(0.5));
+        }
+
+        #[test]
+        fn many_at_once_are_as_many_one_by_one(value in any::<u64>(), count in 0u64..40) {
+            let (mut once, mut each) = (Histogram::default(), Histogram::default());
+            once.record_n(value, count);
+            (0..count).for_each(|_| each.record(value));
+            prop_assert_eq!(once, each);
         }
 
         #[test]

@@ -1,0 +1,130 @@
+//! What the caller may see and do while a load runs.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::recorder::{Counts, Recorder};
+use model::Histogram;
+
+/// Shared with the running threads. The counters lag by up to a twentieth of a second.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set it to end the load: nothing more is sent, what is in flight is waited for.
+    pub stop: AtomicBool,
+    /// Set once all connections stand and the clock runs.
+    pub started: AtomicBool,
+    pub good: AtomicU64,
+    pub failed: AtomicU64,
+    pub received_bytes: AtomicU64,
+    /// The number of the last question; the threads compare it without the lock.
+    asked: AtomicU64,
+    answers: Mutex<Answers>,
+}
+
+/// The threads' response times, added up as they answer one question.
+#[derive(Debug, Default)]
+struct Answers {
+    question: u64,
+    threads: usize,
+    response: Option<Counts>,
+}
+
+impl Control {
+    fn answers(&self) -> MutexGuard<'_, Answers> {
+        // Sums are whole between two calls, so that a panic elsewhere leaves them usable.
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks for the response times so far. Each thread spends some tens of microseconds on it: ask about once a second.
+    pub fn ask(&self) {
+        let mut answers = self.answers();
+        answers.question += 1;
+        answers.threads = 0;
+        answers.response = None;
+        self.asked.store(answers.question, Ordering::Relaxed);
+    }
+
+    /// What was asked for, once all of the load's threads have answered; each answer is given once.
+    #[must_use]
+    pub fn answer(&self, threads: usize) -> Option<Histogram> {
+        let mut answers = self.answers();
+        if answers.threads < threads {
+            return None;
+        }
+        answers.response.take().map(|response| response.histogram())
+    }
+}
+
+/// What a thread has told so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shown {
+    good: u64,
+    failed: u64,
+    received_bytes: u64,
+    question: u64,
+}
+
+impl Shown {
+    pub(super) fn tell(&mut self, record: &Recorder, control: &Control) {
+        let add = |to: &AtomicU64, shown: &mut u64, now: u64| {
+            to.fetch_add(now - *shown, Ordering::Relaxed);
+            *shown = now;
+        };
+        add(&control.good, &mut self.good, record.good);
+        add(&control.failed, &mut self.failed, record.failures.total());
+        add(&control.received_bytes, &mut self.received_bytes, record.received_bytes);
+        if control.asked.load(Ordering::Relaxed) != self.question {
+            self.answer(record, control);
+        }
+    }
+
+    fn answer(&mut self, record: &Recorder, control: &Control) {
+        let response = record.response();
+        let mut answers = control.answers();
+        // The lock decides which question it is: a newer one may have come meanwhile.
+        if answers.question == self.question {
+            return;
+        }
+        self.question = answers.question;
+        answers.threads += 1;
+        match &mut answers.response {
+            Some(all) => all.merge(&response),
+            none => *none = Some(response),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorder(values: &[u64]) -> Recorder {
+        let mut recorder = Recorder::default();
+        values.iter().for_each(|&age_ns| recorder.unsent(0, age_ns));
+        recorder
+    }
+
+    #[test]
+    fn each_thread_answers_each_question_once() {
+        let control = Control::default();
+        let (first, second) = (recorder(&[1, 2]), recorder(&[5]));
+        let (mut one, mut two) = (Shown::default(), Shown::default());
+        one.tell(&first, &control);
+        assert_eq!(control.answer(1), None);
+        control.ask();
+        one.tell(&first, &control);
+        one.tell(&first, &control);
+        assert_eq!(control.answer(2), None);
+        two.tell(&second, &control);
+        assert_eq!(control.answer(2).unwrap().count(), 3);
+        assert_eq!(control.answer(2), None);
+        control.ask();
+        one.tell(&first, &control);
+        // A new question before all have answered the old one: nothing of the old one stays.
+        control.ask();
+        two.tell(&second, &control);
+        one.tell(&first, &control);
+        assert_eq!(control.answer(2).unwrap().count(), 3);
+        assert_eq!(control.failed.load(Ordering::SeqCst), 3);
+    }
+}

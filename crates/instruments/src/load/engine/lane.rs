@@ -1,0 +1,326 @@
+//! One generator thread: waits for what comes first, an answer or a time, and acts on it.
+//!
+//! Each thread has its own epoll, timer, connections, schedule and recorder, and shares nothing but the flag that stops
+//! it and the counters of progress, which it touches twenty times a second.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering;
+
+use rustix::event::epoll;
+use rustix::io::Errno;
+use rustix::time::Timespec;
+
+use super::slots::{Order, Slot, State};
+use super::source::Source;
+use super::timer::Timer;
+use crate::load::connection::Protocol;
+use crate::load::control::{Control, Shown};
+use crate::load::recorder::Recorder;
+use crate::load::wire::Wire;
+use sys::clock;
+
+/// How long before a due time a thread with a core of its own stops sleeping and spins.
+const SPIN_NS: u64 = 50_000;
+/// How often the thread looks at what is not urgent.
+const TICK_NS: u64 = 50_000_000;
+/// How long a connection that is to be closed waits for the server to do so.
+pub(super) const LINGER_NS: u64 = 100_000_000;
+/// How long a closed loop leaves a connection that could not be made.
+pub(super) const REST_NS: u64 = 10_000_000;
+/// Connections that are set up at the same time before the start; more would overrun a server's queue.
+const CONNECTING: usize = 64;
+/// Events of one poll. An open loop looks at its schedule after a few, so that a burst of answers delays no send.
+const EVENTS: usize = 512;
+const EVENTS_OPEN: usize = 16;
+/// The timer's place among the connections' numbers.
+const TIMER: u64 = u64::MAX;
+pub(super) const BUFFER: usize = 128 << 10;
+
+/// What all threads of a load have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    pub address: SocketAddr,
+    pub timeout_ns: u64,
+    pub drain_ns: u64,
+    /// `None`: until the requests are used up.
+    pub duration_ns: Option<u64>,
+    pub keepalive: bool,
+    pub spin: bool,
+}
+
+pub struct Lane<'a, P: Protocol, W: Wire> {
+    pub(super) protocol: &'a P,
+    pub(super) wires: &'a W::Shared,
+    pub(super) rules: Rules,
+    pub(super) epoll: OwnedFd,
+    timer: Timer,
+    pub(super) slots: Vec<Slot<P::Reply, W>>,
+    pub(super) order: Order,
+    pub(super) source: Source,
+    /// Connections that wait for a request, the longest-waiting first.
+    pub(super) free: VecDeque<u32>,
+    /// Connections that failed and may go on at once.
+    pub(super) failed: VecDeque<u32>,
+    /// Those that may go on later, and those that wait for the server to close; each with its time.
+    pub(super) resting: VecDeque<(u64, u32)>,
+    pub(super) lingering: VecDeque<(u64, u32, u32)>,
+    pub(super) record: Recorder,
+    pub(super) memo: P::Memo,
+    pub(super) buffer: Box<[u8]>,
+    pub(super) window_end_ns: u64,
+    spun_ns: u64,
+    /// The thread's CPU time when it began to spin.
+    spinning_from: Option<u64>,
+    shown: Shown,
+}
+
+impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
+    pub fn new(
+        protocol: &'a P,
+        wires: &'a W::Shared,
+        rules: Rules,
+        connections: usize,
+        source: Source,
+    ) -> Result<Lane<'a, P, W>, Errno> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let timer = Timer::new()?;
+        // Edge-triggered: each expiry is told once, and nobody has to read the timer.
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        epoll::add(&epoll, timer.fd(), epoll::EventData::new_u64(TIMER), flags)?;
+        Ok(Lane {
+            protocol,
+            wires,
+            rules,
+            epoll,
+            timer,
+            slots: std::iter::repeat_with(Slot::default).take(connections).collect(),
+            order: Order::new(connections),
+            source,
+            free: VecDeque::with_capacity(connections + 1),
+            failed: VecDeque::with_capacity(connections + 1),
+            resting: VecDeque::with_capacity(connections + 1),
+            lingering: VecDeque::with_capacity(connections + 1),
+            record: Recorder::default(),
+            memo: P::Memo::default(),
+            buffer: vec![0; BUFFER].into_boxed_slice(),
+            window_end_ns: u64::MAX,
+            spun_ns: 0,
+            spinning_from: None,
+            shown: Shown::default(),
+        })
+    }
+
+    /// Sets up the connections ahead of the start. One that fails is tried again, and counted, by its first request.
+    pub fn connect_ahead(&mut self, control: &Control) -> Result<(), Errno> {
+        let limit_ns = clock::now_ns().saturating_add(self.rules.timeout_ns);
+        let mut events = no_events(EVENTS);
+        let (mut next, total) = (0, if self.rules.keepalive { self.slots.len() } else { 0 });
+        loop {
+            let connecting = self.slots[..next].iter().filter(|slot| slot.state == State::Connecting).count();
+            let room = CONNECTING.saturating_sub(connecting).min(total - next);
+            for index in next..next + room {
+                self.connect(index as u32);
+            }
+            next += room;
+            let now_ns = clock::now_ns();
+            if next == total && (connecting == 0 && room == 0) || now_ns >= limit_ns || control.is_stopped() {
+                break;
+            }
+            self.timer.wake_by(limit_ns.min(now_ns + TICK_NS), now_ns)?;
+            self.poll(&mut events, true)?;
+        }
+        for index in 0..self.slots.len() {
+            if self.slots[index].state == State::Connecting {
+                self.close(index as u32);
+            }
+            self.free.push_back(index as u32);
+        }
+        self.failed.clear();
+        Ok(())
+    }
+
+    /// Carries out the load from `start_ns` on, to the end of what was in flight.
+    pub fn run(&mut self, start_ns: u64, control: &Control) -> Result<(), Errno> {
+        self.window_end_ns = self.rules.duration_ns.map_or(u64::MAX, |span| start_ns.saturating_add(span));
+        self.source.begin(start_ns, self.window_end_ns);
+        clock::sleep_until(start_ns);
+        let mut events = no_events(if self.source.is_closed() { EVENTS } else { EVENTS_OPEN });
+        let mut now_ns = clock::now_ns();
+        let mut tick_ns = now_ns + TICK_NS;
+        loop {
+            self.dispatch(now_ns);
+            self.expire(now_ns);
+            if now_ns >= tick_ns {
+                tick_ns = now_ns + TICK_NS;
+                self.shown.tell(&self.record, control);
+                if control.is_stopped() {
+                    self.source.cut(now_ns);
+                    self.window_end_ns = self.window_end_ns.min(now_ns);
+                }
+            }
+            if self.is_over(now_ns) {
+                break;
+            }
+            let sleeps = self.prepare_wait(now_ns, tick_ns)?;
+            self.spin(!sleeps);
+            self.poll(&mut events, sleeps)?;
+            now_ns = clock::now_ns();
+        }
+        self.spin(false);
+        // What was due in the window and found no connection.
+        let mut last_ns = now_ns;
+        while let Some(due) = self.source.take(u64::MAX) {
+            last_ns = last_ns.max(clock::now_ns());
+            self.record.unsent(due.intended_ns.unwrap_or(last_ns), last_ns);
+        }
+        self.shown.tell(&self.record, control);
+        Ok(())
+    }
+
+    /// Accounts for waiting by spinning, which is no work: begins it or ends it.
+    pub(super) fn spin(&mut self, begins: bool) {
+        if begins && self.spinning_from.is_none() {
+            self.spinning_from = Some(clock::thread_cpu_ns());
+        } else if !begins && let Some(from_ns) = self.spinning_from.take() {
+            self.spun_ns += clock::thread_cpu_ns().saturating_sub(from_ns);
+        }
+    }
+
+    /// Sends what is due on free connections.
+    fn dispatch(&mut self, now_ns: u64) {
+        for _ in 0..self.failed.len() {
+            if let Some(index) = self.failed.pop_front() {
+                self.release(index, now_ns);
+            }
+        }
+        if !self.may_send(now_ns) {
+            return;
+        }
+        while let Some(&index) = self.free.front() {
+            let Some(due) = self.source.take(now_ns) else { break };
+            self.free.pop_front();
+            self.start(index, due, 0);
+        }
+    }
+
+    /// Requests that wait for a connection are sent during the drain too, but not for ever.
+    pub(super) fn may_send(&self, now_ns: u64) -> bool {
+        now_ns < self.window_end_ns.saturating_add(self.rules.drain_ns)
+    }
+
+    /// Ends requests that took too long, and lets connections go on whose time has come.
+    fn expire(&mut self, now_ns: u64) {
+        while let Some(index) = self.order.first() {
+            let started_ns = self.slots[index as usize].times.started_ns;
+            if started_ns.saturating_add(self.rules.timeout_ns) > now_ns {
+                break;
+            }
+            self.fail(index, crate::load::failure::Failure::Timeout);
+        }
+        while let Some(&(at_ns, index)) = self.resting.front() {
+            if at_ns > now_ns {
+                break;
+            }
+            self.resting.pop_front();
+            self.release(index, now_ns);
+        }
+        while let Some(&(at_ns, index, generation)) = self.lingering.front() {
+            let slot = &self.slots[index as usize];
+            let is_here = slot.state == State::Lingering && slot.generation == generation;
+            if is_here && at_ns > now_ns {
+                break;
+            }
+            self.lingering.pop_front();
+            if is_here {
+                self.close(index);
+                self.release(index, now_ns);
+            }
+        }
+    }
+
+    fn is_over(&mut self, now_ns: u64) -> bool {
+        if self.order.len() > 0 || !self.failed.is_empty() {
+            return false;
+        }
+        if self.source.is_closed() {
+            return !self.source.goes_on(now_ns);
+        }
+        !self.may_send(now_ns) || self.source.next_ns().is_none()
+    }
+
+    /// Sets the timer to what comes first; false when that is so near that sleeping would be late.
+    fn prepare_wait(&mut self, now_ns: u64, tick_ns: u64) -> Result<bool, Errno> {
+        let mut wake_ns = tick_ns;
+        if let Some(index) = self.order.first() {
+            let started_ns = self.slots[index as usize].times.started_ns;
+            wake_ns = wake_ns.min(started_ns.saturating_add(self.rules.timeout_ns));
+        }
+        if let Some(&(at_ns, _)) = self.resting.front() {
+            wake_ns = wake_ns.min(at_ns);
+        }
+        if let Some(&(at_ns, ..)) = self.lingering.front() {
+            wake_ns = wake_ns.min(at_ns);
+        }
+        if !self.failed.is_empty() {
+            return Ok(false);
+        }
+        if !self.free.is_empty()
+            && self.may_send(now_ns)
+            && let Some(due_ns) = self.source.next_ns()
+        {
+            let before_ns = if self.rules.spin { SPIN_NS } else { 0 };
+            let due_ns = due_ns.saturating_sub(before_ns);
+            if due_ns <= now_ns {
+                return Ok(false);
+            }
+            wake_ns = wake_ns.min(due_ns);
+        }
+        self.timer.wake_by(wake_ns, now_ns)?;
+        Ok(true)
+    }
+
+    /// Waits, or only looks, and acts on what came.
+    fn poll(&mut self, events: &mut [epoll::Event], sleeps: bool) -> Result<(), Errno> {
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let limit = if sleeps { None } else { Some(&now) };
+        let count = match epoll::wait(&self.epoll, &mut *events, limit) {
+            Ok(count) => count,
+            Err(Errno::INTR) => 0,
+            Err(error) => return Err(error),
+        };
+        if count > 0 {
+            self.spin(false);
+        }
+        for event in &events[..count] {
+            let (flags, data) = (event.flags, event.data);
+            let data = data.u64();
+            if data != TIMER {
+                self.handle(data as u32, (data >> 32) as u32, flags);
+            }
+        }
+        Ok(())
+    }
+
+    /// The record, when the window closed, and the time spent spinning.
+    pub fn into_record(self) -> (Recorder, u64, u64) {
+        (self.record, self.window_end_ns, self.spun_ns)
+    }
+
+    /// How a connection is named to the epoll.
+    pub(super) fn interest(index: u32, generation: u32) -> epoll::EventData {
+        epoll::EventData::new_u64(u64::from(generation) << 32 | u64::from(index))
+    }
+}
+
+fn no_events(count: usize) -> Box<[epoll::Event]> {
+    let none = epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) };
+    vec![none; count].into_boxed_slice()
+}
+
+impl Control {
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}

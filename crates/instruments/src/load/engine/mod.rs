@@ -1,0 +1,206 @@
+//! The threads of a load: each pinned, with its share of the connections and of the schedule.
+
+mod exchange;
+mod lane;
+mod slots;
+pub mod source;
+mod timer;
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+
+use super::Error;
+use super::connection::Protocol;
+use super::control::Control;
+use super::recorder::Recorder;
+use super::schedule::Schedule;
+use super::wire::Wire;
+use lane::Lane;
+pub use lane::Rules;
+use source::{Part, Pick, Source};
+use sys::{affinity, clock};
+
+/// How long before the common start all threads are told of it.
+const LEAD_NS: u64 = 2_000_000;
+
+/// What is shared out among the threads.
+#[derive(Clone, Debug)]
+pub struct Crew {
+    pub threads: usize,
+    pub connections: usize,
+    /// Where thread `i` runs: `cpus[i % len]`; anywhere when empty.
+    pub cpus: Vec<usize>,
+    pub schedule: Schedule,
+    pub requests: Option<u64>,
+    pub weights: Vec<f64>,
+    pub seed: u64,
+}
+
+/// What one thread used, in nanoseconds from the start to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadUse {
+    pub cpu: Option<usize>,
+    pub connections: usize,
+    pub cpu_ns: u64,
+    /// The part of it that was spent waiting by spinning.
+    pub spun_ns: u64,
+    pub wall_ns: u64,
+}
+
+impl ThreadUse {
+    /// The share of its time in which it worked.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.cpu_ns.saturating_sub(self.spun_ns) as f64 / self.wall_ns.max(1) as f64
+    }
+}
+
+/// What the threads bring back.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    pub record: Recorder,
+    pub threads: Vec<ThreadUse>,
+    pub start_ns: u64,
+    /// When the window closed, by time or by being stopped; `None` where the requests ended it.
+    pub window_end_ns: Option<u64>,
+}
+
+struct Done {
+    record: Recorder,
+    used: ThreadUse,
+    window_end_ns: u64,
+}
+
+impl Crew {
+    fn part(&self, thread: usize) -> Part {
+        Part { thread, threads: self.threads }
+    }
+
+    fn connections_of(&self, thread: usize) -> usize {
+        usize::try_from(self.part(thread).of(self.connections as u64)).unwrap_or(usize::MAX)
+    }
+
+    fn cpu(&self, thread: usize) -> Option<usize> {
+        (!self.cpus.is_empty()).then(|| self.cpus[thread % self.cpus.len()])
+    }
+}
+
+/// Runs the load on the crew's threads and merges what they recorded.
+pub fn run<P, W>(
+    protocol: &P,
+    wires: &W::Shared,
+    rules: Rules,
+    crew: &Crew,
+    control: &Control,
+) -> Result<Ran, Error>
+where
+    P: Protocol + Sync,
+    W: Wire,
+{
+    std::thread::scope(|scope| {
+        let (ready, is_ready) = mpsc::channel();
+        let mut threads = Vec::with_capacity(crew.threads);
+        for thread in 0..crew.threads {
+            let (go, start) = mpsc::channel();
+            let ready = ready.clone();
+            let work = move || one::<P, W>(protocol, wires, rules, crew, thread, control, &ready, &start);
+            threads.push((go, spawn(scope, thread, work)?));
+        }
+        drop(ready);
+        // One message a thread; a thread that failed drops its end, and dropping `go` sends the others home.
+        let mut count = 0;
+        while is_ready.recv().is_ok() {
+            count += 1;
+            if count == crew.threads {
+                break;
+            }
+        }
+        let start_ns = clock::now_ns() + LEAD_NS;
+        let mut handles = Vec::with_capacity(crew.threads);
+        for (go, handle) in threads {
+            if count == crew.threads {
+                control.started.store(true, Ordering::Relaxed);
+                // A thread that is gone tells why when it is joined.
+                let _gone = go.send(start_ns);
+            }
+            handles.push(handle);
+        }
+        merge(handles, start_ns)
+    })
+}
+
+fn spawn<'scope, 'env, F>(
+    scope: &'scope Scope<'scope, 'env>,
+    thread: usize,
+    work: F,
+) -> Result<ScopedJoinHandle<'scope, Result<Option<Done>, Error>>, Error>
+where
+    F: FnOnce() -> Result<Option<Done>, Error> + Send + 'scope,
+{
+    let builder = Builder::new().name(format!("load-{thread}"));
+    builder
+        .spawn_scoped(scope, work)
+        .map_err(|error| Error::System(format!("cannot start thread {thread}: {error}")))
+}
+
+fn merge(
+    handles: Vec<ScopedJoinHandle<'_, Result<Option<Done>, Error>>>,
+    start_ns: u64,
+) -> Result<Ran, Error> {
+    let mut ran = Ran { record: Recorder::default(), threads: Vec::new(), start_ns, window_end_ns: None };
+    let mut wrong = None;
+    let mut window_end_ns = 0;
+    for handle in handles {
+        match handle.join() {
+            Ok(Ok(Some(done))) => {
+                ran.record.merge(&done.record);
+                ran.threads.push(done.used);
+                window_end_ns = done.window_end_ns.max(window_end_ns);
+            }
+            Ok(Ok(None)) => {}
+            Ok(Err(error)) => wrong = Some(error),
+            Err(_panic) => wrong = Some(Error::System("a generator thread panicked".to_owned())),
+        }
+    }
+    ran.window_end_ns = (window_end_ns < u64::MAX).then_some(window_end_ns);
+    wrong.map_or(Ok(ran), Err)
+}
+
+fn system(what: &'static str) -> impl Fn(rustix::io::Errno) -> Error {
+    move |error| Error::System(format!("{what}: {error}"))
+}
+
+/// One thread, from pinning to its record; `None` when another one failed before the start.
+#[expect(clippy::too_many_arguments, reason = "what a thread is given, once")]
+fn one<P: Protocol, W: Wire>(
+    protocol: &P,
+    wires: &W::Shared,
+    rules: Rules,
+    crew: &Crew,
+    thread: usize,
+    control: &Control,
+    ready: &mpsc::Sender<()>,
+    start: &mpsc::Receiver<u64>,
+) -> Result<Option<Done>, Error> {
+    let cpu = crew.cpu(thread);
+    if let Some(cpu) = cpu {
+        affinity::set_allowed(&[cpu]).map_err(|error| Error::System(error.to_string()))?;
+    }
+    let pick = Pick::new(&crew.weights, crew.seed.wrapping_add(thread as u64));
+    let source = Source::new(&crew.schedule, crew.requests, crew.part(thread), pick);
+    let connections = crew.connections_of(thread);
+    let mut lane = Lane::<P, W>::new(protocol, wires, rules, connections, source)
+        .map_err(system("cannot set up an event queue"))?;
+    lane.connect_ahead(control).map_err(system("cannot wait for connections"))?;
+    // The other end outlives this thread.
+    let _listening = ready.send(());
+    let Ok(start_ns) = start.recv() else { return Ok(None) };
+    let before_ns = clock::thread_cpu_ns();
+    lane.run(start_ns, control).map_err(system("cannot wait for answers"))?;
+    let cpu_ns = clock::thread_cpu_ns().saturating_sub(before_ns);
+    let wall_ns = clock::now_ns().saturating_sub(start_ns);
+    let (record, window_end_ns, spun_ns) = lane.into_record();
+    let used = ThreadUse { cpu, connections, cpu_ns, spun_ns, wall_ns };
+    Ok(Some(Done { record, used, window_end_ns }))
+}

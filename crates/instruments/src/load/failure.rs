@@ -1,0 +1,116 @@
+//! The ways in which one request fails, and how often each did.
+//!
+//! Every request that was due ends as good or as exactly one of these.
+
+/// Why a request is not good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Failure {
+    /// No connection: refused, unreachable, no port or descriptor left.
+    Connect,
+    /// The TLS handshake or a record was refused, a wrong certificate among them.
+    Tls,
+    /// The connection was reset.
+    Reset,
+    /// The server closed the connection before a complete head.
+    Closed,
+    /// No complete answer within the time limit, connecting included.
+    Timeout,
+    Status4xx,
+    Status5xx,
+    /// The connection ended before the body did.
+    ShortBody,
+    /// Not an answer of this protocol, or bytes after its end.
+    BadResponse,
+    /// A complete answer whose length or checksum is not the expected one.
+    WrongBody,
+    /// Due, but still waiting for a free connection when the run ended, or the queue was full.
+    Unsent,
+}
+
+impl Failure {
+    pub const ALL: [Failure; 11] = [
+        Failure::Connect,
+        Failure::Tls,
+        Failure::Reset,
+        Failure::Closed,
+        Failure::Timeout,
+        Failure::Status4xx,
+        Failure::Status5xx,
+        Failure::ShortBody,
+        Failure::BadResponse,
+        Failure::WrongBody,
+        Failure::Unsent,
+    ];
+
+    /// The word that results and messages use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Failure::Connect => "connect",
+            Failure::Tls => "tls",
+            Failure::Reset => "reset",
+            Failure::Closed => "closed",
+            Failure::Timeout => "timeout",
+            Failure::Status4xx => "status_4xx",
+            Failure::Status5xx => "status_5xx",
+            Failure::ShortBody => "short_body",
+            Failure::BadResponse => "bad_response",
+            Failure::WrongBody => "wrong_body",
+            Failure::Unsent => "unsent",
+        }
+    }
+}
+
+/// How often each kind occurred.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Failures([u64; Failure::ALL.len()]);
+
+impl Failures {
+    pub fn add(&mut self, kind: Failure) {
+        self.0[kind as usize] += 1;
+    }
+
+    pub fn merge(&mut self, other: &Failures) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine += theirs;
+        }
+    }
+
+    #[must_use]
+    pub fn of(&self, kind: Failure) -> u64 {
+        self.0[kind as usize]
+    }
+
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// The kinds that occurred, with their counts.
+    pub fn seen(&self) -> impl Iterator<Item = (Failure, u64)> + '_ {
+        Failure::ALL.into_iter().map(|kind| (kind, self.of(kind))).filter(|&(_, count)| count > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_own_place_and_name() {
+        let mut failures = Failures::default();
+        for (index, kind) in Failure::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
+            (0..=index).for_each(|_| failures.add(kind));
+        }
+        let mut names: Vec<_> = failures.seen().map(|(kind, _)| kind.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Failure::ALL.len());
+        assert_eq!(failures.of(Failure::Unsent), 11);
+        assert_eq!(failures.total(), 66);
+        let mut twice = failures;
+        twice.merge(&failures);
+        assert_eq!(twice.total(), 132);
+    }
+}

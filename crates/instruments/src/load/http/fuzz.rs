@@ -1,0 +1,111 @@
+//! Answers, URLs and replays with bytes changed, cut, repeated and planted: nothing panics, and pieces change nothing.
+//!
+//! Seeded, so that a failure repeats. A third of a second; `BOXSCORE_FUZZ_SECONDS` sets another time.
+
+use std::time::{Duration, Instant};
+
+use super::response::{Asked, read_all};
+use crate::bench::kernels::random::Random;
+use crate::load::schedule::{Schedule, read_replay};
+use crate::load::target::Url;
+
+const ANSWERS: [&[u8]; 6] = [
+    b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 20:00:00 GMT\r\nContent-Type: image/gif\r\n\
+      Content-Length: 43\r\nLast-Modified: Sat, 21 Nov 2026 19:00:00 GMT\r\nConnection: keep-alive\r\nETag: \"5\"\r\n\
+      Accept-Ranges: bytes\r\n\r\nGIF89a012345678901234567890123456789012345;",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1a;x=y\r\nabcdefghijklmnopqrstuvwxyz\r\n3\r\nabc\r\n\
+      0\r\nT: u\r\n\r\n",
+    b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
+    b"HTTP/1.0 200 OK\nServer: old\n\nuntil the end",
+    b"HTTP/1.1 304 Not Modified\r\nETag: \"5\"\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\nabc",
+];
+const PLANTS: [&[u8]; 12] = [
+    b"\r\n",
+    b"\n",
+    b"\r\n\r\n",
+    b"\r",
+    b"\0",
+    b"\xff",
+    b"Content-Length: 5\r\n",
+    b"Transfer-Encoding: chunked\r\n",
+    b"Connection: close\r\n",
+    b"ffffffffffffffff",
+    b"HTTP/1.1 200 OK\r\n",
+    b":",
+];
+const OTHERS: [&str; 4] = [
+    "https://[2001:db8::1]:8443/a/b?c=d#e",
+    "http://user@example.org:80/%20",
+    "10.000000001 /a\n# note\n11 /b?x=1\n",
+    "1700000000.5 /a b\n",
+];
+
+/// A place in `0..=len`.
+fn place(random: &mut Random, len: usize) -> usize {
+    random.below(len as u64 + 1) as usize
+}
+
+fn mutate(seed: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = seed.to_vec();
+    for _ in 0..=random.below(6) {
+        let at = place(random, bytes.len());
+        let end = (at + place(random, 40)).min(bytes.len());
+        match random.below(5) {
+            0 => bytes.truncate(at),
+            1 => drop(bytes.drain(at..end)),
+            2 => {
+                let piece = bytes[at..end].to_vec();
+                drop(bytes.splice(at..at, piece));
+            }
+            3 => {
+                let plant = PLANTS[random.below(PLANTS.len() as u64) as usize];
+                drop(bytes.splice(at..at, plant.iter().copied()));
+            }
+            _ => {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte = random.next() as u8;
+                }
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn fuzz_what_is_read_from_outside() {
+    let seconds = std::env::var("BOXSCORE_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let end = Instant::now() + Duration::from_secs_f64(seconds.unwrap_or(1.0 / 3.0));
+    let mut random = Random::new(20_261_121);
+    let mut whole = 0u64;
+    while whole < 500 || Instant::now() < end {
+        let seed = ANSWERS[random.below(ANSWERS.len() as u64) as usize];
+        let bytes = mutate(seed, &mut random);
+        let asked = Asked { head: random.below(4) == 0, checksum: random.below(2) == 0 };
+        let mut cuts: Vec<_> = (0..random.below(8)).map(|_| place(&mut random, bytes.len())).collect();
+        cuts.sort_unstable();
+        let expected = read_all(&bytes, asked, &[]);
+        assert_eq!(
+            read_all(&bytes, asked, &cuts),
+            expected,
+            "{asked:?} {cuts:?} {:?}",
+            bytes.escape_ascii().to_string()
+        );
+        let each: Vec<_> = (0..bytes.len()).collect();
+        assert_eq!(
+            read_all(&bytes, asked, &each),
+            expected,
+            "{asked:?} {:?}",
+            bytes.escape_ascii().to_string()
+        );
+        let other = OTHERS[random.below(OTHERS.len() as u64) as usize];
+        let text = String::from_utf8_lossy(&mutate(other.as_bytes(), &mut random)).into_owned();
+        if let Ok(url) = text.parse::<Url>() {
+            assert_eq!(url.to_string().parse::<Url>().as_ref(), Ok(&url));
+        }
+        if let Ok(replay) = read_replay(&text) {
+            assert_eq!(Schedule::Replay(replay.arrivals).check(), Ok(()));
+        }
+        whole += 1;
+    }
+}

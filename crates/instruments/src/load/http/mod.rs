@@ -1,0 +1,85 @@
+//! HTTP/1.1: requests built once, answers parsed as they come; one in flight on a connection.
+
+mod chunked;
+#[cfg(test)]
+mod fuzz;
+pub mod request;
+pub mod response;
+#[cfg(test)]
+mod tests;
+
+use super::connection::{Answer, Protocol, Step};
+use super::failure::Failure;
+use request::Expected;
+use response::{Asked, Memo, Reply};
+
+/// One prepared request.
+#[derive(Clone, Debug)]
+struct Prepared {
+    bytes: Box<[u8]>,
+    asked: Asked,
+    expected: Expected,
+}
+
+/// The requests of a load and what their answers must be.
+#[derive(Clone, Debug)]
+pub struct Http {
+    requests: Box<[Prepared]>,
+    keepalive: bool,
+}
+
+impl Http {
+    /// Builds the bytes of each request, in the order of `paths`.
+    pub fn new(origin: &request::Origin, paths: &[request::Wanted]) -> Result<Http, String> {
+        let build = |wanted: &request::Wanted| {
+            let head = origin.method == "HEAD";
+            // An answer to HEAD has no body to check.
+            let expected = if head { Expected::default() } else { wanted.expected };
+            let asked = Asked { head, checksum: expected.crc32c.is_some() };
+            Ok(Prepared { bytes: origin.bytes(wanted)?.into(), asked, expected })
+        };
+        let requests = paths.iter().map(build).collect::<Result<Box<[_]>, String>>()?;
+        Ok(Http { requests, keepalive: origin.keepalive })
+    }
+
+    fn prepared(&self, which: u32) -> Option<&Prepared> {
+        self.requests.get(which as usize)
+    }
+}
+
+impl Protocol for Http {
+    type Reply = Reply;
+    type Memo = Memo;
+
+    fn requests(&self) -> u32 {
+        u32::try_from(self.requests.len()).unwrap_or(u32::MAX)
+    }
+
+    fn request(&self, which: u32) -> &[u8] {
+        self.prepared(which).map_or(&[], |prepared| &prepared.bytes)
+    }
+
+    fn begin(&self, reply: &mut Reply, which: u32) {
+        reply.begin(self.prepared(which).map(|prepared| prepared.asked).unwrap_or_default());
+    }
+
+    fn feed(&self, memo: &mut Memo, reply: &mut Reply, bytes: &[u8]) -> Result<Step, Failure> {
+        reply.feed(memo, bytes)
+    }
+
+    fn end(&self, reply: &Reply) -> Result<(), Failure> {
+        reply.end()
+    }
+
+    fn judge(&self, reply: &Reply, which: u32) -> Answer {
+        let expected = self.prepared(which).map(|prepared| prepared.expected).unwrap_or_default();
+        let failure = match reply.status() {
+            200..400 if !expected.holds(reply.body(), reply.crc32c()) => Some(Failure::WrongBody),
+            200..400 => None,
+            400..500 => Some(Failure::Status4xx),
+            500..600 => Some(Failure::Status5xx),
+            _ => Some(Failure::BadResponse),
+        };
+        Answer { failure, keep: self.keepalive && reply.keep(), body_bytes: reply.body() }
+    }
+}

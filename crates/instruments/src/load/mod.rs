@@ -1,0 +1,230 @@
+//! The load engine: schedule x connection x recorder.
+//!
+//! Requests go out when the schedule says, or one after the other on each connection of a closed loop; each is timed
+//! from its intended and from its actual start, and failed ones are in the same record. Nothing is printed or
+//! stored here.
+
+pub mod connection;
+pub mod control;
+pub mod engine;
+pub mod failure;
+pub mod http;
+pub mod limits;
+pub mod outcome;
+pub mod recorder;
+pub mod schedule;
+pub mod target;
+#[cfg(test)]
+pub(crate) mod tests;
+pub mod tls;
+pub mod wire;
+
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+pub use control::Control;
+use engine::{Crew, Rules};
+use http::Http;
+use http::request::{Expected, Origin, Wanted};
+pub use outcome::Outcome;
+use schedule::Schedule;
+use target::Url;
+use tls::Tls;
+use wire::Plain;
+
+/// One URL of a load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    pub url: Url,
+    /// Its share of the requests is its weight over the sum of all.
+    pub weight: f64,
+    pub expected: Expected,
+}
+
+impl From<Url> for Target {
+    fn from(url: Url) -> Target {
+        Target { url, weight: 1.0, expected: Expected::default() }
+    }
+}
+
+/// A load on one server.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// All of the same scheme, host and port.
+    pub targets: Vec<Target>,
+    pub method: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    /// False: each request has a connection of its own.
+    pub keepalive: bool,
+    pub schedule: Schedule,
+    pub connections: usize,
+    /// At most as many as connections.
+    pub threads: usize,
+    /// How long requests are sent; without it, until `requests` have been.
+    pub duration: Option<Duration>,
+    pub requests: Option<u64>,
+    /// For one request, connecting included.
+    pub timeout: Duration,
+    /// How long after the window what was due in it may still be sent.
+    pub drain: Duration,
+    /// CPUs for the threads, in turn; none: wherever the system puts them.
+    pub cpus: Vec<usize>,
+    /// Nothing else needs those CPUs: threads may spin just before a request is due.
+    pub own_cores: bool,
+    /// For the choice among targets.
+    pub seed: u64,
+    /// Of https alone.
+    pub tls: tls::Options,
+}
+
+impl Load {
+    /// A closed loop of one connection for ten seconds.
+    #[must_use]
+    pub fn new(url: Url) -> Load {
+        Load {
+            targets: vec![url.into()],
+            method: "GET".to_owned(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            keepalive: true,
+            schedule: Schedule::Closed,
+            connections: 1,
+            threads: 1,
+            duration: Some(Duration::from_secs(10)),
+            requests: None,
+            timeout: Duration::from_secs(10),
+            drain: Duration::from_secs(10),
+            cpus: Vec::new(),
+            own_cores: false,
+            seed: 0,
+            tls: tls::Options::default(),
+        }
+    }
+}
+
+/// Why a load could not be carried out; what fails within one is counted instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The load's own description is wrong.
+    #[error("{0}")]
+    Load(String),
+    /// The server cannot be reached at all.
+    #[error("{0}")]
+    Unreachable(String),
+    /// A limit of this host is in the way.
+    #[error("{0}")]
+    Limit(String),
+    /// A call that the engine needs failed.
+    #[error("{0}")]
+    System(String),
+}
+
+/// Carries out a load and waits for its end.
+pub fn run(load: &Load, control: &Control) -> Result<Outcome, Error> {
+    let http = check(load)?;
+    limits::open_files(load.connections, load.threads).map_err(Error::Limit)?;
+    let url = &load.targets[0].url;
+    let secure = url.tls.then(|| tls::Shared::new(&url.host, &load.tls)).transpose().map_err(Error::Load)?;
+    let address = reach(load, secure.as_ref())?;
+    limits::ports(load.connections, address.ip()).map_err(Error::Limit)?;
+    let rules = Rules {
+        address,
+        timeout_ns: nanoseconds(load.timeout),
+        drain_ns: nanoseconds(load.drain),
+        duration_ns: load.duration.map(nanoseconds),
+        keepalive: load.keepalive,
+        spin: load.own_cores,
+    };
+    let crew = Crew {
+        threads: load.threads,
+        connections: load.connections,
+        cpus: load.cpus.clone(),
+        schedule: load.schedule.clone(),
+        requests: load.requests,
+        weights: load.targets.iter().map(|target| target.weight).collect(),
+        seed: load.seed,
+    };
+    let ran = match &secure {
+        None => engine::run::<Http, Plain>(&http, &(), rules, &crew, control)?,
+        Some(secure) => engine::run::<Http, Tls>(&http, secure, rules, &crew, control)?,
+    };
+    Ok(Outcome::new(ran, address))
+}
+
+fn nanoseconds(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Says what is wrong with the description; builds the requests otherwise.
+pub fn check(load: &Load) -> Result<Http, Error> {
+    let wrong = |what: String| Err(Error::Load(what));
+    let Some(first) = load.targets.first() else { return wrong("no URL to load".to_owned()) };
+    if let Some(other) = load.targets.iter().find(|one| !one.url.same_server(&first.url)) {
+        return wrong(format!(
+            "{} and {} are on different servers; load one server at a time",
+            first.url, other.url
+        ));
+    }
+    let weights = load.targets.iter().map(|target| target.weight);
+    if !weights.clone().all(|weight| weight.is_finite() && weight >= 0.0) || weights.sum::<f64>() <= 0.0 {
+        return wrong("the weights of the URLs must not be negative, and one must be over 0".to_owned());
+    }
+    if load.connections == 0 || load.threads == 0 || load.threads > load.connections {
+        return wrong(format!(
+            "{} threads for {} connections; each thread needs at least one connection",
+            load.threads, load.connections
+        ));
+    }
+    if load.duration.is_none() && load.requests.is_none() && !matches!(load.schedule, Schedule::Replay(_)) {
+        return wrong("neither a duration nor a number of requests; the load would never end".to_owned());
+    }
+    if load.duration.is_some_and(|span| span.is_zero()) || load.requests == Some(0) || load.timeout.is_zero()
+    {
+        return wrong("a duration, a number of requests or a time limit of 0".to_owned());
+    }
+    load.schedule.check().map_err(Error::Load)?;
+    if let Schedule::Replay(arrivals) = &load.schedule
+        && arrivals.iter().filter_map(|one| one.target).any(|target| target as usize >= load.targets.len())
+    {
+        return wrong("a replay that names a target which the load does not have".to_owned());
+    }
+    let origin = Origin {
+        host: first.url.authority(),
+        method: load.method.clone(),
+        headers: load.headers.clone(),
+        body: load.body.clone(),
+        keepalive: load.keepalive,
+    };
+    let wanted = |target: &Target| Wanted { path: target.url.path.clone(), expected: target.expected };
+    let wanted: Vec<Wanted> = load.targets.iter().map(wanted).collect();
+    Http::new(&origin, &wanted).map_err(Error::Load)
+}
+
+/// The first address of the server that accepts a connection, and under TLS makes a handshake.
+fn reach(load: &Load, secure: Option<&tls::Shared>) -> Result<SocketAddr, Error> {
+    let url = &load.targets[0].url;
+    let addresses = url.addresses().map_err(Error::Unreachable)?;
+    let mut last = String::new();
+    for address in &addresses {
+        let mut stream = match TcpStream::connect_timeout(address, load.timeout) {
+            Ok(stream) => stream,
+            Err(error) => {
+                last = format!("{address}: {error}");
+                continue;
+            }
+        };
+        let Some(secure) = secure else { return Ok(*address) };
+        let set =
+            stream.set_read_timeout(Some(load.timeout)).and(stream.set_write_timeout(Some(load.timeout)));
+        set.map_err(|error| Error::System(format!("cannot limit the time of a handshake: {error}")))?;
+        return secure.probe(&mut stream).map(|()| *address).map_err(|why| {
+            let what = format!("TLS with {} at {address} failed: {why}", url.authority());
+            Error::Unreachable(format!("{what}; check the name, the port and the certificate"))
+        });
+    }
+    Err(Error::Unreachable(format!(
+        "nothing accepts connections at {} ({last}); is the server running, and is the port right?",
+        url.authority()
+    )))
+}

@@ -1,0 +1,368 @@
+//! What one generator thread saw: times in nanoseconds, counts, bytes, and requests in flight over time.
+//!
+//! Response time runs from the intended start, service time from the actual one (the first byte sent, or the start of
+//! connecting where the request needed a new connection), both to the last byte of the answer. Failed requests are in
+//! both, at the age at which they failed; unsent ones are in response time alone. Nothing is allocated after `new`, and
+//! recorders merge exactly.
+
+use model::Histogram;
+use model::histogram::HIGHEST_NS;
+
+use super::failure::{Failure, Failures};
+
+/// Sub-buckets of one power of two: 1024 keep three digits, as HdrHistogram does.
+const HALF_BITS: u32 = 10;
+const HALF: usize = 1 << HALF_BITS;
+const LEN: usize = index_of(HIGHEST_NS) + 1;
+
+/// The bucket of a value: the same borders as an HdrHistogram of 1 ns to 1 h with three digits.
+const fn index_of(ns: u64) -> usize {
+    let bucket = u64::BITS - 1 - (ns | (2 * HALF as u64 - 1)).leading_zeros() - HALF_BITS;
+    ((bucket as usize) << HALF_BITS) + (ns >> bucket) as usize
+}
+
+/// The lowest value of a bucket.
+const fn lowest_of(index: usize) -> u64 {
+    let bucket = (index >> HALF_BITS).saturating_sub(1);
+    ((index - (bucket << HALF_BITS)) as u64) << bucket
+}
+
+/// Counts of durations by bucket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counts {
+    counts: Box<[u64]>,
+    saturated: u64,
+    total: u64,
+    sum_ns: u128,
+}
+
+impl Default for Counts {
+    fn default() -> Counts {
+        Counts { counts: vec![0; LEN].into_boxed_slice(), saturated: 0, total: 0, sum_ns: 0 }
+    }
+}
+
+impl Counts {
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        self.saturated += u64::from(ns > HIGHEST_NS);
+        self.counts[index_of(ns.clamp(1, HIGHEST_NS))] += 1;
+        self.total += 1;
+        self.sum_ns += u128::from(ns);
+    }
+
+    pub fn merge(&mut self, other: &Counts) {
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine += theirs;
+        }
+        self.saturated += other.saturated;
+        self.total += other.total;
+        self.sum_ns += other.sum_ns;
+    }
+
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The sum of all values, exact.
+    #[must_use]
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// The same counts as the histogram that is stored.
+    #[must_use]
+    pub fn histogram(&self) -> Histogram {
+        let mut histogram = Histogram::default();
+        for (index, &count) in self.counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
+            // What is over the highest value stands in the last bucket.
+            let over = if index == LEN - 1 { self.saturated } else { 0 };
+            if count > over {
+                histogram.record_n(lowest_of(index), count - over);
+            }
+            if over > 0 {
+                histogram.record_n(u64::MAX, over);
+            }
+        }
+        histogram
+    }
+}
+
+/// How many requests are in flight, integrated over time: the left side of Little's law, kept apart from its right one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InFlight {
+    now: u64,
+    most: u64,
+    since_ns: u64,
+    area_ns: u128,
+}
+
+impl InFlight {
+    #[inline]
+    fn step_to(&mut self, at_ns: u64) {
+        self.area_ns += u128::from(self.now) * u128::from(at_ns.saturating_sub(self.since_ns));
+        self.since_ns = self.since_ns.max(at_ns);
+    }
+
+    #[inline]
+    pub fn enter(&mut self, at_ns: u64) {
+        self.step_to(at_ns);
+        self.now += 1;
+        self.most = self.most.max(self.now);
+    }
+
+    #[inline]
+    pub fn leave(&mut self, at_ns: u64) {
+        self.step_to(at_ns);
+        self.now = self.now.saturating_sub(1);
+    }
+
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The most at once; of merged recorders the sum, which they need not have reached together.
+    #[must_use]
+    pub fn most(&self) -> u64 {
+        self.most
+    }
+
+    /// Requests times nanoseconds.
+    #[must_use]
+    pub fn area_ns(&self) -> u128 {
+        self.area_ns
+    }
+
+    fn merge(&mut self, other: &InFlight) {
+        self.now += other.now;
+        self.most += other.most;
+        self.since_ns = self.since_ns.max(other.since_ns);
+        self.area_ns += other.area_ns;
+    }
+}
+
+/// When one request was due, sent and over; nanoseconds on one clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    pub intended_ns: u64,
+    pub started_ns: u64,
+    pub ended_ns: u64,
+}
+
+/// One thread's record of a load.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorder {
+    /// Requests that were sent when they were due, as all of a closed loop are: one time is both.
+    prompt: Counts,
+    /// The others.
+    response: Counts,
+    service: Counts,
+    /// Response times of the failed requests alone, which are among all too.
+    pub failed: Counts,
+    /// How late the generator was: from when a request could be sent (due, and a connection free) until it was.
+    pub late: Counts,
+    /// How long due requests waited for a free connection; only those that waited.
+    pub waited: Counts,
+    /// From the start of connecting until the connection (and TLS) stood, those before the start included.
+    pub connect: Counts,
+    pub failures: Failures,
+    pub good: u64,
+    /// Good answers that were complete before the window closed.
+    pub good_in_window: u64,
+    pub in_flight: InFlight,
+    /// Bytes taken from and given to the sockets (under TLS: the plain bytes).
+    pub received_bytes: u64,
+    pub sent_bytes: u64,
+    /// Bytes of the bodies of good answers.
+    pub body_bytes: u64,
+    /// Idle connections on which the server sent something that nobody asked for.
+    pub unasked: u64,
+    pub last_end_ns: u64,
+}
+
+impl Recorder {
+    /// A request was sent at `started_ns`.
+    #[inline]
+    pub fn start(&mut self, started_ns: u64) {
+        self.in_flight.enter(started_ns);
+    }
+
+    #[inline]
+    fn end(&mut self, times: Times) -> u64 {
+        self.in_flight.leave(times.ended_ns);
+        self.last_end_ns = self.last_end_ns.max(times.ended_ns);
+        let response_ns = times.ended_ns.saturating_sub(times.intended_ns);
+        if times.intended_ns == times.started_ns {
+            self.prompt.record(response_ns);
+        } else {
+            self.response.record(response_ns);
+            self.service.record(times.ended_ns.saturating_sub(times.started_ns));
+        }
+        response_ns
+    }
+
+    #[inline]
+    pub fn good(&mut self, times: Times, body_bytes: u64, in_window: bool) {
+        self.end(times);
+        self.good += 1;
+        self.good_in_window += u64::from(in_window);
+        self.body_bytes += body_bytes;
+    }
+
+    pub fn failed(&mut self, times: Times, kind: Failure) {
+        let response_ns = self.end(times);
+        self.failed.record(response_ns);
+        self.failures.add(kind);
+    }
+
+    /// A request that was due and never sent.
+    pub fn unsent(&mut self, intended_ns: u64, now_ns: u64) {
+        let age_ns = now_ns.saturating_sub(intended_ns);
+        self.response.record(age_ns);
+        self.failed.record(age_ns);
+        self.failures.add(Failure::Unsent);
+    }
+
+    /// From the intended start to the end, of all requests.
+    #[must_use]
+    pub fn response(&self) -> Counts {
+        let mut all = self.prompt.clone();
+        all.merge(&self.response);
+        all
+    }
+
+    /// From the actual start to the end, of all requests that were sent.
+    #[must_use]
+    pub fn service(&self) -> Counts {
+        let mut all = self.prompt.clone();
+        all.merge(&self.service);
+        all
+    }
+
+    /// Requests that are over: good and failed.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.good + self.failures.total()
+    }
+
+    pub fn merge(&mut self, other: &Recorder) {
+        self.prompt.merge(&other.prompt);
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.failed.merge(&other.failed);
+        self.late.merge(&other.late);
+        self.waited.merge(&other.waited);
+        self.connect.merge(&other.connect);
+        self.failures.merge(&other.failures);
+        self.in_flight.merge(&other.in_flight);
+        self.good += other.good;
+        self.good_in_window += other.good_in_window;
+        self.received_bytes += other.received_bytes;
+        self.sent_bytes += other.sent_bytes;
+        self.body_bytes += other.body_bytes;
+        self.unasked += other.unasked;
+        self.last_end_ns = self.last_end_ns.max(other.last_end_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Values of every magnitude, borders of buckets among them.
+    fn values() -> impl Strategy<Value = Vec<u64>> {
+        let one = (0u32..64, -2i64..3, any::<u64>(), any::<bool>()).prop_map(|(bits, off, any, border)| {
+            let power = 1u64 << bits;
+            if border { power.saturating_add_signed(off) } else { any % power.max(1) }
+        });
+        proptest::collection::vec(one, 0..100)
+    }
+
+    proptest! {
+        #[test]
+        fn the_buckets_are_those_of_the_stored_histogram(values in values()) {
+            let (mut counts, mut histogram) = (Counts::default(), Histogram::default());
+            for &value in &values {
+                counts.record(value);
+                histogram.record(value);
+            }
+            prop_assert_eq!(counts.histogram(), histogram);
+            prop_assert_eq!(counts.sum_ns(), values.iter().map(|&value| u128::from(value)).sum::<u128>());
+        }
+
+        #[test]
+        fn merged_recorders_are_one(values in values(), cut in 0usize..100) {
+            let fill = |values: &[u64]| {
+                let mut recorder = Recorder::default();
+                for &value in values {
+                    let times = Times { intended_ns: 0, started_ns: value / 2, ended_ns: value };
+                    recorder.start(times.started_ns);
+                    if value % 3 == 0 {
+                        recorder.failed(times, Failure::ALL[(value % 11) as usize]);
+                    } else {
+                        recorder.good(times, value % 7, value % 2 == 0);
+                    }
+                    recorder.late.record(value % 1000);
+                }
+                recorder
+            };
+            let (left, right) = values.split_at(cut.min(values.len()));
+            let mut merged = fill(left);
+            merged.merge(&fill(right));
+            let whole = fill(&values);
+            prop_assert_eq!(&merged.response(), &whole.response());
+            prop_assert_eq!(&merged.service(), &whole.service());
+            prop_assert_eq!(&merged.failed, &whole.failed);
+            prop_assert_eq!(&merged.failures, &whole.failures);
+            prop_assert_eq!((merged.good, merged.good_in_window, merged.body_bytes),
+                            (whole.good, whole.good_in_window, whole.body_bytes));
+            prop_assert_eq!(merged.requests(), values.len() as u64);
+        }
+
+        #[test]
+        fn the_area_in_flight_is_the_sum_of_the_service_times(
+            mut spans in proptest::collection::vec((0u64..1_000_000, 0u64..1_000_000), 1..60),
+        ) {
+            // Little's law holds exactly when both sides count the same requests.
+            let mut recorder = Recorder::default();
+            let mut events: Vec<_> = Vec::new();
+            for span in &mut spans {
+                span.1 += span.0;
+                events.push((span.0, false, *span));
+                events.push((span.1, true, *span));
+            }
+            events.sort_unstable();
+            for (at_ns, is_end, (started_ns, ended_ns)) in events {
+                if is_end {
+                    recorder.good(Times { intended_ns: started_ns, started_ns, ended_ns }, 0, true);
+                } else {
+                    recorder.start(at_ns);
+                }
+            }
+            prop_assert_eq!(recorder.in_flight.area_ns(), recorder.service().sum_ns());
+            prop_assert_eq!(recorder.in_flight.now(), 0);
+        }
+    }
+
+    #[test]
+    fn borders_of_buckets_are_inverse() {
+        for index in 0..LEN {
+            assert_eq!(index_of(lowest_of(index)), index);
+        }
+        assert_eq!(index_of(HIGHEST_NS), LEN - 1);
+    }
+
+    #[test]
+    fn unsent_requests_have_a_response_time_and_no_service_time() {
+        let mut recorder = Recorder::default();
+        recorder.unsent(1_000, 5_000);
+        assert_eq!((recorder.response().total(), recorder.service().total()), (1, 0));
+        assert_eq!(recorder.response().sum_ns(), 4_000);
+        assert_eq!(recorder.failures.of(Failure::Unsent), 1);
+        assert_eq!(recorder.requests(), 1);
+    }
+}

@@ -1,0 +1,330 @@
+//! When requests are due: intended start times in nanoseconds from the start of the load.
+//!
+//! A schedule does not know connections, answers or the clock. The same schedule gives the same arrivals whatever the
+//! number of threads: thread `i` of `n` takes each n-th. A closed loop has no arrivals: each connection sends again as
+//! soon as its answer is there.
+
+use std::sync::Arc;
+
+use crate::bench::kernels::random::Random;
+
+/// The highest rate that is accepted, in requests a second.
+pub const HIGHEST_RATE: f64 = 1e9;
+
+/// One request that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    pub at_ns: u64,
+    /// Which target; `None` leaves the choice to the weights.
+    pub target: Option<u32>,
+}
+
+/// How intended start times come about. Rates are requests a second.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Schedule {
+    /// No schedule: each connection has one request in flight at all times.
+    Closed,
+    Constant {
+        rate: f64,
+    },
+    /// Independent arrivals: exponential gaps, drawn from the seed.
+    Poisson {
+        rate: f64,
+        seed: u64,
+    },
+    /// From one rate to another in a straight line, then steady at the second.
+    Ramp {
+        from: f64,
+        to: f64,
+        over_ns: u64,
+    },
+    /// Given times, ascending.
+    Replay(Arc<[Arrival]>),
+}
+
+impl Schedule {
+    /// Says what is wrong with the numbers, if anything.
+    pub fn check(&self) -> Result<(), String> {
+        let rate = |rate: f64, lowest: f64| {
+            if rate >= lowest && (0.0..=HIGHEST_RATE).contains(&rate) {
+                Ok(())
+            } else {
+                Err(format!(
+                    "a rate of {rate} requests a second; it must be over 0 and at most {HIGHEST_RATE:e}"
+                ))
+            }
+        };
+        match self {
+            Schedule::Closed => Ok(()),
+            Schedule::Constant { rate: one } | Schedule::Poisson { rate: one, .. } => rate(*one, 1e-6),
+            Schedule::Ramp { from, to, over_ns } => {
+                rate(*from, 0.0)?;
+                rate(*to, 0.0)?;
+                if *over_ns == 0 {
+                    return Err("a ramp over no time; give it a duration".to_owned());
+                }
+                if from + to < 1e-6 {
+                    return Err("a ramp from 0 to 0 requests a second".to_owned());
+                }
+                Ok(())
+            }
+            Schedule::Replay(arrivals) if arrivals.is_empty() => Err("a replay without requests".to_owned()),
+            Schedule::Replay(arrivals) if !arrivals.is_sorted_by_key(|arrival| arrival.at_ns) => {
+                Err("a replay whose times go back".to_owned())
+            }
+            Schedule::Replay(_) => Ok(()),
+        }
+    }
+
+    /// The arrivals in order; `None` for a closed loop.
+    #[must_use]
+    pub fn arrivals(&self) -> Option<Arrivals> {
+        let kind = match self {
+            Schedule::Closed => return None,
+            Schedule::Constant { rate } => Kind::Constant { rate: *rate },
+            Schedule::Poisson { rate, seed } => {
+                Kind::Poisson { gap_ns: 1e9 / rate, random: Random::new(*seed), at_ns: 0.0 }
+            }
+            Schedule::Ramp { from, to, over_ns } => {
+                Kind::Ramp { from: *from, to: *to, over_s: *over_ns as f64 / 1e9 }
+            }
+            Schedule::Replay(arrivals) => Kind::Replay(Arc::clone(arrivals)),
+        };
+        Some(Arrivals { kind, index: 0 })
+    }
+}
+
+/// The arrivals of a schedule. Endless except for a replay and a ramp to nothing.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    kind: Kind,
+    index: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Constant { rate: f64 },
+    Poisson { gap_ns: f64, random: Random, at_ns: f64 },
+    Ramp { from: f64, to: f64, over_s: f64 },
+    Replay(Arc<[Arrival]>),
+}
+
+/// Where the integral of the ramp's rate reaches `index`, in seconds; `None` if it never does.
+fn ramp_at(from: f64, to: f64, over_s: f64, index: f64) -> Option<f64> {
+    let area = (from + to) / 2.0 * over_s;
+    if index > area {
+        return (to > 0.0).then(|| over_s + (index - area) / to);
+    }
+    if index <= 0.0 {
+        return Some(0.0);
+    }
+    // The form of the quadratic's root that keeps its digits when the slope is small.
+    let slope = (to - from) / over_s;
+    let root = (from * from + 2.0 * slope * index).max(0.0).sqrt();
+    Some(2.0 * index / (from + root))
+}
+
+impl Iterator for Arrivals {
+    type Item = Arrival;
+
+    fn next(&mut self) -> Option<Arrival> {
+        let index = self.index;
+        self.index += 1;
+        let at_ns = match &mut self.kind {
+            Kind::Constant { rate } => (index as f64 * 1e9 / *rate).round() as u64,
+            Kind::Poisson { gap_ns, random, at_ns } => {
+                // 1 - u is over 0, so the logarithm is finite.
+                *at_ns -= (1.0 - random.unit()).ln() * *gap_ns;
+                at_ns.round() as u64
+            }
+            Kind::Ramp { from, to, over_s } => {
+                (ramp_at(*from, *to, *over_s, index as f64)? * 1e9).round() as u64
+            }
+            Kind::Replay(arrivals) => return arrivals.get(usize::try_from(index).ok()?).copied(),
+        };
+        Some(Arrival { at_ns, target: None })
+    }
+
+    fn nth(&mut self, skip: usize) -> Option<Arrival> {
+        if let Kind::Poisson { .. } = self.kind {
+            for _ in 0..skip {
+                self.next();
+            }
+        } else {
+            self.index = self.index.saturating_add(skip as u64);
+        }
+        self.next()
+    }
+}
+
+/// The requests of a replay, and the paths that their targets index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    pub arrivals: Arc<[Arrival]>,
+    pub paths: Vec<String>,
+}
+
+/// Reads `time path` lines: seconds with up to nine decimals, blanks, a path. Empty lines and lines that start with `#`
+/// are skipped. Times may be of any origin and out of order: the earliest request is due at 0.
+pub fn read_replay(text: &str) -> Result<Replay, String> {
+    let mut known = std::collections::HashMap::new();
+    let mut paths = Vec::new();
+    let mut arrivals = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let wrong = |what: &str| format!("line {}: {what}; a line is `seconds /path`", index + 1);
+        let (time, path) = line.split_once(char::is_whitespace).ok_or_else(|| wrong("no path"))?;
+        let path = path.trim_start();
+        let at_ns = nanoseconds(time).ok_or_else(|| wrong("the time is not a number of seconds"))?;
+        if !path.starts_with('/') || path.contains(|c: char| c.is_ascii_whitespace() || c.is_control()) {
+            return Err(wrong("the path must start with `/` and hold no blank"));
+        }
+        let target = *known.entry(path.to_owned()).or_insert_with(|| {
+            paths.push(path.to_owned());
+            paths.len() - 1
+        });
+        let target = u32::try_from(target).map_err(|_| wrong("too many different paths"))?;
+        arrivals.push(Arrival { at_ns, target: Some(target) });
+    }
+    arrivals.sort_by_key(|arrival| arrival.at_ns);
+    let first = arrivals.first().map(|arrival| arrival.at_ns).ok_or("no line with a time and a path")?;
+    for arrival in &mut arrivals {
+        arrival.at_ns -= first;
+    }
+    Ok(Replay { arrivals: arrivals.into(), paths })
+}
+
+/// Decimal seconds as nanoseconds, exactly; further decimals are cut.
+fn nanoseconds(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(part) || whole.is_empty() {
+        return None;
+    }
+    let part = &part[..part.len().min(9)];
+    let scale = 10u64.pow(9 - u32::try_from(part.len()).ok()?);
+    let part = if part.is_empty() { 0 } else { part.parse::<u64>().ok()? * scale };
+    whole.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn schedules() -> impl Strategy<Value = Schedule> {
+        prop_oneof![
+            (0.1f64..1e6).prop_map(|rate| Schedule::Constant { rate }),
+            (0.1f64..1e6, any::<u64>()).prop_map(|(rate, seed)| Schedule::Poisson { rate, seed }),
+            (0.0f64..1e5, 0.0f64..1e5, 1u64..100_000_000_000)
+                .prop_map(|(from, to, over_ns)| Schedule::Ramp { from, to: to + 0.1, over_ns }),
+            proptest::collection::vec((any::<u32>(), 0u32..4), 1..50).prop_map(|mut list| {
+                list.sort_unstable();
+                let of = |&(at, target): &(u32, u32)| Arrival { at_ns: at.into(), target: Some(target) };
+                Schedule::Replay(list.iter().map(of).collect())
+            }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn arrivals_never_go_back_and_threads_share_them_out(schedule in schedules(), threads in 1usize..5) {
+            schedule.check().unwrap();
+            let all: Vec<_> = schedule.arrivals().unwrap().take(200).collect();
+            prop_assert!(all.is_sorted_by_key(|arrival| arrival.at_ns));
+            for thread in 0..threads {
+                let mine: Vec<_> = schedule.arrivals().unwrap().skip(thread).step_by(threads).take(20).collect();
+                let expected: Vec<_> = all.iter().copied().skip(thread).step_by(threads).take(20).collect();
+                prop_assert_eq!(&mine[..expected.len().min(mine.len())], &expected[..]);
+            }
+        }
+
+        #[test]
+        fn times_are_read_exactly(seconds in 0u64..18_000_000_000, nanos in 0u64..1_000_000_000) {
+            prop_assert_eq!(nanoseconds(&format!("{seconds}.{nanos:09}")), Some(seconds * 1_000_000_000 + nanos));
+            prop_assert_eq!(nanoseconds(&seconds.to_string()), Some(seconds * 1_000_000_000));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "[0-9. /a#\n]{0,60}") {
+            if let Ok(replay) = read_replay(&text) {
+                prop_assert!(Schedule::Replay(replay.arrivals.clone()).check().is_ok());
+                prop_assert!(replay.arrivals.iter().all(|one| (one.target.unwrap() as usize) < replay.paths.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_constant_rate_drifts_by_nothing() {
+        let mut arrivals = Schedule::Constant { rate: 3.0 }.arrivals().unwrap();
+        assert_eq!(arrivals.next().unwrap().at_ns, 0);
+        assert_eq!(arrivals.next().unwrap().at_ns, 333_333_333);
+        // Two have gone; skipping 2,999,998 gives the three millionth: 10^6 seconds.
+        assert_eq!(arrivals.nth(2_999_998).unwrap().at_ns, 1_000_000_000_000_000);
+    }
+
+    #[test]
+    fn poisson_has_its_rate_its_spread_and_its_seed() {
+        let take = |seed| -> Vec<u64> {
+            let arrivals = Schedule::Poisson { rate: 1000.0, seed }.arrivals().unwrap();
+            arrivals.take(100_000).map(|arrival| arrival.at_ns).collect()
+        };
+        let times = take(1);
+        assert_eq!(times, take(1));
+        assert_ne!(times, take(2));
+        let gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let spread = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64).sqrt();
+        // An exponential's deviation is its mean; 100,000 gaps give both to 0.3 %.
+        assert!((mean - 1.0).abs() < 0.02 && (spread - 1.0).abs() < 0.03, "mean {mean}, deviation {spread}");
+    }
+
+    #[test]
+    fn a_ramp_holds_the_area_under_its_rate() {
+        let ramp = Schedule::Ramp { from: 0.0, to: 100.0, over_ns: 10_000_000_000 };
+        let times: Vec<_> = ramp.arrivals().unwrap().take(700).map(|arrival| arrival.at_ns).collect();
+        // 0 to 100 a second over 10 s: t^2 * 5 requests by t, 500 by the end, then 100 a second.
+        assert_eq!(times[5], 1_000_000_000);
+        assert_eq!(times[500], 10_000_000_000);
+        assert_eq!(times[600], 11_000_000_000);
+        let down = Schedule::Ramp { from: 100.0, to: 0.0, over_ns: 10_000_000_000 };
+        assert_eq!(down.arrivals().unwrap().count(), 501);
+    }
+
+    #[test]
+    fn wrong_numbers_are_refused() {
+        for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e10] {
+            assert!(Schedule::Constant { rate }.check().is_err(), "{rate}");
+            assert!(Schedule::Poisson { rate, seed: 1 }.check().is_err(), "{rate}");
+        }
+        assert!(Schedule::Ramp { from: 0.0, to: 0.0, over_ns: 1 }.check().is_err());
+        assert!(Schedule::Ramp { from: 1.0, to: 1.0, over_ns: 0 }.check().is_err());
+        assert!(Schedule::Replay([].into()).check().is_err());
+        assert!(Schedule::Closed.check().is_ok() && Schedule::Closed.arrivals().is_none());
+    }
+
+    #[test]
+    fn a_replay_keeps_order_origin_and_paths() {
+        let text = "# time path\n1700000000.5 /a\n\n1700000000 /b?x=1\n1700000001.000000001 /a\n";
+        let replay = read_replay(text).unwrap();
+        assert_eq!(replay.paths, ["/a", "/b?x=1"]);
+        let got: Vec<_> = replay.arrivals.iter().map(|one| (one.at_ns, one.target)).collect();
+        assert_eq!(got, [(0, Some(1)), (500_000_000, Some(0)), (1_000_000_001, Some(0))]);
+        for (text, what) in [
+            ("", "no line"),
+            ("1", "line 1: no path"),
+            ("0 /\nx /", "line 2: the time"),
+            ("0 a", "line 1: the path"),
+            ("-1 /a", "line 1: the time"),
+            ("99999999999999 /a", "line 1: the time"),
+            ("0 /a b", "line 1: the path"),
+        ] {
+            let error = read_replay(text).unwrap_err();
+            assert!(error.starts_with(what), "{text}: {error}");
+        }
+    }
+}

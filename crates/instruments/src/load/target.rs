@@ -1,0 +1,204 @@
+//! Where a load goes: URLs of `http` and `https`, and the addresses behind a name.
+//!
+//! Only what a load needs of RFC 3986: no user names, no relative references. A fragment is not sent.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::str::FromStr;
+
+/// An absolute URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Url {
+    pub tls: bool,
+    /// A name, an IPv4 address, or an IPv6 address without brackets.
+    pub host: String,
+    pub port: u16,
+    /// Path and query; starts with `/`.
+    pub path: String,
+}
+
+/// What is wrong with a URL.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{url}` is not a URL to load: {why}")]
+pub struct BadUrl {
+    url: String,
+    why: &'static str,
+}
+
+impl FromStr for Url {
+    type Err = BadUrl;
+
+    fn from_str(text: &str) -> Result<Url, BadUrl> {
+        read(text).map_err(|why| BadUrl { url: text.escape_debug().to_string(), why })
+    }
+}
+
+fn read(text: &str) -> Result<Url, &'static str> {
+    let scheme = text.find("://").and_then(|at| text.get(..at)).unwrap_or("");
+    let tls = match scheme.to_ascii_lowercase().as_str() {
+        "http" => false,
+        "https" => true,
+        "" => return Err("it must begin with http:// or https://"),
+        _ => return Err("only http:// and https:// are known"),
+    };
+    let rest = &text[scheme.len() + 3..];
+    let rest = rest.split('#').next().unwrap_or("");
+    let cut = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(cut);
+    if authority.contains('@') {
+        return Err("it holds a user name; give an Authorization header instead");
+    }
+    let (host, port) = split_port(authority)?;
+    let port = match port {
+        None if tls => 443,
+        None => 80,
+        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            digits.parse().ok().filter(|&port| port > 0).ok_or("its port is not 1 to 65535")?
+        }
+        Some(_) => return Err("its port is not a number"),
+    };
+    if path.bytes().any(|byte| !(0x21..0x7f).contains(&byte)) {
+        return Err("its path holds a blank or other than ASCII; write it as %XX");
+    }
+    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    Ok(Url { tls, host, port, path })
+}
+
+/// Host without brackets, and what stands after its colon.
+fn split_port(authority: &str) -> Result<(String, Option<&str>), &'static str> {
+    if let Some(rest) = authority.strip_prefix('[') {
+        let (address, rest) = rest.split_once(']').ok_or("its `[` is not closed")?;
+        let address: Ipv6Addr =
+            address.parse().map_err(|_| "what stands in brackets is not an IPv6 address")?;
+        let port = match rest {
+            "" => None,
+            _ => Some(rest.strip_prefix(':').ok_or("after `]` only a port may follow")?),
+        };
+        return Ok((address.to_string(), port));
+    }
+    let (host, port) = authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port)));
+    if port.is_some_and(|port| port.contains(':')) {
+        return Err("an IPv6 address stands in brackets: http://[::1]:8080/");
+    }
+    let ok = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    if host.is_empty() || !host.bytes().all(ok) {
+        return Err("its host is empty or holds a character that no host name has");
+    }
+    Ok((host.to_ascii_lowercase(), port))
+}
+
+impl Url {
+    /// As in a `Host` header: the port only where it is not the scheme's own.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        let own = if self.tls { 443 } else { 80 };
+        if self.port == own { host } else { format!("{host}:{}", self.port) }
+    }
+
+    /// Whether both are answered by the same server.
+    #[must_use]
+    pub fn same_server(&self, other: &Url) -> bool {
+        (self.tls, &self.host, self.port) == (other.tls, &other.host, other.port)
+    }
+
+    /// The addresses of the host, as the system's resolver orders them.
+    pub fn addresses(&self) -> Result<Vec<SocketAddr>, String> {
+        if let Ok(address) = self.host.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(address, self.port)]);
+        }
+        let failed = |why: String| {
+            format!("the name {} was not found: {why}; check it, or give an address", self.host)
+        };
+        let found =
+            (self.host.as_str(), self.port).to_socket_addrs().map_err(|error| failed(error.to_string()))?;
+        let mut addresses = Vec::new();
+        for address in found {
+            if !addresses.contains(&address) {
+                addresses.push(address);
+            }
+        }
+        if addresses.is_empty() { Err(failed("it has no address".to_owned())) } else { Ok(addresses) }
+    }
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.tls { "https" } else { "http" };
+        write!(to, "{scheme}://{}{}", self.authority(), self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        text.parse().unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_is_read_back(
+            tls in any::<bool>(),
+            host in prop_oneof!["[a-z0-9][a-z0-9.-]{0,12}", any::<Ipv6Addr>().prop_map(|address| address.to_string())],
+            port in 1u16..,
+            path in "/[!-\"$-~]{0,20}",
+        ) {
+            let url = Url { tls, host, port, path };
+            prop_assert_eq!(url.to_string().parse::<Url>().unwrap(), url);
+        }
+
+        #[test]
+        fn any_text_is_a_url_or_an_error(text in "(https?://)?[ -~\u{e9}]{0,30}") {
+            if let Ok(url) = text.parse::<Url>() {
+                prop_assert_eq!(url.to_string().parse::<Url>().unwrap(), url);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_are_found() {
+        let plain = url("HTTP://Example.org");
+        assert_eq!((plain.host.as_str(), plain.port, plain.path.as_str()), ("example.org", 80, "/"));
+        let full = url("https://[2001:DB8::1]:8443/a/b?c=d#e");
+        assert_eq!((full.tls, full.host.as_str(), full.port), (true, "2001:db8::1", 8443));
+        assert_eq!((full.path.as_str(), full.authority().as_str()), ("/a/b?c=d", "[2001:db8::1]:8443"));
+        assert_eq!(url("http://a?b").path, "/?b");
+        assert_eq!(url("https://a:443/").authority(), "a");
+        assert!(url("http://a/x").same_server(&url("http://a:80/y")));
+        assert!(!url("http://a/").same_server(&url("https://a/")));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, why) in [
+            ("", "begin with"),
+            ("localhost:80/", "begin with"),
+            ("ftp://a/", "only http"),
+            ("http://", "host is empty"),
+            ("http://u:p@a/", "user name"),
+            ("http://a:0/", "1 to 65535"),
+            ("http://a:65536/", "1 to 65535"),
+            ("http://a:x/", "not a number"),
+            ("http://::1/", "brackets"),
+            ("http://[::1", "not closed"),
+            ("http://[1.2.3.4]/", "not an IPv6"),
+            ("http://a/ b", "blank"),
+            ("http://a b/", "host"),
+        ] {
+            let error = text.parse::<Url>().unwrap_err().to_string();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn names_and_addresses_resolve() {
+        assert_eq!(url("http://127.0.0.1:81/").addresses().unwrap(), ["127.0.0.1:81".parse().unwrap()]);
+        assert_eq!(url("http://[::1]:81/").addresses().unwrap(), ["[::1]:81".parse().unwrap()]);
+        let error = url("http://no-such-host.invalid/").addresses().unwrap_err();
+        assert!(error.contains("no-such-host.invalid was not found"), "{error}");
+    }
+}

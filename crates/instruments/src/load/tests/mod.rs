@@ -1,0 +1,54 @@
+//! The engine against a real server on loopback. Nothing here depends on how fast the machine is: counts, kinds, and
+//! times that can only be longer.
+
+mod closed;
+mod faults;
+mod open;
+pub(crate) mod server;
+mod tls;
+
+use std::time::Duration;
+
+use super::failure::Failure;
+use super::{Control, Load, Outcome, run};
+use server::{Server, Then, send};
+
+pub(crate) const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
+
+/// A closed loop of so many requests on so many connections; patient, since the machine may be busy.
+fn requests(server: &Server, requests: u64, connections: usize) -> Load {
+    let mut load = Load::new(server.url("/").parse().unwrap());
+    load.duration = None;
+    load.requests = Some(requests);
+    load.connections = connections;
+    load.timeout = Duration::from_secs(60);
+    load.drain = Duration::from_secs(60);
+    load
+}
+
+fn go(load: &Load) -> Outcome {
+    let outcome = run(load, &Control::default()).unwrap();
+    adds_up(&outcome);
+    outcome
+}
+
+/// What holds for every outcome.
+fn adds_up(outcome: &Outcome) {
+    let record = &outcome.record;
+    let unsent = record.failures.of(Failure::Unsent);
+    assert_eq!(outcome.requests(), record.good + record.failures.total());
+    assert_eq!(record.response().total(), outcome.requests());
+    assert_eq!(record.service().total(), outcome.requests() - unsent);
+    assert_eq!(record.failed.total(), record.failures.total());
+    assert_eq!(record.in_flight.now(), 0);
+    assert!(record.good_in_window <= record.good);
+    // Little's law: both sides count the same requests here, so they agree to rounding.
+    assert!(outcome.little().apart().is_none_or(|apart| apart < 1e-9), "{:?}", outcome.little());
+}
+
+/// How often requests failed, and that they failed in no other way.
+fn failures(outcome: &Outcome, kind: Failure) -> u64 {
+    let others: Vec<_> = outcome.record.failures.seen().filter(|&(seen, _)| seen != kind).collect();
+    assert_eq!(others, []);
+    outcome.record.failures.of(kind)
+}

@@ -1,0 +1,290 @@
+//! TLS 1.2 and 1.3 on a connection, by rustls with ring.
+//!
+//! Each connection makes a full handshake: sessions are not resumed, so that a connection per request measures what it
+//! says. The certificate is checked against the system's authorities, or a given file, or on request not at all.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme};
+
+use super::failure::Failure;
+use super::wire::{self, Got, Wire};
+
+/// Whom to trust.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Takes any certificate: the load is encrypted, and its server may be anyone.
+    pub insecure: bool,
+    /// A PEM file of authorities, in place of the system's.
+    pub authorities: Option<PathBuf>,
+}
+
+/// What all connections to one server share.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+fn authorities(options: &Options) -> Result<RootCertStore, String> {
+    let mut store = RootCertStore::empty();
+    if let Some(path) = &options.authorities {
+        let wrong = |what: String| format!("cannot read the authorities in {}: {what}", path.display());
+        for certificate in CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))? {
+            let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
+            store.add(certificate).map_err(|error| wrong(error.to_string()))?;
+        }
+        if store.is_empty() {
+            return Err(wrong("it holds no certificate in PEM form".to_owned()));
+        }
+        return Ok(store);
+    }
+    let found = rustls_native_certs::load_native_certs();
+    // Some systems carry a few that are malformed; the others serve.
+    store.add_parsable_certificates(found.certs);
+    if store.is_empty() {
+        let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
+        return Err(format!(
+            "this system has no certificate authorities{why}: install ca-certificates, name a file, or check nothing"
+        ));
+    }
+    Ok(store)
+}
+
+impl Shared {
+    pub fn new(host: &str, options: &Options) -> Result<Shared, String> {
+        let name = ServerName::try_from(host.to_owned())
+            .map_err(|_| format!("{host} is not a name that a certificate can hold"))?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| format!("TLS cannot be set up: {error}"))?;
+        let mut config = if options.insecure {
+            let anyone = Arc::new(Anyone(provider));
+            builder.dangerous().with_custom_certificate_verifier(anyone).with_no_client_auth()
+        } else {
+            builder.with_root_certificates(authorities(options)?).with_no_client_auth()
+        };
+        config.resumption = Resumption::disabled();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Shared { config: Arc::new(config), name })
+    }
+
+    /// Makes one handshake and says what was wrong with it.
+    pub fn probe(&self, stream: &mut TcpStream) -> Result<(), String> {
+        let mut connection = ClientConnection::new(Arc::clone(&self.config), self.name.clone())
+            .map_err(|error| error.to_string())?;
+        while connection.is_handshaking() || connection.wants_write() {
+            connection.complete_io(stream).map_err(|error| match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                    "no answer to the handshake".to_owned()
+                }
+                _ => error.to_string(),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes any certificate, but a server must still hold the key of the one that it shows.
+#[derive(Debug)]
+struct Anyone(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// A non-blocking socket as rustls wants to see it.
+struct Socket<'a>(BorrowedFd<'a>);
+
+fn to_io(kind: Failure) -> io::Error {
+    match kind {
+        Failure::Timeout => io::ErrorKind::TimedOut.into(),
+        _ => io::ErrorKind::ConnectionReset.into(),
+    }
+}
+
+impl Read for Socket<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match wire::recv(self.0, into) {
+            Ok(Got::Bytes(bytes)) => Ok(bytes),
+            Ok(Got::Ended) => Ok(0),
+            Ok(Got::Blocked) => Err(io::ErrorKind::WouldBlock.into()),
+            Err(kind) => Err(to_io(kind)),
+        }
+    }
+}
+
+impl Write for Socket<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match wire::send(self.0, bytes) {
+            Ok(0) if !bytes.is_empty() => Err(io::ErrorKind::WouldBlock.into()),
+            Ok(sent) => Ok(sent),
+            Err(kind) => Err(to_io(kind)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The kind of an error that a socket or rustls gave.
+fn kind(error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::TimedOut => Failure::Timeout,
+        io::ErrorKind::ConnectionReset => Failure::Reset,
+        _ => Failure::Tls,
+    }
+}
+
+#[derive(Debug)]
+pub struct Tls {
+    connection: Box<ClientConnection>,
+}
+
+impl Tls {
+    /// Sends what waits; what the socket does not take stays.
+    fn flush(&mut self, fd: BorrowedFd<'_>) -> Result<(), Failure> {
+        while self.connection.wants_write() {
+            match self.connection.write_tls(&mut Socket(fd)) {
+                Ok(_sent) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(kind(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads records once; false when there is nothing yet.
+    fn pull(&mut self, fd: BorrowedFd<'_>) -> Result<Pulled, Failure> {
+        match self.connection.read_tls(&mut Socket(fd)) {
+            Ok(0) => Ok(Pulled::End),
+            Ok(_read) => match self.connection.process_new_packets() {
+                Ok(_state) => Ok(Pulled::Some),
+                Err(_refused) => {
+                    // The alert tells the server why; whether it can be sent changes nothing.
+                    let _told = self.flush(fd);
+                    Err(Failure::Tls)
+                }
+            },
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Pulled::Nothing),
+            Err(error) => Err(kind(&error)),
+        }
+    }
+}
+
+enum Pulled {
+    Some,
+    Nothing,
+    End,
+}
+
+impl Wire for Tls {
+    type Shared = Shared;
+    const BUFFERS: bool = true;
+
+    fn new(shared: &Shared) -> Result<Tls, Failure> {
+        let connection = ClientConnection::new(Arc::clone(&shared.config), shared.name.clone());
+        Ok(Tls { connection: Box::new(connection.map_err(|_| Failure::Tls)?) })
+    }
+
+    fn advance(&mut self, fd: BorrowedFd<'_>) -> Result<bool, Failure> {
+        loop {
+            self.flush(fd)?;
+            if !self.connection.is_handshaking() {
+                return Ok(true);
+            }
+            if self.connection.wants_write() {
+                return Ok(false);
+            }
+            match self.pull(fd)? {
+                Pulled::Some => {}
+                Pulled::Nothing => return Ok(false),
+                Pulled::End => return Err(Failure::Tls),
+            }
+        }
+    }
+
+    fn is_blocked(&self) -> bool {
+        self.connection.wants_write()
+    }
+
+    fn send(&mut self, fd: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Failure> {
+        let mut sent = 0;
+        loop {
+            self.flush(fd)?;
+            if sent == bytes.len() || self.connection.wants_write() {
+                return Ok(sent);
+            }
+            // Its buffer is empty here and takes something, so that the loop ends.
+            match self.connection.writer().write(&bytes[sent..]) {
+                Ok(0) | Err(_) => return Err(Failure::Tls),
+                Ok(taken) => sent += taken,
+            }
+        }
+    }
+
+    fn recv(&mut self, fd: BorrowedFd<'_>, into: &mut [u8]) -> Result<Got, Failure> {
+        loop {
+            match self.connection.reader().read(into) {
+                Ok(0) => return Ok(Got::Ended),
+                Ok(bytes) => return Ok(Got::Bytes(bytes)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // Many servers end without saying so; a body that ends early is found by its length.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(Got::Ended),
+                Err(error) => return Err(kind(&error)),
+            }
+            match self.pull(fd)? {
+                Pulled::Some => self.flush(fd)?,
+                Pulled::Nothing => return Ok(Got::Blocked),
+                // The reader now says how it ended.
+                Pulled::End => {
+                    if self.connection.process_new_packets().is_err() {
+                        return Err(Failure::Tls);
+                    }
+                }
+            }
+        }
+    }
+}
