@@ -1,8 +1,9 @@
 //! The least difference that the clock of the takes can show: its step as a share of how long a take lasted.
 //!
 //! Every figure of a take is a count over its time or a time over a count, so it moves by no less than step / time. The
-//! step is what `timer` measured on this machine (seconds, median of its takes), in the runs that count and where it was
-//! not refused; without it nothing is assumed. A step as long as the take that found it is none. Not counted: single operations that are timed one by one within a take.
+//! step is what `timer` measured on this machine (seconds, median of its takes), in the runs that count and where it
+//! was not refused; without it nothing is assumed. A step as long as the take that found it is none. Not counted:
+//! single operations that are timed one by one within a take.
 
 use model::data::{RunData, Series};
 use model::{Phase, Unit, Validity};
