@@ -100,7 +100,6 @@ impl Display {
             Show::Stopping => {
                 self.talk("stopping after the take in flight; once more ends at once");
             }
-            Show::Reading(_) => {}
         }
     }
 

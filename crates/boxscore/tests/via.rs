@@ -162,8 +162,9 @@ fn another_build_is_refused_with_both_names_and_what_to_do() {
 #[test]
 fn a_flood_of_frames_loses_only_its_machine() {
     let bench = Bench::new();
-    // Ping, without a body.
-    let ping = r"while :; do printf '\001\000\000\000\015'; done; :";
+    let bytes = model::frame::encode(&model::frame::Frame::Ping).expect("a frame");
+    let octal: String = bytes.iter().map(|byte| format!("\\{byte:03o}")).collect();
+    let ping = format!("while :; do printf '{octal}'; done; :");
     let hello = hello(&bench);
     let via = [
         format!("good={PROGRAM}"),

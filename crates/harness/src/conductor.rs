@@ -245,7 +245,7 @@ impl<'a> Conductor<'a> {
         let cpu_ns = sys::clock::process_cpu_ns();
         self.tell(machine, &Frame::Ack(Some(order)))?;
         let answer = self.wait(machine, false, |frame| {
-            matches!(frame, Frame::TakeDone(_) | Frame::Fault { cell: Some(_), .. } | Frame::Bye(_))
+            matches!(frame, Frame::TakeDone(_) | Frame::Fault { .. } | Frame::Bye(_))
         })?;
         self.beside_ns += sys::clock::process_cpu_ns().saturating_sub(cpu_ns);
         let asked = (order.seq, order.block, order.cell, order.arm);
@@ -253,9 +253,11 @@ impl<'a> Conductor<'a> {
             Some(Frame::TakeDone(take)) if (take.seq, take.block, take.cell, take.arm) == asked => {
                 self.taken(machine, &take)?;
             }
-            Some(Frame::TakeDone(_)) => self.lose(machine, "it did another take than the one it was told")?,
-            Some(Frame::Fault { text, .. }) => {
-                self.drop_cell(place, &text)?;
+            Some(Frame::Fault { cell: at, arm: with, text }) if (at, with) == (cell, arm) => {
+                self.drop_cell(place, &inflow::cut(text))?;
+            }
+            Some(Frame::TakeDone(_) | Frame::Fault { .. }) => {
+                self.lose(machine, "it did another take than the one it was told")?;
             }
             Some(_) => self.lose(machine, "it ended before its work was done")?,
             None => {}
@@ -538,11 +540,9 @@ impl<'a> Conductor<'a> {
             Frame::Progress(text) => {
                 self.sink.show(&Show::Doing { machine, text: &inflow::cut(text) });
             }
-            Frame::Reading(reading) => self.sink.show(&Show::Reading(&reading)),
             Frame::Note { kind, text } => {
                 self.sink.note(machine, &inflow::cut(kind), &inflow::cut(text))?;
             }
-            Frame::Fault { cell: None, text, .. } => self.lose(machine, &inflow::cut(text))?,
             Frame::Bye(cost) => {
                 state.cost = Some(cost);
                 return Ok(Some((machine, Frame::Bye(cost))));

@@ -5,7 +5,7 @@
 use model::Fact;
 use model::data::Status;
 use model::frame::{Frame, Hello, OwnCost, Segment};
-use model::reading::{Reading, Take};
+use model::reading::Take;
 
 /// The way to one child.
 pub trait Link {
@@ -36,7 +36,6 @@ pub enum Show<'a> {
         block: u32,
         warm_up: bool,
     },
-    Reading(&'a Reading),
     Taken {
         machine: usize,
         take: &'a Take,

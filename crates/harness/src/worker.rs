@@ -19,7 +19,6 @@ use crate::ticker::Ticker;
 
 /// What comes out of a pipe.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "`Lost` comes once in a pipe's life")]
 pub enum Event {
     Frame(Frame),
     /// The pipe ended or broke; nothing comes after this.
@@ -210,7 +209,7 @@ impl Shift<'_> {
                 self.own_ns += taken_from_ns.saturating_sub(from_ns).min(1_000_000);
                 Frame::TakeDone(Box::new(take))
             }
-            Err(Unfit { why }) => Frame::Fault { cell: Some(order.cell), arm: Some(order.arm), text: why },
+            Err(Unfit { why }) => Frame::Fault { cell: order.cell, arm: order.arm, text: why },
         };
         let sent_from_ns = sys::clock::thread_cpu_ns();
         let sent = send(self.output, &done);

@@ -414,3 +414,19 @@ fn a_block_that_was_cut_between_its_arms_is_not_judged() {
     let (one, other) = (measured(ahead, &all), measured(1 - ahead, &all));
     assert!(one == other && one > 9, "{one} and {other}");
 }
+
+/// Is ready, and answers the first order with a fault of a cell that nobody ordered.
+fn stray(pipe: UnixStream) {
+    let mut ear = pipe.try_clone().unwrap();
+    let mut pipe = Pipe(pipe);
+    let fault = Frame::Fault { cell: 7, arm: 0, text: "of another cell".to_owned() };
+    let said = [Frame::Hello(hello()), Frame::Ready(Vec::new()), fault].map(|frame| pipe.send(&frame));
+    drop((said, std::io::copy(&mut ear, &mut std::io::sink())));
+}
+
+#[test]
+fn a_fault_of_a_cell_that_was_not_ordered_loses_the_child() {
+    let (outcome, shelf) = conduct_to(&plan(&[1], 1, 1, Takes::Fixed(2)), &[], Shelf::default(), stray);
+    assert_eq!((outcome.ended, outcome.unfit.len()), (Ended::Lost, 0));
+    assert!(shelf.notes.iter().any(|(_, kind, text)| kind == "lost" && text.contains("another take")));
+}

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::fact::Fact;
 use crate::plan::{Plan, TakeOrder};
-use crate::reading::{Reading, Take};
+use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 1;
+pub const WIRE_VERSION: u32 = 2;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -67,8 +67,6 @@ pub enum Frame {
     Plan(Box<Job>),
     /// Inventory done: the facts of the machine.
     Ready(Vec<Fact>),
-    /// A reading as soon as it is there, for the display only; the take's frame is what is stored.
-    Reading(Reading),
     Telemetry(Segment),
     /// What the child does now (`preparing mem-latency`), for the display.
     Progress(String),
@@ -76,10 +74,10 @@ pub enum Frame {
         kind: String,
         text: String,
     },
-    /// A cell that cannot run here, or a child in trouble.
+    /// In place of a take: the cell cannot run here with this arm.
     Fault {
-        cell: Option<u32>,
-        arm: Option<u32>,
+        cell: u32,
+        arm: u32,
         text: String,
     },
     TakeDone(Box<Take>),
@@ -139,6 +137,7 @@ mod tests {
             Frame::Ping,
             Frame::Ack(Some(TakeOrder { seq: 3, block: 1, cell: 2, arm: 0, warm_up: false })),
             Frame::Progress("preparing".into()),
+            Frame::Fault { cell: 2, arm: 1, text: "too little memory".into() },
             Frame::Ready(vec![Fact::text("cpu.model", "x", "y"), Fact::unknown("a", "b", "c")]),
             Frame::Telemetry(Segment {
                 source: "cpu".into(),
@@ -168,7 +167,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_frames_do_not_panic(which in 0usize..5, at in any::<prop::sample::Index>(), with in any::<u8>()) {
+        fn damaged_frames_do_not_panic(which in 0usize..6, at in any::<prop::sample::Index>(), with in any::<u8>()) {
             let mut bytes = encode(&sample()[which]).unwrap();
             let at = at.index(bytes.len());
             bytes[at] = with;

@@ -158,8 +158,8 @@ impl StoreError {
     }
 }
 
-/// What of an error a damaged file explains, in words of ours and then the engine's. Memory that ran out, a value that is
-/// too large and a statement of ours that is wrong are no damage.
+/// What of an error a damaged file explains, in words of ours and then the engine's. Memory that ran out, a value that
+/// is too large and a statement of ours that is wrong are no damage.
 fn damage(error: &rusqlite::Error) -> Option<String> {
     use rusqlite::Error as E;
     let what = match error {

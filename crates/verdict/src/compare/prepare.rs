@@ -11,7 +11,7 @@ use stats::Run;
 use stats::between::HISTORY_MAX;
 
 use super::matching::{Match, RowKey, arm_name, published_for};
-use super::{CompareOptions, Side};
+use super::{CompareOptions, Side, step};
 use crate::rules;
 use crate::rules::clock::TakeClock;
 use crate::run::RunContext;
@@ -47,6 +47,8 @@ pub struct Prepared<'a> {
     pub findings: Vec<Finding>,
     /// Keys that stood for two series of one run, so that they stand for none.
     pub ambiguous: BTreeSet<RowKey>,
+    /// The coarsest step of the clock that a run found, in seconds.
+    pub step: Option<f64>,
 }
 
 /// What a side says of a row.
@@ -86,6 +88,7 @@ pub fn prepare<'a>(
         rows: BTreeMap::new(),
         findings: Vec::new(),
         ambiguous: BTreeSet::new(),
+        step: None,
     };
     for run in runs.into_iter().skip(newest) {
         add_run(&mut prepared, run, &context, dropped, options);
@@ -115,6 +118,7 @@ fn add_run<'a>(
             prepared.findings.push(finding.clone());
         }
     }
+    prepared.step = prepared.step.into_iter().chain(step::step_of(run, &rulings)).reduce(f64::max);
     let arm = arm_name(prepared.side, run);
     let look = rules::Look::new(run, context);
     let mut seen = BTreeSet::new();

@@ -1,14 +1,16 @@
 //! The least difference that the clock of the takes can show: its step as a share of how long a take lasted.
 //!
 //! Every figure of a take is a count over its time or a time over a count, so it moves by no less than step / time. The
-//! step is what `timer` measured on this machine (seconds, median of its takes); without it nothing is assumed. A step
-//! as long as the take that found it is none. Not counted: single operations that are timed one by one within a take.
+//! step is what `timer` measured on this machine (seconds, median of its takes), in the runs that count and where it
+//! was not refused; without it nothing is assumed. A step as long as the take that found it is none. Not counted:
+//! single operations that are timed one by one within a take.
 
 use model::data::{RunData, Series};
-use model::{Phase, Unit};
+use model::{Phase, Unit, Validity};
 use stats::Margin;
 
 use super::prepare::{Prepared, Row, Said};
+use crate::rules::{self, Ruling};
 use crate::say;
 
 /// A margin raised to what the clocks can show.
@@ -26,7 +28,7 @@ pub fn raised(
 ) -> Option<Raised> {
     let sides = [arm, base].into_iter().filter_map(|(side, said)| {
         let Said::Measured(row) = said else { return None };
-        let (step, window) = (step(side)?, window(row)?);
+        let (step, window) = (side.step?, window(row)?);
         let margin = margin.at_least_quantum(step, window);
         let says = format!(
             "the margin is {}: the clock of {} steps by {} in takes of {}",
@@ -41,20 +43,18 @@ pub fn raised(
     (coarsest.margin > margin).then_some(coarsest)
 }
 
-/// The coarsest step that a run of the side found.
-fn step(side: &Prepared<'_>) -> Option<f64> {
-    side.side.runs.iter().filter_map(|run| step_of(run)).reduce(f64::max)
-}
-
-fn step_of(run: &RunData) -> Option<f64> {
-    let series = run.series.iter().find(|one| one.key.instrument == "timer" && one.key.metric == "step")?;
+/// The step that a run found, where the figure was not refused.
+pub fn step_of(run: &RunData, rulings: &[Ruling]) -> Option<f64> {
+    let timer = |one: &Series| one.key.instrument == "timer" && one.key.metric == "step";
+    let stands = |at: usize| rules::of_series(rulings, at).0 != Validity::Invalid;
+    let (_, series) = run.series.iter().enumerate().find(|(at, one)| timer(one) && stands(*at))?;
     let step = stats::median(&series.measured()).filter(|step| *step > 0.0)?;
     seconds(series).filter(|window| step < *window).map(|_| step)
 }
 
-/// How long the shortest run's takes of a row lasted.
+/// How long the shortest speaking run's takes of a row lasted.
 fn window(row: &Row<'_>) -> Option<f64> {
-    row.entries.iter().filter_map(|entry| seconds(entry.series)).reduce(f64::min)
+    row.speaking().ok()?.iter().filter_map(|entry| seconds(entry.series)).reduce(f64::min)
 }
 
 /// Median time of the measured takes.

@@ -4,7 +4,7 @@
 use crate::planted::{World, arm_side, run, side, watch};
 use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, VerdictWord};
-use model::{Better, Unit};
+use model::{Better, Finding, Unit, Validity};
 use proptest::prelude::*;
 use stats::Rng;
 use verdict::{CompareOptions, compare};
@@ -175,6 +175,63 @@ fn a_coarse_clock_raises_the_margin() {
     assert_eq!(judge(1.2, Some(1e-9)), (VerdictWord::Better, 0.05, None));
     assert_eq!(judge(1.2, Some(0.02)), (VerdictWord::Tie, 0.4, Some(why.to_owned())));
     assert_eq!(judge(1.2, Some(0.09)).1, 0.05, "no step is as long as the take that found it");
+}
+
+/// Adds a timer with this step, in takes of 80 ms.
+fn time(run: &mut RunData, step: f64) {
+    watch(run, "timer", "step", Unit::Second, |_| step);
+    let timer = run.series.last_mut().expect("the timer");
+    timer.better = Better::Lower;
+    timer.points.iter_mut().for_each(|point| point.window_ns = 80_000_000);
+}
+
+fn refuse(run: &mut RunData) {
+    for take in &mut run.takes {
+        take.refusals.push(Finding::new("page-cache", Validity::Invalid, "not the disk"));
+    }
+}
+
+#[test]
+fn the_margin_comes_from_the_runs_that_speak() {
+    let mut rng = Rng::new(14);
+    let world = World { between: 0.002, ..World::plain(1) };
+    let mut make = |name: &str, count: i64| -> Vec<RunData> {
+        let at = |i: i64| {
+            let mut one = run(&format!("{name}{i}"), name, &world, 1.0, &mut rng);
+            one.head.started_ns += i * 1_000_000_000;
+            one
+        };
+        (0..count).map(at).collect()
+    };
+    let base = make("a", 10);
+    let many = make("b", 21);
+    let margin = |arm: &[RunData]| {
+        let sides = [side("a", base.iter().collect()), side("b", arm.iter().collect())];
+        (compare(&sides, &CompareOptions::default()).rows[0].margin * 1e6).round() / 1e6
+    };
+    let with = |edit: &dyn Fn(&mut [RunData])| {
+        let mut runs = many.clone();
+        edit(&mut runs);
+        margin(&runs)
+    };
+    assert_eq!(with(&|runs| time(&mut runs[20], 0.02)), 0.4);
+    assert_eq!(with(&|runs| time(&mut runs[0], 0.02)), 0.05, "only the newest twenty count");
+    let refused = |runs: &mut [RunData]| {
+        time(&mut runs[20], 0.02);
+        refuse(&mut runs[20]);
+    };
+    assert_eq!(with(&refused), 0.05, "a refused timer says nothing");
+    // Steps of 1 ms are 2 % of the takes that speak, and half of those that were refused.
+    let short = |runs: &mut [RunData]| {
+        time(&mut runs[19], 0.001);
+        runs[20].series[0].points.iter_mut().for_each(|point| point.window_ns = 2_000_000);
+    };
+    assert_eq!(with(&short), 0.5);
+    let short_and_refused = |runs: &mut [RunData]| {
+        short(runs);
+        refuse(&mut runs[20]);
+    };
+    assert_eq!(with(&short_and_refused), 0.05, "a refused figure does not speak");
 }
 
 #[test]

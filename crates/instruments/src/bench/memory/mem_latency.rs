@@ -178,9 +178,8 @@ fn walk(setup: &Setup) -> Result<Walk, Unfit> {
     let cpu = place.cpus.first().copied().unwrap_or_default();
     let set = working_set(setup, cpu)?;
     let stride = setup.params.get("stride").and_then(parse_bytes).unwrap_or(LINE);
-    let mut walk = Walk::new(setup, place, set, (order(setup), stride))?;
-    let slots = walk.shape.slots().map_err(|error| Unfit::new(error.to_string()))?;
-    let lines = slots as u64 * stride.min(LINE) / LINE;
+    let mut walk = Walk::new(place, set, (order(setup), stride))?;
+    let lines = walk.slots as u64 * stride.min(LINE) / LINE;
     if setup.params.get("level") == Some("memory") && setup.size == Size::Full {
         walk.doubt = walk.doubt.or_else(|| few_lines(lines, setup.llc));
     }

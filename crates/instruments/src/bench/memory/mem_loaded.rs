@@ -71,7 +71,7 @@ fn walk(setup: &Setup) -> Result<Walk, Unfit> {
     }
     let extent = place::extent(setup, RANGE, 2)?;
     let pause_ns = setup.params.get("pause").and_then(parse_bytes).unwrap_or(0);
-    Ok(Walk::new(setup, place, extent, (Order::Pages, 64))?.loaded(pause_ns))
+    Ok(Walk::new(place, extent, (Order::Pages, 64))?.loaded(pause_ns))
 }
 
 impl Instrument for MemLoaded {

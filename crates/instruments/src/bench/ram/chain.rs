@@ -47,6 +47,23 @@ pub struct Shape {
     pub seed: u64,
 }
 
+/// How many slots a lap over `range` bytes visits. `Pages` uses whole pages; `Shuffled` at least 15/16 of the slots.
+pub fn slots(order: Order, range: usize, stride: usize) -> Result<usize, ShapeError> {
+    if stride < 8 || !stride.is_multiple_of(8) {
+        return Err(ShapeError::Stride(stride));
+    }
+    let slots = match order {
+        Order::Stride => range / stride,
+        Order::Shuffled => congruence_period(range / stride),
+        Order::Pages if !stride.is_power_of_two() || stride > PAGE => {
+            return Err(ShapeError::Pages(stride));
+        }
+        Order::Pages if range < PAGE => range / stride,
+        Order::Pages => range / PAGE * (PAGE / stride),
+    };
+    if slots < 2 { Err(ShapeError::Short { range, stride }) } else { Ok(slots) }
+}
+
 /// Why a chain of that shape does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
@@ -59,22 +76,9 @@ pub enum ShapeError {
 }
 
 impl Shape {
-    /// How many slots a lap visits. `Pages` uses whole pages; `Shuffled` at least 15/16 of the slots.
+    /// How many slots a lap visits.
     pub fn slots(&self) -> Result<usize, ShapeError> {
-        let (range, stride) = (self.range, self.stride);
-        if stride < 8 || !stride.is_multiple_of(8) {
-            return Err(ShapeError::Stride(stride));
-        }
-        let slots = match self.order {
-            Order::Stride => range / stride,
-            Order::Shuffled => congruence_period(range / stride),
-            Order::Pages if !stride.is_power_of_two() || stride > PAGE => {
-                return Err(ShapeError::Pages(stride));
-            }
-            Order::Pages if range < PAGE => range / stride,
-            Order::Pages => range / PAGE * (PAGE / stride),
-        };
-        if slots < 2 { Err(ShapeError::Short { range, stride }) } else { Ok(slots) }
+        slots(self.order, self.range, self.stride)
     }
 
     /// Writes the chain into `words`, which must span at least `range` bytes.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use model::{Fault, Finding, Seconds, Setup, Unfit};
 
 use super::arena::{self, Arena, SMALL, SOURCE, TARGET, lock};
-use super::chain::{Links, Shape, UNIT, Walker};
+use super::chain::{Links, Order, Shape, UNIT, Walker};
 use super::pass::{self, Crew, Out};
 use super::place::{self, Place};
 use crate::bench::team::Done;
@@ -56,18 +56,18 @@ fn faulty(error: impl std::fmt::Display) -> Fault {
 }
 
 impl Chase {
-    /// Prepares `shape` (its `links` are chosen here). `load` is the size of the loaders' array and
+    /// Prepares a chain over `range` bytes, a slot every `stride` bytes. `load` is the size of the loaders' array and
     /// their pause in nanoseconds.
     pub fn prepare(
         setup: &Setup,
         place: Place,
-        mut shape: Shape,
+        (order, range, stride): (Order, usize, usize),
         load: Option<(usize, u64)>,
     ) -> Result<Chase, Unfit> {
-        let small = setup.memory.is_some_and(|memory| shape.range as u64 <= memory / SMALL_SHARE);
+        let small = setup.memory.is_some_and(|memory| range as u64 <= memory / SMALL_SHARE);
         let (role, links) =
             if small && load.is_none() { (SMALL, Links::Addresses) } else { (SOURCE, Links::Offsets) };
-        shape.links = links;
+        let shape = Shape { order, links, range, stride, seed: setup.seed };
         let lap = (shape.slots().map_err(unfit)? as u64).div_ceil(UNIT);
         let crew = Crew::start(&place.cpus)?;
         let (limit, llc, arena) = (place::limit(setup), setup.llc, arena::shared());

@@ -6,7 +6,7 @@
 use model::params::show_bytes;
 use model::{Fault, Finding, Probe, Record, Seconds, Setup, Unfit};
 
-use super::chain::{Links, Order, Shape};
+use super::chain::{self, Order};
 use super::latency::{Chase, Walked};
 use super::place::{Extent, Place};
 use crate::bench::kernel::repeats_for;
@@ -15,7 +15,11 @@ use crate::bench::kernel::repeats_for;
 #[derive(Debug)]
 pub struct Walk {
     place: Place,
-    pub shape: Shape,
+    order: Order,
+    range: usize,
+    stride: usize,
+    /// That a lap visits.
+    pub slots: usize,
     /// Why figures from it are doubtful.
     pub doubt: Option<Finding>,
     /// Where other threads read as many bytes meanwhile: their pause after each 4 KiB.
@@ -27,17 +31,11 @@ pub type Push = fn(&Walked, &mut dyn Record);
 
 impl Walk {
     /// Over `extent` in `order`, a slot every `stride` bytes.
-    pub fn new(
-        setup: &Setup,
-        place: Place,
-        extent: Extent,
-        (order, stride): (Order, u64),
-    ) -> Result<Walk, Unfit> {
+    pub fn new(place: Place, extent: Extent, (order, stride): (Order, u64)) -> Result<Walk, Unfit> {
         let size = |bytes| usize::try_from(bytes).map_err(|_| Unfit::new("larger than the address space"));
         let (range, stride) = (size(extent.bytes)?, size(stride)?);
-        let shape = Shape { order, links: Links::Offsets, range, stride, seed: setup.seed };
-        shape.slots().map_err(|error| Unfit::new(error.to_string()))?;
-        Ok(Walk { place, shape, doubt: extent.doubt, pause_ns: None })
+        let slots = chain::slots(order, range, stride).map_err(|error| Unfit::new(error.to_string()))?;
+        Ok(Walk { place, order, range, stride, slots, doubt: extent.doubt, pause_ns: None })
     }
 
     /// Under the load of the other threads.
@@ -48,12 +46,12 @@ impl Walk {
 
     /// Maps and builds the chain.
     pub fn probe(self, setup: &Setup, push: Push) -> Result<Box<dyn Probe>, Unfit> {
-        let Walk { place, shape, doubt, pause_ns } = self;
-        let load = pause_ns.map(|pause_ns| (shape.range, pause_ns));
-        let chase = Chase::prepare(setup, place, shape, load)?;
+        let Walk { place, order, range, stride, doubt, pause_ns, .. } = self;
+        let load = pause_ns.map(|pause_ns| (range, pause_ns));
+        let chase = Chase::prepare(setup, place, (order, range, stride), load)?;
         // Without a subject: they are about the figures of their takes, not about the instrument.
         let doubts = doubt.into_iter().chain(chase.doubt.clone()).collect();
-        let arrays = format!("a chain over {}", show_bytes(shape.range as u64));
+        let arrays = format!("a chain over {}", show_bytes(range as u64));
         Ok(Box::new(Walks { chase, doubts, push, arrays, noted: false }))
     }
 }
