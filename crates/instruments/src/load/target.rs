@@ -3,7 +3,7 @@
 //! Only what a load needs of RFC 3986: no user names, no relative references. A fragment is not sent.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
 /// An absolute URL.
@@ -102,7 +102,8 @@ impl Url {
         (self.tls, &self.host, self.port) == (other.tls, &other.host, other.port)
     }
 
-    /// The addresses of the host, as the system's resolver orders them.
+    /// The addresses of the host, as the system's resolver orders them. `localhost` is loopback wherever the resolver
+    /// does not know it (RFC 6761).
     pub fn addresses(&self) -> Result<Vec<SocketAddr>, String> {
         if let Ok(address) = self.host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(address, self.port)]);
@@ -110,8 +111,14 @@ impl Url {
         let failed = |why: String| {
             format!("the name {} was not found: {why}; check it, or give an address", self.host)
         };
-        let found =
-            (self.host.as_str(), self.port).to_socket_addrs().map_err(|error| failed(error.to_string()))?;
+        let found = match (self.host.as_str(), self.port).to_socket_addrs() {
+            Ok(found) => found,
+            Err(_) if self.host == "localhost" => {
+                let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+                return Ok(loopback.map(|address| SocketAddr::new(address, self.port)).to_vec());
+            }
+            Err(error) => return Err(failed(error.to_string())),
+        };
         let mut addresses = Vec::new();
         for address in found {
             if !addresses.contains(&address) {
@@ -198,6 +205,7 @@ mod tests {
     fn names_and_addresses_resolve() {
         assert_eq!(url("http://127.0.0.1:81/").addresses().unwrap(), ["127.0.0.1:81".parse().unwrap()]);
         assert_eq!(url("http://[::1]:81/").addresses().unwrap(), ["[::1]:81".parse().unwrap()]);
+        assert!(url("http://localhost:81/").addresses().unwrap().iter().all(|one| one.ip().is_loopback()));
         let error = url("http://no-such-host.invalid/").addresses().unwrap_err();
         assert!(error.contains("no-such-host.invalid was not found"), "{error}");
     }
