@@ -41,5 +41,13 @@ fn checks(steps: &mut Steps, cargo: &str) {
     steps.step("doc tests", || shell::run(cargo, &["test", "--workspace", "--doc", "--quiet"]));
     steps.step("house rules", tidy::run);
     steps.step("generated files", || generate::run(true));
+    // What lies outside the workspace follows its crates' dependencies.
+    steps.step("lock files", || {
+        let peers = "perf/peers/Cargo.toml";
+        shell::run(
+            cargo,
+            &["update", "--workspace", "--locked", "--offline", "--quiet", "--manifest-path", peers],
+        )
+    });
     steps.step("dependencies", deny::run);
 }
