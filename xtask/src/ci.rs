@@ -44,10 +44,7 @@ fn checks(steps: &mut Steps, cargo: &str) {
     // What lies outside the workspace follows its crates' dependencies.
     steps.step("lock files", || {
         let peers = "perf/peers/Cargo.toml";
-        shell::run(
-            cargo,
-            &["update", "--workspace", "--locked", "--offline", "--quiet", "--manifest-path", peers],
-        )
+        shell::run(cargo, &["update", "--workspace", "--locked", "--quiet", "--manifest-path", peers])
     });
     steps.step("dependencies", deny::run);
 }
