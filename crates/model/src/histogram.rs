@@ -36,6 +36,10 @@ impl Histogram {
 
     /// The same value `count` times.
     pub fn record_n(&mut self, ns: u64, count: u64) {
+        // The library would take a value that never occurred for the highest or lowest one.
+        if count == 0 {
+            return;
+        }
         if ns > HIGHEST_NS {
             self.saturated = self.saturated.saturating_add(count);
         }

@@ -50,6 +50,18 @@ const LATE: Metric<Seconds> = Metric::new(
     Better::Neither,
     "how late 99 in 100 sends at most were, from when they could be sent; open loops only",
 );
+const IN_FLIGHT: Metric<Count> = Metric::new(
+    "in-flight",
+    Better::Neither,
+    "requests in flight, integrated from the start to the last answer, by that time; failed ones included",
+)
+.per("request");
+const LITTLE: Metric<Count> = Metric::new(
+    "in-flight-by-little",
+    Better::Neither,
+    "what requests in flight must be by Little's law: the sum of all service times by the same time",
+)
+.per("request");
 const SHARE: Metric<Ratio> = Metric::new(
     "generator-share",
     Better::Neither,
@@ -81,6 +93,8 @@ static CARD: Card = Card {
         SERVICES.info(),
         FAILED.info(),
         LATE.info(),
+        IN_FLIGHT.info(),
+        LITTLE.info(),
         SHARE.info(),
         CPU.info(),
     ],
@@ -246,6 +260,11 @@ fn tell(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
     if outcome.answering_s > 0.0 {
         record.push(&BANDWIDTH, Bytes(outcome.record.body_bytes as f64) / Seconds(outcome.answering_s));
     }
+    let little = outcome.little();
+    if outcome.answering_s > 0.0 {
+        record.push(&IN_FLIGHT, Count(little.in_flight_s / outcome.answering_s));
+        record.push(&LITTLE, Count(little.served_s / outcome.answering_s));
+    }
     let percentiles = [(&RESPONSE, 0.5), (&RESPONSE_P99, 0.99)];
     for (metric, quantile) in percentiles {
         if let Some(time) = seconds(responses.quantile_ns(quantile)) {
@@ -335,6 +354,9 @@ mod tests {
         }
         // 1000 a second for half a second.
         assert_eq!(sheet.counts, BTreeMap::from([("response-times", 500), ("service-times", 500)]));
+        // Connections bound what is in flight, and both sides of Little's law count the same requests.
+        let (seen, expected) = (sheet.values["in-flight"], sheet.values["in-flight-by-little"]);
+        assert!(seen > 0.0 && seen <= 3.0 && (seen - expected).abs() < 1e-6 * seen, "{seen} {expected}");
         let closed = take(&format!("url={url};connections=2;timeout=60")).unwrap();
         assert!(!closed.values.contains_key("late-p99") && closed.values["throughput"] > 0.0);
     }
