@@ -105,7 +105,8 @@ pub fn this() -> (MachineDoc, Vec<Fact>) {
 }
 
 /// Id and name as a run would store them.
-fn identity(facts: &[Fact]) -> MachineDoc {
+#[must_use]
+pub fn identity(facts: &[Fact]) -> MachineDoc {
     let said = |key: &str| {
         let value = facts.iter().find(|fact| fact.key == key).and_then(|fact| fact.value.as_ref());
         value.map(FactValue::text)

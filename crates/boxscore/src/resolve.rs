@@ -211,15 +211,20 @@ impl Resolver {
     }
 
     fn this_machine(&mut self) -> Result<Loaded, CliError> {
+        let (name, heads) = self.runs_here()?;
+        self.pool(&name, &heads, None)
+    }
+
+    /// The name of this machine in the store, and its runs.
+    fn runs_here(&self) -> Result<(String, Vec<RunHead>), CliError> {
         let (machine, _) = names::this();
         let heads: Vec<RunHead> =
             self.heads.iter().filter(|head| head.machine_id == machine.id).cloned().collect();
-        if heads.iter().any(is_whole) {
-            let name = heads.last().map_or_else(|| ".".to_owned(), |head| head.machine.clone());
-            return self.pool(&name, &heads, None);
+        match heads.last() {
+            Some(last) if heads.iter().any(is_whole) => Ok((last.machine.clone(), heads)),
+            _ => Err(CliError::data("this machine has no complete run in the store")
+                .hint("`boxscore run --quick` measures it in 2 minutes")),
         }
-        Err(CliError::data("this machine has no complete run in the store")
-            .hint("`boxscore run --quick` measures it in 2 minutes"))
     }
 
     /// The runs that a name means, oldest first: every run of a label, a machine's runs of its newest configuration
@@ -229,18 +234,18 @@ impl Resolver {
         if latest(name)?.is_some() {
             return run_id(name, store).map(|id| vec![id]);
         }
-        let loaded = match name {
-            "." => self.this_machine()?,
+        let (name, heads) = match name {
+            "." => self.runs_here()?,
             _ => match self.meaning(name)? {
                 Meaning::Label(heads) | Meaning::Run(heads) => return Ok(ids_of(&heads)),
-                Meaning::Machine(heads) => self.pool(name, &heads, None)?,
+                Meaning::Machine(heads) => (name.to_owned(), heads),
                 Meaning::Without(machine) => {
                     return Err(CliError::data(format!("{} has no run in the store", machine.says()))
                         .hint(format!("`boxscore inspect {name}` and `boxscore compare . {name}` know it")));
                 }
             },
         };
-        Ok(loaded.runs.into_iter().map(|run| run.head.id).collect())
+        self.chosen(&name, &heads).map(|(_, ids)| ids)
     }
 
     /// A label, a machine, a published machine, a run, or a run and its arm.
@@ -360,19 +365,19 @@ impl Resolver {
 
     /// The complete runs among these that share the newest one's machine and config class, loaded.
     fn pool(&mut self, name: &str, heads: &[RunHead], arm: Option<String>) -> Result<Loaded, CliError> {
+        let (newest, ids) = self.chosen(name, heads)?;
+        self.load(name, &newest, &ids, arm)
+    }
+
+    /// The newest complete run, and the ids of those that count with it, oldest first.
+    fn chosen(&mut self, name: &str, heads: &[RunHead]) -> Result<(RunHead, Vec<String>), CliError> {
         let whole: Vec<RunHead> = heads.iter().filter(|head| is_whole(head)).cloned().collect();
         let Some(newest) = whole.last().cloned() else {
             let state = heads.last().map_or("missing", |head| head.status.word());
             return Err(CliError::data(format!("`{name}` has no complete run: it is {state}"))
                 .hint("`boxscore resume` completes an interrupted run"));
         };
-        let others: Vec<String> = {
-            let mut ids: Vec<&str> = whole.iter().map(|head| head.machine_id.as_str()).collect();
-            ids.sort_unstable();
-            ids.dedup();
-            ids.into_iter().map(str::to_owned).collect()
-        };
-        if others.len() > 1 {
+        if whole.iter().any(|head| head.machine_id != newest.machine_id) {
             return Err(ambiguous(name, whole.iter().map(candidate)));
         }
         let class = self.class(&newest)?;
@@ -383,7 +388,7 @@ impl Resolver {
             }
         }
         chosen.reverse();
-        self.load(name, &newest, &chosen, arm)
+        Ok((newest, chosen))
     }
 
     fn load(

@@ -8,7 +8,7 @@ use instruments::facts::cgroup::{self, Limits};
 use instruments::facts::{Root, scan};
 use instruments::telemetry::parse::{meminfo, stat, throttle};
 use model::data::{RunData, RunHead, Status};
-use model::doc::DoctorDoc;
+use model::doc::{DoctorDoc, MachineDoc};
 use store::Filter;
 use verdict::Live;
 
@@ -31,7 +31,7 @@ pub fn run(_args: &Args, global: &Global) -> Result<u8, CliError> {
     let root = Root::live();
     let live = live(&root);
     let facts = scan::everything(&root);
-    let newest = newest(global);
+    let newest = newest(global, &names::identity(&facts));
     let mut checks = verdict::doctor(&facts, &live);
     checks.push(verdict::own_cost(newest.as_ref().map_err(Clone::clone)));
     let document = DoctorDoc { schema: "boxscore.doctor/1".to_owned(), checks };
@@ -44,14 +44,13 @@ pub fn run(_args: &Args, global: &Global) -> Result<u8, CliError> {
 }
 
 /// The newest run of this machine that ended and was not planted; or why there is none. Looking makes no store.
-fn newest(global: &Global) -> Result<RunData, String> {
+fn newest(global: &Global, machine: &MachineDoc) -> Result<RunData, String> {
     let path = paths::store(global).map_err(|error| error.message)?;
     if !path.exists() {
         return Err("nothing was measured yet: there is no store".to_owned());
     }
     let store = resolve::open(&path).map_err(|error| error.message)?;
     let heads = store.heads(&Filter::default()).map_err(|error| error.to_string())?;
-    let (machine, _) = names::this();
     let ended = |head: &&RunHead| head.machine_id == machine.id && head.status != Status::Running;
     for head in heads.iter().rev().filter(ended).take(MOST_LOOKED_AT) {
         let run = store.load_light(&head.id).map_err(|error| error.to_string())?;

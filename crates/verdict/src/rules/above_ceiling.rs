@@ -123,7 +123,7 @@ fn core(look: &Look<'_>, row: Row<'_>) -> Result<Ceiling, String> {
 
 /// The highest clock: the processor's, or the highest that was seen.
 fn fastest(look: &Look<'_>) -> Result<f64, String> {
-    let seen = look.clocks().into_values().flatten().fold(f64::NAN, f64::max);
+    let seen = look.clocks().values().flatten().copied().fold(f64::NAN, f64::max);
     match facts::limit(look.run, "cpu.mhz.max") {
         Ok(max) if seen > max => Ok(seen),
         Ok(max) => Ok(max),

@@ -17,6 +17,7 @@ pub struct Look<'a> {
     pub run: &'a RunData,
     pub context: &'a RunContext<'a>,
     conditions: BTreeMap<(&'static str, String), BTreeMap<u64, f64>>,
+    clocks: BTreeMap<u64, Vec<f64>>,
 }
 
 /// One row of a run.
@@ -57,6 +58,19 @@ fn measured(series: &Series) -> impl Iterator<Item = &Point> {
     series.points.iter().filter(|point| point.phase == Phase::Measured)
 }
 
+/// What was read around each take, as far as it is a clock.
+fn clocks(conditions: &BTreeMap<(&'static str, String), BTreeMap<u64, f64>>) -> BTreeMap<u64, Vec<f64>> {
+    let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for metric in ["before", "after"] {
+        for (seq, hertz) in conditions.get(&(CLOCK, metric.to_owned())).into_iter().flatten() {
+            if hertz.is_finite() && *hertz > 0.0 {
+                all.entry(*seq).or_default().push(*hertz);
+            }
+        }
+    }
+    all
+}
+
 impl<'a> Look<'a> {
     pub fn new(run: &'a RunData, context: &'a RunContext<'a>) -> Look<'a> {
         let mut conditions: BTreeMap<(&'static str, String), BTreeMap<u64, f64>> = BTreeMap::new();
@@ -68,7 +82,8 @@ impl<'a> Look<'a> {
             let known = conditions.entry((source, series.key.metric.clone())).or_default();
             known.extend(measured(series).filter_map(|point| Some((point.seq, point.number()?))));
         }
-        Look { run, context, conditions }
+        let clocks = clocks(&conditions);
+        Look { run, context, conditions, clocks }
     }
 
     pub fn rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
@@ -82,16 +97,8 @@ impl<'a> Look<'a> {
     }
 
     /// True clock by take, Hz: right before and right after.
-    pub fn clocks(&self) -> BTreeMap<u64, Vec<f64>> {
-        let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-        for metric in ["before", "after"] {
-            for (seq, hertz) in self.conditions.get(&(CLOCK, metric.to_owned())).into_iter().flatten() {
-                if hertz.is_finite() && *hertz > 0.0 {
-                    all.entry(*seq).or_default().push(*hertz);
-                }
-            }
-        }
-        all
+    pub fn clocks(&self) -> &BTreeMap<u64, Vec<f64>> {
+        &self.clocks
     }
 
     /// CPUs that the run may use.
