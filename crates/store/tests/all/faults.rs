@@ -87,14 +87,20 @@ fn foreign_files_are_left_as_they_are() {
     Store::open(&empty, Mode::Create).unwrap();
 }
 
-#[test]
-fn damage_is_an_error_wherever_it_is() {
+/// A store with one run of everything, and its bytes.
+fn sound() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.db");
     let mut store = Store::open(&path, Mode::Create).unwrap();
     full(&mut store, "r");
     store.close().unwrap();
-    let sound = fs::read(&path).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    (dir, path, bytes)
+}
+
+#[test]
+fn damage_is_an_error_wherever_it_is() {
+    let (_dir, path, sound) = sound();
     let mut hit = 0;
     // Every page in turn, and a file that was cut.
     for page in 0..sound.len() / 4096 {
@@ -178,12 +184,7 @@ fn flipped() -> PathBuf {
 
 #[test]
 fn damaged_text_is_damage() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a.db");
-    let mut store = Store::open(&path, Mode::Create).unwrap();
-    full(&mut store, "r");
-    store.close().unwrap();
-    let sound = fs::read(&path).unwrap();
+    let (_dir, path, sound) = sound();
     for (text, with) in [("Xeon X3470", 0xff_u8), ("CREATE TABLE run", b'!'), ("\"seed\"", b'x')] {
         let mut bytes = sound.clone();
         let places: Vec<usize> =
