@@ -10,8 +10,7 @@ use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
 use super::{capacity, words};
-use crate::load::schedule::Schedule;
-use crate::load::{Control, Load, run};
+use crate::load::{Control, Load, Outcome, run};
 
 /// A prepared load.
 pub struct Loads {
@@ -23,8 +22,7 @@ pub struct Loads {
 }
 
 impl Loads {
-    pub fn prepare(setup: &Setup) -> Result<Loads, Unfit> {
-        let ask = Ask::of(setup)?;
+    pub fn prepare(setup: &Setup, ask: Ask) -> Result<Loads, Unfit> {
         let served = match &ask.subject {
             Subject::Url(url) => Served::theirs(url),
             Subject::Managed { kind, options, set } => {
@@ -53,11 +51,44 @@ impl Loads {
         Ok((load, ended))
     }
 
-    fn capacity(&self) -> Result<f64, Fault> {
+    /// What the server answers in a closed loop, per second.
+    pub fn capacity(&self) -> Result<f64, Fault> {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
             None => capacity::measure(&self.key, &self.at(0.0)?.0).map_err(Fault::new),
         }
+    }
+
+    /// One load at this rate, watched. A server of ours that ended during it makes it a fault.
+    pub fn one(&mut self, rate: f64, record: &mut dyn Record) -> Result<Watched, Fault> {
+        let (load, ended) = self.at(rate)?;
+        if let Some(ended) = ended {
+            record.note("server-restarted", &ended);
+        }
+        self.tell(&load, record);
+        let before = Look::before(|| self.served.usage());
+        let ran = run(&load, &Control::default());
+        let after = Look::after(|| self.served.usage());
+        if let Served::Ours(hosted) = &*self.served {
+            hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
+        }
+        let outcome = ran.map_err(|error| Fault::new(error.to_string()))?;
+        Ok(Watched { outcome, before, after })
+    }
+
+    /// Pushes what the machine did during a load.
+    pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
+        let sent = watched.outcome.record.service().total();
+        watched.after.push(&watched.before, &self.ask.cores, sent, record);
+    }
+
+    /// The CPUs of the server and of the generators.
+    #[must_use]
+    pub fn busy_cpus(&self) -> Vec<u32> {
+        let mut cpus = [self.ask.cores.server.as_slice(), self.ask.cores.generators.as_slice()].concat();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
     }
 
     /// Says once what runs where.
@@ -73,6 +104,13 @@ impl Loads {
     }
 }
 
+/// One load and what the machine did meanwhile.
+pub struct Watched {
+    pub outcome: Outcome,
+    before: Look,
+    after: Look,
+}
+
 impl Probe for Loads {
     fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
         if matches!(self.ask.offered, Offered::Share(_)) {
@@ -82,42 +120,27 @@ impl Probe for Loads {
     }
 
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let capacity = match self.ask.offered {
-            Offered::Share(_) => Some(self.capacity()?),
-            Offered::Closed | Offered::Rate(_) => None,
+        let (rate, capacity) = match self.ask.offered {
+            Offered::Closed => (None, None),
+            Offered::Rate(rate) => (Some(rate), None),
+            Offered::Share(share) => {
+                let capacity = self.capacity()?;
+                (Some(share * capacity), Some(capacity))
+            }
         };
-        let rate = match self.ask.offered {
-            Offered::Closed => 0.0,
-            Offered::Rate(rate) => rate,
-            Offered::Share(share) => share * capacity.unwrap_or_default(),
-        };
-        let (load, ended) = self.at(rate)?;
-        if let Some(ended) = ended {
-            record.note("server-restarted", &ended);
-        }
-        self.tell(&load, record);
-        let before = Look::before(|| self.served.usage());
-        let ran = run(&load, &Control::default());
-        let after = Look::after(|| self.served.usage());
-        if let Served::Ours(hosted) = &*self.served {
-            hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
-        }
-        let outcome = ran.map_err(|error| Fault::new(error.to_string()))?;
-        metrics::push(&outcome, record)?;
-        if let Schedule::Constant { rate } | Schedule::Poisson { rate, .. } = load.schedule {
+        let watched = self.one(rate.unwrap_or_default(), record)?;
+        metrics::push(&watched.outcome, record)?;
+        if let Some(rate) = rate {
             record.push(&OFFERED, PerSec(rate));
         }
         if let Some(capacity) = capacity {
             record.push(&CAPACITY, PerSec(capacity));
         }
-        after.push(&before, &self.ask.cores, outcome.record.service().total(), record);
+        self.push_machine(&watched, record);
         Ok(())
     }
 
     fn cpus(&self) -> Vec<u32> {
-        let mut cpus = [self.ask.cores.server.as_slice(), self.ask.cores.generators.as_slice()].concat();
-        cpus.sort_unstable();
-        cpus.dedup();
-        cpus
+        self.busy_cpus()
     }
 }
