@@ -14,6 +14,7 @@ pub mod compare;
 pub mod doctor;
 mod facts;
 mod family;
+pub mod loads;
 pub mod noise;
 pub mod paragraph;
 pub mod rules;
