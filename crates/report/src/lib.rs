@@ -9,6 +9,7 @@ pub mod markdown;
 pub mod number;
 pub mod page;
 pub mod plot;
+pub mod profile;
 pub mod scale;
 pub mod section;
 pub mod sections;

@@ -12,6 +12,7 @@ pub mod memory;
 pub mod methods;
 pub mod noise;
 pub mod other;
+pub mod profile;
 pub mod ranks;
 pub mod score;
 pub mod takes;
@@ -29,6 +30,7 @@ pub static ALL: &[&dyn Section] = &[
     &methods::SECTION,
     &noise::SECTION,
     &other::SECTION,
+    &profile::SECTION,
     &ranks::SECTION,
     &score::SECTION,
     &telemetry::SECTION,
