@@ -18,6 +18,11 @@ pub mod score;
 pub mod takes;
 pub mod telemetry;
 pub mod validity;
+pub mod web_bound;
+pub mod web_load;
+pub mod web_setup;
+pub mod web_sweep;
+pub mod web_times;
 
 pub static ALL: &[&dyn Section] = &[
     &clock::SECTION,
@@ -35,4 +40,9 @@ pub static ALL: &[&dyn Section] = &[
     &score::SECTION,
     &telemetry::SECTION,
     &validity::SECTION,
+    &web_bound::SECTION,
+    &web_load::SECTION,
+    &web_setup::SECTION,
+    &web_sweep::SECTION,
+    &web_times::SECTION,
 ];
