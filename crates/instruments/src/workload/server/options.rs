@@ -2,6 +2,7 @@
 //!
 //! Nothing here is measured. What a kind of server cannot do it refuses, and never leaves out silently.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use model::{ParamKind, ParamSpec, Params};
@@ -94,6 +95,8 @@ pub struct Options {
     pub nice: i32,
     /// The CPUs that it may use; empty is those of the thread that starts it.
     pub cpus: Vec<usize>,
+    /// The address on which it listens: one of this machine's, so that generators elsewhere can be told it.
+    pub listen: IpAddr,
     /// The ports to try, in order; empty is any free one.
     pub ports: Vec<u16>,
 }
@@ -111,13 +114,14 @@ impl Default for Options {
             limit_rate: None,
             nice: 0,
             cpus: Vec::new(),
+            listen: Ipv4Addr::LOCALHOST.into(),
             ports: Vec::new(),
         }
     }
 }
 
 impl Options {
-    /// Reads [`PARAMS`]; what is not given has its default. The kind of server is not read here.
+    /// Reads [`PARAMS`], and `listen`, which belongs to what loads the server; what is not given has its default. The kind of server is not read here.
     pub fn of(params: &Params) -> Result<Options, String> {
         let given = |name: &str| params.get(name).filter(|value| *value != AUTO);
         let bad = |name: &str, wanted: &str| {
@@ -143,6 +147,10 @@ impl Options {
             open_file_cache: switch("open-file-cache", usual.open_file_cache)?,
             limit_rate: number(given("limit-rate"))
                 .map_err(|()| bad("limit-rate", "a whole number or auto"))?,
+            listen: match given("listen") {
+                None => usual.listen,
+                Some(text) => text.parse().map_err(|_| bad("listen", "an IP address of this machine"))?,
+            },
             nice: number(given("nice")).map_err(|()| bad("nice", "from -20 to 19"))?.unwrap_or(usual.nice),
             ..usual
         };
@@ -160,6 +168,12 @@ impl Options {
         within("limit-rate", self.limit_rate.unwrap_or(1), 1, 1 << 40)?;
         if !(-20..=19).contains(&self.nice) {
             return Err(format!("nice={}: from -20 to 19 is possible", self.nice));
+        }
+        if self.listen.is_unspecified() || self.listen.is_multicast() {
+            return Err(format!(
+                "listen={}: name the one address of this machine that generators reach",
+                self.listen
+            ));
         }
         if self.ports.contains(&0) {
             return Err("port 0 is no port; give none to have a free one chosen".to_owned());
@@ -188,7 +202,7 @@ mod tests {
             PARAMS.iter().map(|spec| format!("{}={}", spec.name, spec.default)).collect();
         assert_eq!(of(&defaults.join(";")), Ok(Options::default()));
         let all = of(
-            "mpm=prefork;binary=/x/httpd;workers=7;sendfile=off;access-log=on;open-file-cache=on;limit-rate=9;nice=-5",
+            "mpm=prefork;binary=/x/httpd;workers=7;sendfile=off;access-log=on;open-file-cache=on;limit-rate=9;nice=-5;listen=::1",
         );
         let wanted = Options {
             mpm: Some(Mpm::Prefork),
@@ -199,6 +213,7 @@ mod tests {
             open_file_cache: true,
             limit_rate: Some(9),
             nice: -5,
+            listen: std::net::Ipv6Addr::LOCALHOST.into(),
             ..Options::default()
         };
         assert_eq!(all, Ok(wanted));
@@ -211,6 +226,9 @@ mod tests {
             "limit-rate=1k",
             "nice=20",
             "nice=a",
+            "listen=everywhere",
+            "listen=0.0.0.0",
+            "listen=ff02::1",
         ] {
             let why = of(bad).unwrap_err();
             assert!(why.contains(bad), "{why}");
