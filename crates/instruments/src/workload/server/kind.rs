@@ -55,7 +55,7 @@ pub struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    /// Where it is to listen; printed as servers want it, IPv6 addresses in brackets.
+    /// Where it is to listen.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         SocketAddr::new(self.options.listen, self.port)

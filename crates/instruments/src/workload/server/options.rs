@@ -36,6 +36,7 @@ pub const PARAMS: &[ParamSpec] = &[
         "nginx only: bytes per second of each response; auto is no limit",
     ),
     spec("nice", ParamKind::Text, "0", "added to the server's niceness; below 0 needs root"),
+    spec("listen", ParamKind::Text, "127.0.0.1", "address of this machine on which the server listens"),
 ];
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
@@ -95,7 +96,7 @@ pub struct Options {
     pub nice: i32,
     /// The CPUs that it may use; empty is those of the thread that starts it.
     pub cpus: Vec<usize>,
-    /// The address on which it listens: one of this machine's, so that generators elsewhere can be told it.
+    /// Where it listens; only this machine reaches the usual one.
     pub listen: IpAddr,
     /// The ports to try, in order; empty is any free one.
     pub ports: Vec<u16>,
@@ -114,14 +115,14 @@ impl Default for Options {
             limit_rate: None,
             nice: 0,
             cpus: Vec::new(),
-            listen: Ipv4Addr::LOCALHOST.into(),
+            listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
             ports: Vec::new(),
         }
     }
 }
 
 impl Options {
-    /// Reads [`PARAMS`], and `listen`, which belongs to what loads the server; what is not given has its default. The kind of server is not read here.
+    /// Reads [`PARAMS`]; what is not given has its default. The kind of server is not read here.
     pub fn of(params: &Params) -> Result<Options, String> {
         let given = |name: &str| params.get(name).filter(|value| *value != AUTO);
         let bad = |name: &str, wanted: &str| {
@@ -138,7 +139,9 @@ impl Options {
         }
         let mpm = given("mpm").map(|name| Mpm::parse(name).ok_or_else(|| bad("mpm", &Mpm::NAMES.join(", "))));
         let usual = Options::default();
+        let listen = given("listen").map(|text| text.parse().map_err(|_| bad("listen", "an IP address")));
         let options = Options {
+            listen: listen.transpose()?.unwrap_or(usual.listen),
             binary: given("binary").map(PathBuf::from),
             mpm: mpm.transpose()?,
             workers: number(given("workers")).map_err(|()| bad("workers", "a whole number or auto"))?,
@@ -147,10 +150,6 @@ impl Options {
             open_file_cache: switch("open-file-cache", usual.open_file_cache)?,
             limit_rate: number(given("limit-rate"))
                 .map_err(|()| bad("limit-rate", "a whole number or auto"))?,
-            listen: match given("listen") {
-                None => usual.listen,
-                Some(text) => text.parse().map_err(|_| bad("listen", "an IP address of this machine"))?,
-            },
             nice: number(given("nice")).map_err(|()| bad("nice", "from -20 to 19"))?.unwrap_or(usual.nice),
             ..usual
         };
@@ -168,12 +167,6 @@ impl Options {
         within("limit-rate", self.limit_rate.unwrap_or(1), 1, 1 << 40)?;
         if !(-20..=19).contains(&self.nice) {
             return Err(format!("nice={}: from -20 to 19 is possible", self.nice));
-        }
-        if self.listen.is_unspecified() || self.listen.is_multicast() {
-            return Err(format!(
-                "listen={}: name the one address of this machine that generators reach",
-                self.listen
-            ));
         }
         if self.ports.contains(&0) {
             return Err("port 0 is no port; give none to have a free one chosen".to_owned());
@@ -213,7 +206,7 @@ mod tests {
             open_file_cache: true,
             limit_rate: Some(9),
             nice: -5,
-            listen: std::net::Ipv6Addr::LOCALHOST.into(),
+            listen: "::1".parse().unwrap(),
             ..Options::default()
         };
         assert_eq!(all, Ok(wanted));
@@ -226,9 +219,7 @@ mod tests {
             "limit-rate=1k",
             "nice=20",
             "nice=a",
-            "listen=everywhere",
-            "listen=0.0.0.0",
-            "listen=ff02::1",
+            "listen=localhost",
         ] {
             let why = of(bad).unwrap_err();
             assert!(why.contains(bad), "{why}");

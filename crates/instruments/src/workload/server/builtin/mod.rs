@@ -129,17 +129,15 @@ mod tests {
 
     #[test]
     fn orders_are_told_and_understood() {
-        let order = |address: &str| Order {
-            address: address.parse().unwrap(),
+        let order = Order {
+            address: "[::1]:8080".parse().unwrap(),
             threads: 2,
             backlog: 511,
             sendfile: true,
             root: PathBuf::from("/a b/docs"),
         };
-        for address in ["127.0.0.1:8080", "[fd00::1]:80"] {
-            assert_eq!(Order::parse(&order(address).text()), Some(order(address)));
-        }
-        let text = order("127.0.0.1:8080").text();
+        assert_eq!(Order::parse(&order.text()), Some(order.clone()));
+        let text = order.text();
         for end in 0..text.len() {
             assert_eq!(Order::parse(&text[..end]), None, "{end}");
         }

@@ -310,15 +310,10 @@ mod tests {
         let big: Vec<u8> =
             (0..5_000_000u32).flat_map(|number| number.to_le_bytes()).take(5_000_001).collect();
         std::fs::write(dir.path().join("big"), big).unwrap();
-        let port =
-            crate::workload::server::port::Port::free(std::net::Ipv4Addr::LOCALHOST.into()).unwrap().number();
-        let order = Order {
-            address: (std::net::Ipv4Addr::LOCALHOST, port).into(),
-            threads: 2,
-            backlog: 64,
-            sendfile,
-            root: dir.path().to_owned(),
-        };
+        let local = std::net::Ipv4Addr::LOCALHOST.into();
+        let port = crate::workload::server::port::Port::free(local).unwrap().number();
+        let address = SocketAddr::new(local, port);
+        let order = Order { address, threads: 2, backlog: 64, sendfile, root: dir.path().to_owned() };
         let files = Files::load(dir.path()).unwrap();
         std::thread::spawn(move || run(&order, files));
         let up = (0..1000).any(|_| {
