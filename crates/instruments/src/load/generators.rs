@@ -134,6 +134,20 @@ impl Remote {
         Remote { relay, here: sys::clock::boot_id().ok() }
     }
 
+    /// The first `how_many`, or why there are not so many.
+    pub fn choose(&self, how_many: usize) -> Result<&[Generator], Error> {
+        let all = self.relay.generators();
+        all.get(..how_many).filter(|taking| !taking.is_empty()).ok_or_else(|| {
+            let given = all.len();
+            Error::Load(format!("{how_many} generators are asked for, and {given} are given with --from"))
+        })
+    }
+
+    #[must_use]
+    pub fn names(&self, how_many: usize) -> Vec<&str> {
+        self.relay.generators().iter().take(how_many).map(|one| one.name.as_str()).collect()
+    }
+
     /// The CPUs of this machine on which the first `how_many` generators work.
     #[must_use]
     pub fn cpus_here(&self, how_many: usize) -> Vec<u32> {
@@ -177,13 +191,7 @@ impl Generators for Remote {
     }
 
     fn run(&self, load: &Load, how_many: usize, control: &Control) -> Result<Sent, Error> {
-        let all = self.relay.generators();
-        let Some(taking) = all.get(..how_many).filter(|taking| !taking.is_empty()) else {
-            return Err(Error::Load(format!(
-                "{how_many} generators are asked for, and {} are given with --from",
-                all.len()
-            )));
-        };
+        let taking = self.choose(how_many)?;
         let seats = seats(taking, self.here.as_deref());
         let mut bodies = Vec::with_capacity(how_many);
         for (thread, seat) in seats.iter().enumerate() {
@@ -250,4 +258,33 @@ fn merge(parts: Vec<Came>, taking: &[Generator], seats: &[Seat]) -> Result<Sent,
     // Both ends of the span may be wrong.
     let together = Together { generators: taking.len(), apart, error: error * 2, quotas };
     Ok(Sent { outcome, together: Some(together) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generators_get_the_last_cpus_of_their_hosts() {
+        let one = |host: Option<&str>, cpus: &[u32]| Generator {
+            name: String::new(),
+            host: host.map(str::to_owned),
+            cpus: cpus.to_vec(),
+        };
+        let all = [
+            one(Some("a"), &[0, 1]),
+            one(Some("b"), &[0, 1, 2, 3]),
+            one(Some("b"), &[0, 1, 2, 3]),
+            one(Some("a"), &[0, 1]),
+            one(Some("a"), &[0, 1]),
+            one(None, &[7]),
+            one(None, &[]),
+        ];
+        let seats = seats(&all, Some("a"));
+        let of = |of: fn(&Seat) -> u32| seats.iter().map(of).collect::<Vec<_>>();
+        assert_eq!(of(|seat| seat.host), [0, 1, 1, 0, 0, 2, 3]);
+        assert_eq!(of(|seat| seat.cpu.unwrap_or(99)), [1, 3, 2, 0, 1, 7, 99]);
+        // Beside the server, or where the host is not known or full, nobody may spin.
+        assert_eq!(of(|seat| u32::from(seat.own)), [0, 1, 1, 0, 0, 0, 0]);
+    }
 }

@@ -10,8 +10,8 @@ use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
 use super::{capacity, words};
+use crate::load::Load;
 use crate::load::schedule::Schedule;
-use crate::load::{Control, Load, run};
 
 /// A prepared load.
 pub struct Loads {
@@ -56,7 +56,9 @@ impl Loads {
     fn capacity(&self) -> Result<f64, Fault> {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
-            None => capacity::measure(&self.key, &self.at(0.0)?.0).map_err(Fault::new),
+            None => {
+                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load)).map_err(Fault::new)
+            }
         }
     }
 
@@ -66,7 +68,8 @@ impl Loads {
             return;
         }
         self.told = true;
-        record.note("web-setup", &words::setup(&self.served, load, &self.ask.cores));
+        record
+            .note("web-setup", &words::setup(&self.served, load, &self.ask.cores, self.ask.remote.as_ref()));
         if let Served::Ours(hosted) = &*self.served {
             hosted.with(|server| record.note("server-build", &words::build(server)));
         }
@@ -97,12 +100,16 @@ impl Probe for Loads {
         }
         self.tell(&load, record);
         let before = Look::before(|| self.served.usage());
-        let ran = run(&load, &Control::default());
+        let ran = self.ask.run(&load);
         let after = Look::after(|| self.served.usage());
         if let Served::Ours(hosted) = &*self.served {
             hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
         }
-        let outcome = ran.map_err(|error| Fault::new(error.to_string()))?;
+        let sent = ran.map_err(|error| Fault::new(error.to_string()))?;
+        if let Some(together) = &sent.together {
+            record.note("generators", &together.to_string());
+        }
+        let outcome = sent.outcome;
         metrics::push(&outcome, record)?;
         if let Schedule::Constant { rate } | Schedule::Poisson { rate, .. } = load.schedule {
             record.push(&OFFERED, PerSec(rate));
