@@ -109,6 +109,7 @@ mod tests {
             memory: None,
             seed: 1,
             command: None,
+            relay: None,
         }
     }
 

@@ -164,6 +164,7 @@ mod tests {
             memory: None,
             seed: 1,
             command: None,
+            relay: None,
         }
     }
 

@@ -166,11 +166,14 @@ pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
     if let Some(rate) = outcome.throughput() {
         record.push(&THROUGHPUT, Count(rate) / Seconds(1.0));
     }
-    if outcome.answering_s > 0.0 {
-        record.push(&BANDWIDTH, Bytes(outcome.record.body_bytes as f64) / Seconds(outcome.answering_s));
-        let little = outcome.little();
-        record.push(&IN_FLIGHT, Count(little.in_flight_s / outcome.answering_s));
-        record.push(&LITTLE, Count(little.served_s / outcome.answering_s));
+    if let Some(rate) = outcome.rates.bandwidth {
+        record.push(&BANDWIDTH, Bytes(rate) / Seconds(1.0));
+    }
+    if let Some(count) = outcome.rates.in_flight {
+        record.push(&IN_FLIGHT, Count(count));
+    }
+    if let Some(count) = outcome.rates.served {
+        record.push(&LITTLE, Count(count));
     }
     for (metric, quantile) in [(&RESPONSE, 0.5), (&RESPONSE_P99, 0.99)] {
         if let Some(time) = seconds(responses.quantile_ns(quantile)) {
@@ -202,7 +205,11 @@ pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
 pub fn busiest_core(threads: &[ThreadUse]) -> f64 {
     let on = |one: &ThreadUse| match one.cpu {
         None => one.share(),
-        Some(_) => threads.iter().filter(|other| other.cpu == one.cpu).map(ThreadUse::share).sum(),
+        Some(_) => threads
+            .iter()
+            .filter(|other| (other.host, other.cpu) == (one.host, one.cpu))
+            .map(ThreadUse::share)
+            .sum(),
     };
     threads.iter().map(on).fold(0.0, f64::max)
 }
@@ -213,7 +220,15 @@ mod tests {
 
     #[test]
     fn threads_on_one_core_add_up() {
-        let thread = |cpu, cpu_ns, spun_ns| ThreadUse { cpu, connections: 1, cpu_ns, spun_ns, wall_ns: 100 };
+        let thread = |cpu, cpu_ns, spun_ns| ThreadUse {
+            host: 0,
+            cpu,
+            connections: 1,
+            cpu_ns,
+            spun_ns,
+            wall_ns: 100,
+            allowed_ns: 100,
+        };
         let threads = [thread(Some(1), 40, 0), thread(Some(2), 90, 20), thread(Some(1), 50, 5)];
         assert!((busiest_core(&threads) - 0.85).abs() < 1e-9);
         assert!((busiest_core(&[thread(None, 40, 0), thread(None, 50, 0)]) - 0.5).abs() < 1e-9);

@@ -8,10 +8,11 @@ use model::{ParamKind, ParamSpec, Params, Setup, Size, Unfit};
 
 use super::cores::Cores;
 use crate::bench::kernel::int_param;
+use crate::load::generators::{Generators, Local, Remote, Sent};
 use crate::load::http::request::header;
 use crate::load::schedule::Schedule;
 use crate::load::target::Url;
-use crate::load::{Load, check};
+use crate::load::{Control, Error, Load, check};
 use crate::workload::server::content::Set;
 use crate::workload::server::kind::{self, Kind};
 use crate::workload::server::options::{self, Options};
@@ -60,7 +61,7 @@ const OWN: &[ParamSpec] = &[
         "generators",
         ParamKind::Int { min: 1, max: 1024 },
         "1",
-        "generator threads, one a CPU while there are any",
+        "generator threads, one a CPU while there are any; with --from, how many of those take part",
     ),
     spec("duration", ParamKind::Int { min: 1, max: 86_400 }, "1", "seconds in which requests are sent"),
     spec(
@@ -139,6 +140,8 @@ pub struct Ask {
     pub offered: Offered,
     pub is_poisson: bool,
     pub cores: Cores,
+    /// Generators in other processes; without them, threads of this one send.
+    pub remote: Option<Remote>,
 }
 
 impl Ask {
@@ -150,7 +153,14 @@ impl Ask {
         let url = Some(text("url")).filter(|url| !url.is_empty() && *url != NONE);
         let url: Option<Url> =
             url.map(|url| url.parse().map_err(|error| Unfit::new(format!("{error}")))).transpose()?;
-        let cores = Cores::split(&setup.cpus, generators, url.is_none());
+        let remote = setup.relay.clone().map(Remote::new);
+        let cores = match &remote {
+            None => Cores::split(&setup.cpus, generators, url.is_none()),
+            Some(remote) => {
+                remote.choose(generators).map_err(|error| Unfit::new(error.to_string()))?;
+                Cores::remote(&setup.cpus, remote.cpus_here(generators), url.is_none())
+            }
+        };
         let subject = match &url {
             Some(url) => Subject::Url(url.clone()),
             None => managed(setup, &cores)?,
@@ -162,7 +172,7 @@ impl Ask {
         load.threads = generators;
         load.cpus = cores.generators.iter().map(|&cpu| cpu as usize).collect();
         load.own_cores = cores.own;
-        let ask = Ask { subject, load, offered, is_poisson: text("arrivals") == "poisson", cores };
+        let ask = Ask { subject, load, offered, is_poisson: text("arrivals") == "poisson", cores, remote };
         let rate = match offered {
             Offered::Rate(rate) => rate,
             Offered::Closed | Offered::Share(_) => 1.0,
@@ -178,6 +188,17 @@ impl Ask {
             setup.params.set(name, value);
         }
         Ask::of(&setup)
+    }
+
+    /// Carries a load out on the generators.
+    pub fn run(&self, load: &Load) -> Result<Sent, Error> {
+        let control = Control::default();
+        match &self.remote {
+            Some(remote) => remote.run(load, load.threads, &control),
+            None => {
+                Local { cpus: load.cpus.clone(), own_cores: load.own_cores }.run(load, load.threads, &control)
+            }
+        }
     }
 
     /// The load with this rate, where it has one.

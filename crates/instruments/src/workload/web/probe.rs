@@ -10,7 +10,7 @@ use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
 use super::{capacity, words};
-use crate::load::{Control, Load, Outcome, run};
+use crate::load::{Load, Outcome};
 
 /// A prepared load.
 pub struct Loads {
@@ -55,7 +55,9 @@ impl Loads {
     pub fn capacity(&self) -> Result<f64, Fault> {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
-            None => capacity::measure(&self.key, &self.at(0.0)?.0).map_err(Fault::new),
+            None => {
+                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load)).map_err(Fault::new)
+            }
         }
     }
 
@@ -67,13 +69,16 @@ impl Loads {
         }
         self.tell(&load, record);
         let before = Look::before(|| self.served.usage());
-        let ran = run(&load, &Control::default());
+        let ran = self.ask.run(&load);
         let after = Look::after(|| self.served.usage());
         if let Served::Ours(hosted) = &*self.served {
             hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
         }
-        let outcome = ran.map_err(|error| Fault::new(error.to_string()))?;
-        Ok(Watched { outcome, before, after })
+        let sent = ran.map_err(|error| Fault::new(error.to_string()))?;
+        if let Some(together) = &sent.together {
+            record.note("generators", &together.to_string());
+        }
+        Ok(Watched { outcome: sent.outcome, before, after })
     }
 
     /// Pushes what the machine did during a load.
@@ -97,7 +102,8 @@ impl Loads {
             return;
         }
         self.told = true;
-        record.note("web-setup", &words::setup(&self.served, load, &self.ask.cores));
+        record
+            .note("web-setup", &words::setup(&self.served, load, &self.ask.cores, self.ask.remote.as_ref()));
         if let Served::Ours(hosted) = &*self.served {
             hosted.with(|server| record.note("server-build", &words::build(server)));
         }
