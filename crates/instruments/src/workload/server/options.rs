@@ -2,6 +2,7 @@
 //!
 //! Nothing here is measured. What a kind of server cannot do it refuses, and never leaves out silently.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use model::params::parse_bytes;
@@ -45,6 +46,7 @@ pub const PARAMS: &[ParamSpec] = &[
         "limit of the server's memory, its cached files included; nginx and httpd only",
     ),
     spec("nice", ParamKind::Text, "0", "added to the server's niceness; below 0 needs root"),
+    spec("listen", ParamKind::Text, "127.0.0.1", "address of this machine on which the server listens"),
 ];
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
@@ -106,6 +108,8 @@ pub struct Options {
     pub nice: i32,
     /// The CPUs that it may use; empty is those of the thread that starts it.
     pub cpus: Vec<usize>,
+    /// Where it listens; only this machine reaches the usual one.
+    pub listen: IpAddr,
     /// The ports to try, in order; empty is any free one.
     pub ports: Vec<u16>,
 }
@@ -124,6 +128,7 @@ impl Default for Options {
             memory: None,
             nice: 0,
             cpus: Vec::new(),
+            listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
             ports: Vec::new(),
         }
     }
@@ -147,7 +152,9 @@ impl Options {
         }
         let mpm = given("mpm").map(|name| Mpm::parse(name).ok_or_else(|| bad("mpm", &Mpm::NAMES.join(", "))));
         let usual = Options::default();
+        let listen = given("listen").map(|text| text.parse().map_err(|_| bad("listen", "an IP address")));
         let options = Options {
+            listen: listen.transpose()?.unwrap_or(usual.listen),
             binary: given("binary").map(PathBuf::from),
             mpm: mpm.transpose()?,
             workers: number(given("workers")).map_err(|()| bad("workers", "a whole number or auto"))?,
@@ -208,7 +215,7 @@ mod tests {
             PARAMS.iter().map(|spec| format!("{}={}", spec.name, spec.default)).collect();
         assert_eq!(of(&defaults.join(";")), Ok(Options::default()));
         let all = of(
-            "mpm=prefork;binary=/x/httpd;workers=7;sendfile=off;access-log=on;open-file-cache=on;limit-rate=9;nice=-5;memory=96M",
+            "mpm=prefork;binary=/x/httpd;workers=7;sendfile=off;access-log=on;open-file-cache=on;limit-rate=9;nice=-5;memory=96M;listen=::1",
         );
         let wanted = Options {
             mpm: Some(Mpm::Prefork),
@@ -220,6 +227,7 @@ mod tests {
             limit_rate: Some(9),
             memory: Some(96 << 20),
             nice: -5,
+            listen: "::1".parse().unwrap(),
             ..Options::default()
         };
         assert_eq!(all, Ok(wanted));
@@ -234,6 +242,7 @@ mod tests {
             "nice=a",
             "memory=1000",
             "memory=all",
+            "listen=localhost",
         ] {
             let why = of(bad).unwrap_err();
             assert!(why.contains(bad), "{why}");
