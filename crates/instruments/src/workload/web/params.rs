@@ -4,8 +4,10 @@
 
 use std::time::Duration;
 
+use model::params::parse_bytes;
 use model::{ParamKind, ParamSpec, Params, Setup, Size, Unfit};
 
+use super::cold;
 use super::cores::Cores;
 use crate::bench::kernel::int_param;
 use crate::load::generators::{Generators, Local, Remote, Sent};
@@ -13,7 +15,7 @@ use crate::load::http::request::header;
 use crate::load::schedule::Schedule;
 use crate::load::target::Url;
 use crate::load::{Control, Error, Load, check};
-use crate::workload::server::content::Set;
+use crate::workload::server::content::{Limits, Set};
 use crate::workload::server::kind::{self, Kind};
 use crate::workload::server::options::{self, Options};
 
@@ -86,12 +88,17 @@ const OWN: &[ParamSpec] = &[
         "whether the server's certificate must be valid",
     ),
     spec(
+        "content-size",
+        ParamKind::BytesOrAuto { min: 1 << 20, max: 1 << 40 },
+        AUTO,
+        "bytes of the mix (auto: 64MiB) or of the large file (auto: 500 MB)",
+    ),
+    spec(
         "cache",
         ParamKind::Choice(&["warm", "cold"]),
         "warm",
-        "cold: the content is read from the disk in each take",
+        "cold: the mix or the large file is read from the disk in each take",
     ),
-    spec("memory", ParamKind::Text, NONE, "limit of our server's memory, page cache included, such as 512M"),
 ];
 
 const COUNT: usize = OWN.len() + options::PARAMS.len();
@@ -128,7 +135,7 @@ pub enum Subject {
     /// It runs without our doing.
     Url(Url),
     /// Ours.
-    Managed { kind: &'static dyn Kind, options: Box<Options>, set: Set },
+    Managed { kind: &'static dyn Kind, options: Box<Options>, set: Set, limits: Limits },
 }
 
 /// What the parameters ask for.
@@ -139,6 +146,7 @@ pub struct Ask {
     pub load: Load,
     pub offered: Offered,
     pub is_poisson: bool,
+    pub is_cold: bool,
     pub cores: Cores,
     /// Generators in other processes; without them, threads of this one send.
     pub remote: Option<Remote>,
@@ -172,7 +180,9 @@ impl Ask {
         load.threads = generators;
         load.cpus = cores.generators.iter().map(|&cpu| cpu as usize).collect();
         load.own_cores = cores.own;
-        let ask = Ask { subject, load, offered, is_poisson: text("arrivals") == "poisson", cores, remote };
+        let is_cold = cold::is_asked(&setup.params, &subject).map_err(Unfit::new)?;
+        let is_poisson = text("arrivals") == "poisson";
+        let ask = Ask { subject, load, offered, is_poisson, is_cold, cores, remote };
         let rate = match offered {
             Offered::Rate(rate) => rate,
             Offered::Closed | Offered::Share(_) => 1.0,
@@ -288,7 +298,19 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Subject, Unfit> {
         return Err(wrong("certificate=any belongs to a url of https".to_owned()));
     }
     let set = Set::parse(text("content")).ok_or_else(|| wrong("this content is not known".to_owned()))?;
-    Ok(Subject::Managed { kind, options: Box::new(options), set })
+    let limits = sizes(set, text("content-size")).map_err(wrong)?;
+    Ok(Subject::Managed { kind, options: Box::new(options), set, limits })
+}
+
+/// How large the content is; one that has a size of its own takes no other.
+fn sizes(set: Set, asked: &str) -> Result<Limits, String> {
+    let usual = Limits::default();
+    let Some(bytes) = parse_bytes(asked) else { return Ok(usual) };
+    match set {
+        Set::Mix => Ok(Limits { mix_bytes: bytes, ..usual }),
+        Set::Large => Ok(Limits { large_bytes: bytes, ..usual }),
+        _ => Err(format!("content-size={asked}: only content=mix and content=large have a size to choose")),
+    }
 }
 
 #[cfg(test)]

@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
+use super::cold::Cold;
+use super::drops::{Drops, Place};
 use super::metrics::{self, CAPACITY, OFFERED};
 use super::params::{Ask, Offered, Subject};
 use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
-use super::{capacity, words};
+use super::{capacity, memory, words};
 use crate::load::{Load, Outcome};
+use crate::workload::server::memory::Use;
+use crate::workload::server::run::Server;
 
 /// A prepared load.
 pub struct Loads {
@@ -25,11 +29,12 @@ impl Loads {
     pub fn prepare(setup: &Setup, ask: Ask) -> Result<Loads, Unfit> {
         let served = match &ask.subject {
             Subject::Url(url) => Served::theirs(url),
-            Subject::Managed { kind, options, set } => {
+            Subject::Managed { kind, options, set, limits } => {
                 let key = Key {
                     kind: *kind,
                     options: (**options).clone(),
                     set: *set,
+                    limits: *limits,
                     seed: setup.seed,
                     dir: setup.dir.clone(),
                 };
@@ -68,9 +73,13 @@ impl Loads {
             record.note("server-restarted", &ended);
         }
         self.tell(&load, record);
+        let cold = self.cold()?;
+        let counters = Place::of(&self.served);
+        let (drops, held) = (counters.look(), self.held());
         let before = Look::before(|| self.served.usage());
         let ran = self.ask.run(&load);
         let after = Look::after(|| self.served.usage());
+        let (drops, held) = ((drops, counters.look()), (held, self.held()));
         if let Served::Ours(hosted) = &*self.served {
             hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
         }
@@ -78,13 +87,18 @@ impl Loads {
         if let Some(together) = &sent.together {
             record.note("generators", &together.to_string());
         }
-        Ok(Watched { outcome: sent.outcome, before, after })
+        Ok(Watched { outcome: sent.outcome, looks: (before, after), counters, drops, held, cold })
     }
 
     /// Pushes what the machine did during a load.
     pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
         let sent = watched.outcome.record.service().total();
-        watched.after.push(&watched.before, &self.ask.cores, sent, record);
+        watched.looks.1.push(&watched.looks.0, &self.ask.cores, sent, record);
+        watched.counters.push(&watched.drops.0, &watched.drops.1, record);
+        memory::push(watched.held.0, watched.held.1, record);
+        if let (Some(cold), Served::Ours(hosted)) = (&watched.cold, &*self.served) {
+            cold.after(hosted.content(), &watched.outcome, record);
+        }
     }
 
     /// The CPUs of the server and of the generators.
@@ -94,6 +108,22 @@ impl Loads {
         cpus.sort_unstable();
         cpus.dedup();
         cpus
+    }
+
+    /// Drops the content from the page cache, where that is asked for.
+    fn cold(&self) -> Result<Option<Cold>, Fault> {
+        match &*self.served {
+            Served::Ours(hosted) if self.ask.is_cold => Cold::before(hosted).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// What the server uses of the limit of its memory.
+    fn held(&self) -> Option<Use> {
+        match &*self.served {
+            Served::Ours(hosted) => hosted.with(Server::memory).flatten(),
+            Served::Theirs(_) => None,
+        }
     }
 
     /// Says once what runs where.
@@ -110,11 +140,14 @@ impl Loads {
     }
 }
 
-/// One load and what the machine did meanwhile.
+/// One load, and what was read before and after it.
 pub struct Watched {
     pub outcome: Outcome,
-    before: Look,
-    after: Look,
+    looks: (Look, Look),
+    counters: Place,
+    drops: (Drops, Drops),
+    held: (Option<Use>, Option<Use>),
+    cold: Option<Cold>,
 }
 
 impl Probe for Loads {
