@@ -6,11 +6,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fact::Fact;
+use crate::histogram::Histogram;
 use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 2;
+pub const WIRE_VERSION: u32 = 3;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -39,6 +40,8 @@ pub struct Job {
     pub dir: String,
     /// Time since the run's start when this job starts: above 0 when a run is resumed.
     pub elapsed_ns: u64,
+    /// Somebody watches: long takes tell about once a second how they go.
+    pub watched: bool,
 }
 
 /// What the child itself used, in seconds of CPU time.
@@ -60,6 +63,19 @@ pub struct Segment {
     pub rows: Vec<Vec<Option<f64>>>,
 }
 
+/// How a load goes while it runs: for the display, never stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Live {
+    /// Since the first request was due.
+    pub elapsed_ns: u64,
+    /// Requests that are over, since then.
+    pub good: u64,
+    pub failed: u64,
+    pub received_bytes: u64,
+    /// Response times of all of them; `None` where not every thread told in time.
+    pub response: Option<Histogram>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Frame {
     /// Child to program, first.
@@ -70,6 +86,8 @@ pub enum Frame {
     Telemetry(Segment),
     /// What the child does now (`preparing mem-latency`), for the display.
     Progress(String),
+    /// How the take in flight goes, where the job is watched.
+    Live(Live),
     Note {
         kind: String,
         text: String,
@@ -83,6 +101,8 @@ pub enum Frame {
     TakeDone(Box<Take>),
     /// Program to child: all committed; do this next. `None`: nothing left.
     Ack(Option<TakeOrder>),
+    /// End the take in flight early, where its instrument can; what it has by then is its result.
+    Cut,
     /// Finish the take, then say Bye.
     Stop,
     /// End now.
@@ -137,6 +157,13 @@ mod tests {
             Frame::Ping,
             Frame::Ack(Some(TakeOrder { seq: 3, block: 1, cell: 2, arm: 0, warm_up: false })),
             Frame::Progress("preparing".into()),
+            Frame::Live(Live {
+                elapsed_ns: 1,
+                good: 2,
+                failed: 3,
+                received_bytes: 4,
+                response: Some(Histogram::default()),
+            }),
             Frame::Fault { cell: 2, arm: 1, text: "too little memory".into() },
             Frame::Ready(vec![Fact::text("cpu.model", "x", "y"), Fact::unknown("a", "b", "c")]),
             Frame::Telemetry(Segment {
@@ -167,7 +194,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_frames_do_not_panic(which in 0usize..6, at in any::<prop::sample::Index>(), with in any::<u8>()) {
+        fn damaged_frames_do_not_panic(which in 0usize..7, at in any::<prop::sample::Index>(), with in any::<u8>()) {
             let mut bytes = encode(&sample()[which]).unwrap();
             let at = at.index(bytes.len());
             bytes[at] = with;

@@ -17,6 +17,7 @@ pub mod target;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod tls;
+pub mod watched;
 pub mod wire;
 
 use std::net::{SocketAddr, TcpStream};
@@ -30,6 +31,7 @@ pub use outcome::Outcome;
 use schedule::Schedule;
 use target::Url;
 use tls::Tls;
+pub use watched::run_watched;
 use wire::Plain;
 
 /// One URL of a load.

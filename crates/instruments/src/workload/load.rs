@@ -12,7 +12,7 @@ use model::{
 };
 
 use crate::bench::kernel::int_param;
-use crate::load::{Control, Load, Outcome, check, run, schedule::Schedule};
+use crate::load::{Load, Outcome, check, run_watched, schedule::Schedule};
 
 const THROUGHPUT: Metric<PerSec> = Metric::new(
     "throughput",
@@ -224,7 +224,7 @@ struct Loads {
 
 impl Probe for Loads {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let outcome = run(&self.load, &Control::default()).map_err(|error| Fault::new(error.to_string()))?;
+        let outcome = run_watched(&self.load, record).map_err(|error| Fault::new(error.to_string()))?;
         tell(&outcome, record)
     }
 
