@@ -3,6 +3,8 @@
 //! Units are base units; a missing value is `null` with a `why`. Additions keep a schema's version; a renamed or
 //! removed field raises it.
 
+mod load;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -13,6 +15,8 @@ use crate::finding::{Finding, Validity};
 use crate::metric::Better;
 use crate::params::Params;
 use crate::unit::Unit;
+
+pub use load::{BucketDoc, GeneratorDoc, LoadDoc, TimesDoc};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]

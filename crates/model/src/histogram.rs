@@ -77,6 +77,22 @@ impl Histogram {
         (!self.inner.is_empty()).then(|| self.inner.max())
     }
 
+    #[must_use]
+    pub fn min_ns(&self) -> Option<u64> {
+        (!self.inner.is_empty()).then(|| self.inner.min())
+    }
+
+    /// How many values are over `above_ns` and at most `to_ns`, to the histogram's three digits.
+    #[must_use]
+    pub fn count_within(&self, above_ns: u64, to_ns: u64) -> u64 {
+        let within = |value: u64| value > above_ns && value <= to_ns;
+        self.inner
+            .iter_recorded()
+            .filter(|step| within(step.value_iterated_to()))
+            .map(|step| step.count_since_last_iteration())
+            .sum()
+    }
+
     /// Saturation count (8 bytes, little endian), then the V2 form.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {

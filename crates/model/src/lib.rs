@@ -12,6 +12,7 @@ pub mod frame;
 pub mod histogram;
 pub mod id;
 pub mod instrument;
+pub mod ladder;
 pub mod metric;
 pub mod params;
 pub mod plan;

@@ -7,6 +7,7 @@
 //! | question | where |
 //! | --- | --- |
 //! | what did this run measure, and may it be believed | [`run_doc()`], [`findings()`] |
+//! | what did one load give, and what does that mean | [`load_doc()`] |
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
 //! | what about this host would spoil a measurement | [`doctor()`] |
 
@@ -14,6 +15,7 @@ pub mod compare;
 pub mod doctor;
 mod facts;
 mod family;
+mod load;
 pub mod noise;
 pub mod paragraph;
 pub mod rules;
@@ -23,6 +25,7 @@ mod say;
 pub use compare::{CompareOptions, Side, compare};
 
 pub use doctor::{Live, doctor, own_cost};
+pub use load::load_doc;
 pub use paragraph::paragraph;
 pub use rules::{Ruling, findings, rulings};
 pub use run::{RunContext, run_doc};

@@ -50,6 +50,8 @@ const LATE: Metric<Seconds> = Metric::new(
     Better::Neither,
     "how late 99 in 100 sends at most were, from when they could be sent; open loops only",
 );
+const ANSWERING: Metric<Seconds> =
+    Metric::new("answering-time", Better::Neither, "from the start of the take to its last answer");
 const IN_FLIGHT: Metric<Count> = Metric::new(
     "in-flight",
     Better::Neither,
@@ -93,6 +95,7 @@ static CARD: Card = Card {
         SERVICES.info(),
         FAILED.info(),
         LATE.info(),
+        ANSWERING.info(),
         IN_FLIGHT.info(),
         LITTLE.info(),
         SHARE.info(),
@@ -262,6 +265,7 @@ fn tell(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
     }
     let little = outcome.little();
     if outcome.answering_s > 0.0 {
+        record.push(&ANSWERING, Seconds(outcome.answering_s));
         record.push(&IN_FLIGHT, Count(little.in_flight_s / outcome.answering_s));
         record.push(&LITTLE, Count(little.served_s / outcome.answering_s));
     }
