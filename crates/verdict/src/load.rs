@@ -9,7 +9,7 @@ use model::doc::{GeneratorDoc, LoadDoc, RunDoc, TimesDoc};
 use model::{Histogram, Phase, Value, ladder};
 
 /// Steps of the histograms, the slowest apart.
-const STEPS: usize = 9;
+const STEPS: usize = 11;
 
 /// A response time is far from the service time when it is so many times as long, and longer by so much.
 const FAR: f64 = 2.0;

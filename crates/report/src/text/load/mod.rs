@@ -133,7 +133,11 @@ fn times(doc: &LoadDoc, look: Look) -> String {
 fn border(seconds: f64) -> String {
     let kind = Kind::of(Unit::Second);
     let scale = Scale::common(&[seconds], kind);
-    format!("≤ {} {}", scale.number(seconds), scale.ascii_unit())
+    let number = scale.number(seconds);
+    // `1.50` is `1.5` here: borders are round.
+    let short =
+        if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { &number };
+    format!("≤ {short} {}", scale.ascii_unit())
 }
 
 /// A bar of `room` characters for the longest.
