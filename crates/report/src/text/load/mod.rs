@@ -6,7 +6,7 @@ pub mod live;
 
 use model::doc::{BucketDoc, LoadDoc, TimesDoc};
 use model::id::short;
-use model::{Unit, Validity};
+use model::{Finding, Unit, Validity};
 
 use super::grid::{Align, Cell, Grid};
 use super::notes;
@@ -41,7 +41,9 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
         out.push_str(&notes::marked("-", Tone::Plain, text, look));
     }
     // One take has no interval: that is known before, and nothing to be warned of.
-    let told: Vec<_> = doc.findings.iter().filter(|finding| finding.kind != "samples").cloned().collect();
+    let told = doc.findings.iter().filter(|finding| finding.kind != "samples");
+    // All of them are about this one load, whose parameters stand above.
+    let told: Vec<Finding> = told.map(|finding| finding.clone().about("")).collect();
     for note in notes::doubts(&told, &std::collections::BTreeSet::new()) {
         out.push_str(&notes::line(note.state, &note.text, look));
     }
@@ -229,7 +231,7 @@ fn generator(doc: &LoadDoc) -> String {
 }
 
 /// One line for the rules that found nothing and those that could not look.
-fn checks(findings: &[model::Finding], look: Look) -> String {
+fn checks(findings: &[Finding], look: Look) -> String {
     let (ok, unknown) =
         (notes::quiet(findings, Validity::Ok).len(), notes::quiet(findings, Validity::Unknown).len());
     if ok + unknown == 0 {
