@@ -4,12 +4,15 @@
 //! One take is one load; connections are made before it starts. A take without a single good answer fails, and so does
 //! one in which a server of ours ended. Other programs' work on the same machine is in the figures of cores and disks.
 
+pub mod capacity;
 pub mod cores;
 pub mod metrics;
 pub mod params;
 pub mod pool;
 pub mod probe;
+pub mod served;
 pub mod watch;
+pub mod words;
 
 use model::{Cadence, Card, Family, Instrument, Need, Probe, Setup, Tier, Unfit, Variant};
 

@@ -78,6 +78,13 @@ static NAMES: &[Name] = &[
     name("disk", "disk-read", "disk read", "iops", &["block", "qd=1", "pattern=random"]),
     name("disk", "disk-seq", "disk sequential", "bandwidth", &["op", "block=1MiB"]),
     name("disk", "disk-fsync", "disk fsync", "latency", &["sync=fdatasync"]),
+    name(
+        "web",
+        "web",
+        "web",
+        "throughput",
+        &["url=none", "method=GET", "arrivals=closed", "rate=auto", "load=auto", "connections", "keepalive=on"],
+    ),
     name("machine", "clock", "clock", "", &[]),
     name("machine", "jitter", "jitter", "", &[]),
     name("machine", "timer", "timer", "", &[]),
@@ -138,7 +145,7 @@ pub fn says(instrument: &str) -> Option<&'static str> {
     find(instrument).map(|name| name.says).filter(|says| !says.is_empty())
 }
 
-/// Topic of an instrument: `cpu`, `memory`, `disk`, `machine`, `user`, else `other`.
+/// Topic of an instrument: `cpu`, `memory`, `disk`, `web`, `machine`, `user`, else `other`.
 #[must_use]
 pub fn family(instrument: &str) -> &'static str {
     find(instrument).map_or("other", |name| name.family)
@@ -179,6 +186,10 @@ fn spelled(value: &str) -> String {
 /// One parameter in a name.
 fn told(key: &str, value: &str) -> String {
     match key {
+        "url" | "method" | "arrivals" => value.to_owned(),
+        "connections" if value == "1" => "1 connection".to_owned(),
+        "connections" => format!("{value} connections"),
+        "rate" => format!("{value}/s"),
         "threads" if value == "1" => "1 thread".to_owned(),
         "threads" => format!("{value} threads"),
         "dimms" => value.to_owned(),

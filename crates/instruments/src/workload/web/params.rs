@@ -90,7 +90,6 @@ const OWN: &[ParamSpec] = &[
         "cold: the content is read from the disk in each take",
     ),
     spec("memory", ParamKind::Text, NONE, "limit of our server's memory, page cache included, such as 512M"),
-    spec("listen", ParamKind::Text, "127.0.0.1", "address on which our server listens"),
 ];
 
 const COUNT: usize = OWN.len() + options::PARAMS.len();

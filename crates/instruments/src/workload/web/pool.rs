@@ -15,7 +15,6 @@ use crate::workload::server::content::{Content, Limits, Set};
 use crate::workload::server::kind::{Kind, ServerError};
 use crate::workload::server::options::Options;
 use crate::workload::server::run::Server;
-use crate::workload::server::tree::Usage;
 
 /// What makes two loads share a server.
 #[derive(Clone, Debug)]
@@ -136,14 +135,6 @@ impl Hosted {
     pub fn check(&self) -> Result<(), String> {
         match locked(&self.server).as_mut() {
             Some(server) => server.check(),
-            None => Err("the server is not running".to_owned()),
-        }
-    }
-
-    /// Its processes' CPU time so far.
-    pub fn usage(&self) -> Result<Usage, String> {
-        match locked(&self.server).as_ref() {
-            Some(server) => server.usage(),
             None => Err("the server is not running".to_owned()),
         }
     }

@@ -2,60 +2,31 @@
 
 use std::sync::Arc;
 
-use model::{Fault, PerSec, Probe, Record, RecordExt, Setup, Unfit};
+use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
-use super::metrics::{self, OFFERED};
+use super::metrics::{self, CAPACITY, OFFERED};
 use super::params::{Ask, Offered, Subject};
-use super::pool::{self, Hosted, Key};
+use super::pool::{self, Key};
+use super::served::Served;
 use super::watch::Look;
+use super::{capacity, words};
 use crate::load::schedule::Schedule;
-use crate::load::target::Url;
 use crate::load::{Load, run_watched};
-use crate::workload::server::tree::{self, Usage};
-use crate::workload::server::{sockets, tree as processes};
-
-/// The server that is loaded.
-enum Served {
-    Ours(Arc<Hosted>),
-    Theirs(Url),
-}
-
-impl Served {
-    fn usage(&self) -> Result<Usage, String> {
-        match self {
-            Served::Ours(hosted) => hosted.usage(),
-            Served::Theirs(url) => {
-                let addresses = url.addresses()?;
-                if !addresses.iter().all(|address| address.ip().to_canonical().is_loopback()) {
-                    return Err(format!(
-                        "the server at {} is not known to be on this machine",
-                        url.authority()
-                    ));
-                }
-                let mut why = format!("{} has no address", url.authority());
-                for address in addresses {
-                    match sockets::listeners(address) {
-                        Ok(listeners) => return tree::Usage::of(processes::family(&listeners)?),
-                        Err(error) => why = error,
-                    }
-                }
-                Err(why)
-            }
-        }
-    }
-}
 
 /// A prepared load.
 pub struct Loads {
     ask: Ask,
-    served: Served,
+    served: Arc<Served>,
+    /// Names its capacity among others.
+    key: String,
+    told: bool,
 }
 
 impl Loads {
     pub fn prepare(setup: &Setup) -> Result<Loads, Unfit> {
         let ask = Ask::of(setup)?;
         let served = match &ask.subject {
-            Subject::Url(url) => Served::Theirs(url.clone()),
+            Subject::Url(url) => Served::theirs(url),
             Subject::Managed { kind, options, set } => {
                 let key = Key {
                     kind: *kind,
@@ -64,38 +35,71 @@ impl Loads {
                     seed: setup.seed,
                     dir: setup.dir.clone(),
                 };
-                Served::Ours(pool::get(key).map_err(|error| Unfit::new(error.to_string()))?)
+                Served::ours(pool::get(key).map_err(|error| Unfit::new(error.to_string()))?)
             }
         };
-        Ok(Loads { ask, served })
+        let place = format!("{:?} {}", setup.cpus, setup.dir.display());
+        Ok(Loads { ask, served, key: capacity::key(&setup.params, &place), told: false })
     }
 
-    /// The load of the next take; starts a server of ours anew where it has ended.
-    fn next(&self, record: &mut dyn Record) -> Result<Load, Fault> {
-        let rate = match self.ask.offered {
-            Offered::Closed => 0.0,
-            Offered::Rate(rate) => rate,
-            Offered::Share(_) => return Err(Fault::new("the server's capacity is not known")),
-        };
+    /// The load at this rate; starts a server of ours anew where it has ended. With what is to be noted.
+    fn at(&self, rate: f64) -> Result<(Load, Option<String>), Fault> {
         let mut load = self.ask.at(rate);
-        if let Served::Ours(hosted) = &self.served {
-            let ended = hosted.ensure().map_err(|error| Fault::new(error.to_string()))?;
-            if let Some(ended) = ended {
-                record.note("server-restarted", &ended);
-            }
+        let mut ended = None;
+        if let Served::Ours(hosted) = &*self.served {
+            ended = hosted.ensure().map_err(|error| Fault::new(error.to_string()))?;
             load.targets = hosted.targets().map_err(Fault::new)?;
         }
-        Ok(load)
+        Ok((load, ended))
+    }
+
+    fn capacity(&self) -> Result<f64, Fault> {
+        match capacity::known(&self.key) {
+            Some(rate) => Ok(rate),
+            None => capacity::measure(&self.key, &self.at(0.0)?.0).map_err(Fault::new),
+        }
+    }
+
+    /// Says once what runs where.
+    fn tell(&mut self, load: &Load, record: &mut dyn Record) {
+        if self.told {
+            return;
+        }
+        self.told = true;
+        record.note("web-setup", &words::setup(&self.served, load, &self.ask.cores));
+        if let Served::Ours(hosted) = &*self.served {
+            hosted.with(|server| record.note("server-build", &words::build(server)));
+        }
     }
 }
 
 impl Probe for Loads {
+    fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
+        if matches!(self.ask.offered, Offered::Share(_)) {
+            self.capacity()?;
+        }
+        Ok(1)
+    }
+
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let load = self.next(record)?;
+        let capacity = match self.ask.offered {
+            Offered::Share(_) => Some(self.capacity()?),
+            Offered::Closed | Offered::Rate(_) => None,
+        };
+        let rate = match self.ask.offered {
+            Offered::Closed => 0.0,
+            Offered::Rate(rate) => rate,
+            Offered::Share(share) => share * capacity.unwrap_or_default(),
+        };
+        let (load, ended) = self.at(rate)?;
+        if let Some(ended) = ended {
+            record.note("server-restarted", &ended);
+        }
+        self.tell(&load, record);
         let before = Look::before(|| self.served.usage());
         let ran = run_watched(&load, record);
         let after = Look::after(|| self.served.usage());
-        if let Served::Ours(hosted) = &self.served {
+        if let Served::Ours(hosted) = &*self.served {
             hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
         }
         let outcome = ran.map_err(|error| Fault::new(error.to_string()))?;
@@ -103,11 +107,17 @@ impl Probe for Loads {
         if let Schedule::Constant { rate } | Schedule::Poisson { rate, .. } = load.schedule {
             record.push(&OFFERED, PerSec(rate));
         }
+        if let Some(capacity) = capacity {
+            record.push(&CAPACITY, PerSec(capacity));
+        }
         after.push(&before, &self.ask.cores, outcome.record.service().total(), record);
         Ok(())
     }
 
     fn cpus(&self) -> Vec<u32> {
-        self.ask.cores.generators.clone()
+        let mut cpus = [self.ask.cores.server.as_slice(), self.ask.cores.generators.as_slice()].concat();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
     }
 }
