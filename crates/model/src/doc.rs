@@ -4,6 +4,7 @@
 //! removed field raises it.
 
 mod load;
+mod web;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,9 @@ use crate::params::Params;
 use crate::unit::Unit;
 
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, TimesDoc};
+pub use web::{
+    Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
+};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -192,6 +196,12 @@ pub struct RunDoc {
     pub watts: Option<f64>,
     pub series: Vec<SeriesDoc>,
     pub findings: Vec<Finding>,
+    /// What binds each load, that of the highest throughput first; absent where nothing was loaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bottlenecks: Vec<BottleneckDoc>,
+    /// Loads as curves over connections, generators and offered load; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<CurveDoc>,
     pub notes: Vec<NoteDoc>,
     /// Faults by text.
     pub errors: BTreeMap<String, u64>,

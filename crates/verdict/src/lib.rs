@@ -8,20 +8,24 @@
 //! | --- | --- |
 //! | what did this run measure, and may it be believed | [`run_doc()`], [`findings()`] |
 //! | what did one load give, and what does that mean | [`load_doc()`] |
+//! | what binds a load, and what would raise it | [`bottlenecks()`] |
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
 //! | what about this host would spoil a measurement | [`doctor()`] |
 
+pub mod bottleneck;
 pub mod compare;
 pub mod doctor;
 mod facts;
 mod family;
 mod load;
+pub mod loads;
 pub mod noise;
 pub mod paragraph;
 pub mod rules;
 pub mod run;
 mod say;
 
+pub use bottleneck::bottlenecks;
 pub use compare::{CompareOptions, Side, compare};
 
 pub use doctor::{Live, doctor, own_cost};

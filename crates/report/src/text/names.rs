@@ -79,7 +79,7 @@ static NAMES: &[Name] = &[
     name("disk", "disk-seq", "disk sequential", "bandwidth", &["op", "block=1MiB"]),
     name("disk", "disk-fsync", "disk fsync", "latency", &["sync=fdatasync"]),
     name(
-        "web",
+        "other",
         "web",
         "web",
         "throughput",
@@ -145,7 +145,7 @@ pub fn says(instrument: &str) -> Option<&'static str> {
     find(instrument).map(|name| name.says).filter(|says| !says.is_empty())
 }
 
-/// Topic of an instrument: `cpu`, `memory`, `disk`, `web`, `machine`, `user`, else `other`.
+/// Topic of an instrument: `cpu`, `memory`, `disk`, `machine`, `user`, else `other`.
 #[must_use]
 pub fn family(instrument: &str) -> &'static str {
     find(instrument).map_or("other", |name| name.family)
