@@ -37,13 +37,12 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let plan = plan(args, &allowed, seed)?;
     let params = &plan.cells[0].params;
     let connections = report::text::count(args.connections as usize, "connection");
+    // The number of requests ends it, or the last line of the file.
+    let ends_itself = args.requests.is_some() || args.replay.is_some();
+    let duration = params.get("duration").and_then(|text| text.parse().ok()).filter(|_| !ends_itself);
     let live = Live {
-        title: format!("{} · {connections}", args.url),
-        duration: args
-            .requests
-            .is_none()
-            .then(|| params.get("duration").and_then(|text| text.parse().ok()))
-            .flatten(),
+        title: format!("{} · {connections}", args.urls.join(" ")),
+        duration,
         requests: args.requests,
         ..Live::default()
     };
@@ -97,10 +96,16 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<Plan, CliError> {
 /// The parameters of `web` that the flags mean.
 fn params(args: &Args, cpus: usize) -> Result<Params, CliError> {
     let mut params = Params::default();
-    args.url.parse::<Url>().map_err(|error| {
-        CliError::usage(error.to_string()).hint("for example: boxscore load http://127.0.0.1:8080/index.html")
-    })?;
-    params.set("url", &args.url);
+    for url in &args.urls {
+        url.parse::<Url>().map_err(|error| {
+            CliError::usage(error.to_string()).hint("for example: boxscore load http://127.0.0.1:8080/a.html")
+        })?;
+    }
+    params.set("url", &args.urls.join(" "));
+    if !args.weights.is_empty() {
+        let weights: Vec<String> = args.weights.iter().map(f64::to_string).collect();
+        params.set("weights", &weights.join(" "));
+    }
     params.set("connections", &args.connections.to_string());
     params.set("generators", &threads(args, cpus)?.to_string());
     match args.requests {
@@ -110,14 +115,7 @@ fn params(args: &Args, cpus: usize) -> Result<Params, CliError> {
             params.set("duration", &seconds.unwrap_or(SECONDS).to_string());
         }
     }
-    if let Some(rate) = args.rate {
-        if !(rate.is_finite() && rate > 0.0) {
-            return Err(CliError::usage(format!("--rate {rate}: must be above 0"))
-                .hint("without --rate each connection sends as soon as it has its answer"));
-        }
-        params.set("rate", &rate.to_string());
-        params.set("arrivals", if args.poisson { "poisson" } else { "constant" });
-    }
+    arrivals(args, &mut params)?;
     for text in &args.headers {
         header(text).map_err(|why| CliError::usage(format!("--header: {why}")))?;
     }
@@ -133,6 +131,31 @@ fn params(args: &Args, cpus: usize) -> Result<Params, CliError> {
     params.set("timeout", &seconds("--timeout", &args.timeout)?.to_string());
     params.set("certificate", if args.insecure { "any" } else { "checked" });
     Ok(params)
+}
+
+/// When requests are due.
+fn arrivals(args: &Args, params: &mut Params) -> Result<(), CliError> {
+    if let Some(rate) = args.rate {
+        if !(rate.is_finite() && rate > 0.0) {
+            return Err(CliError::usage(format!("--rate {rate}: must be above 0"))
+                .hint("without --rate each connection sends as soon as it has its answer"));
+        }
+        params.set("rate", &rate.to_string());
+        params.set("arrivals", if args.poisson { "poisson" } else { "constant" });
+    }
+    if let Some(ramp) = &args.ramp {
+        params.set("ramp", ramp);
+        params.set("arrivals", "ramp");
+    }
+    if let Some(name) = &args.replay {
+        let path = Path::new(name).canonicalize();
+        let path = path.map_err(|error| CliError::data(format!("--replay {name}: {error}")))?;
+        let text =
+            path.to_str().ok_or_else(|| CliError::data(format!("--replay {name}: its path is not UTF-8")))?;
+        params.set("replay", text);
+        params.set("arrivals", "replay");
+    }
+    Ok(())
 }
 
 fn threads(args: &Args, cpus: usize) -> Result<u32, CliError> {
@@ -265,7 +288,7 @@ fn tail(doc: &LoadDoc) -> Tail {
         advice: vec![
             advice("stored", format!("boxscore show {run} --all"), "all that was measured"),
             advice("again", format!("boxscore run --plan {run}"), "the same load once more"),
-            advice("versus", "boxscore compare latest~1 latest".to_owned(), "beside the run before"),
+            advice("versus", "boxscore compare latest~1 latest".to_owned(), "both, once it ran again"),
         ],
     }
 }
@@ -314,6 +337,9 @@ mod tests {
             "method=POST;body=x;certificate=any;timeout=3",
         );
         has(&[URL, "-b", "x", "-m", "PUT"], "method=PUT");
+        has(&[URL, "--ramp", "1:20", "-d", "4"], "arrivals=ramp;ramp=1:20;rate=auto;duration=4");
+        let two = "url=http://127.0.0.1:8080/a http://127.0.0.1:8080/b;weights=9 0.5";
+        has(&[URL, "http://127.0.0.1:8080/b", "--weight", "9", "--weight", "0.5"], two);
         assert_eq!(
             planned(&[URL, "-H", "A: b, c", "-H", "D: e"]).unwrap().get("headers"),
             Some("A: b, c\nD: e")
@@ -345,6 +371,9 @@ mod tests {
             (vec![URL, "-d", "1.5s"], "whole seconds"),
             (vec![URL, "-d", "soon"], "whole seconds"),
             (vec![URL, "--timeout", "0"], "whole seconds"),
+            (vec![URL, "--ramp", "5"], "two rates"),
+            (vec![URL, "--weight", "1", "--weight", "2"], "2 weights for 1 URLs"),
+            (vec![URL, "http://127.0.0.1:81/"], "different servers"),
             (vec![URL, "-H", "no colon"], "no colon"),
             (vec![URL, "-m", "A B"], "one word"),
             (vec![URL, "--cpus", "7"], "CPU 7"),

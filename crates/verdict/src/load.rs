@@ -56,6 +56,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         machine: doc.machine.clone(),
         label: run.head.label.clone(),
         url: cell.params.get("url").unwrap_or_default().to_owned(),
+        setup: run.notes.iter().find(|note| note.kind == "web-setup").map(|note| note.text.clone()),
         params: cell.params.clone(),
         seconds: number("answering-time"),
         cut: run.notes.iter().any(|note| note.kind == "cut"),
@@ -78,6 +79,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
             busiest_thread_share: number("generator-share"),
         },
         remarks: Vec::new(),
+        bottlenecks: doc.bottlenecks.clone(),
         findings: doc.findings.clone(),
     };
     load.remarks = remarks(&load);
@@ -156,6 +158,7 @@ mod tests {
             machine: model::doc::MachineDoc { id: String::new(), name: String::new() },
             label: None,
             url: String::new(),
+            setup: None,
             params: model::Params::parse("connections=10").unwrap(),
             seconds: None,
             cut: false,
@@ -172,6 +175,7 @@ mod tests {
             late_p99: None,
             generator: GeneratorDoc::default(),
             remarks: Vec::new(),
+            bottlenecks: Vec::new(),
             findings: Vec::new(),
         })
     }

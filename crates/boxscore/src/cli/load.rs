@@ -10,6 +10,8 @@ Examples:
   boxscore load URL -n 100000                     exactly 100,000 requests
   boxscore load URL -r 5000                       5,000 requests a second, whatever the server does: its stalls show
   boxscore load URL -r 5000 --poisson             the same, arriving at random as users do
+  boxscore load URL --ramp 100:5000 -d 60s        when does it bend?
+  boxscore load URL URL --weight 9 --weight 1     nine of the first for one of the second
   boxscore load URL -b @order.json -H 'Content-Type: application/json'
                                                   POST the file
   boxscore load URL --json | jq .response_time    the document of this load alone
@@ -23,9 +25,12 @@ Exit codes: 0 all answers good, 1 none good, 2 usage, 3 some requests failed, 13
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct Args {
-    /// The URL to load (http:// or https://)
-    #[arg(value_name = "URL", required = true)]
-    pub url: String,
+    /// The URL to load (http:// or https://); several of one server are asked for in turn at random
+    #[arg(value_name = "URL", required = true, num_args = 1..)]
+    pub urls: Vec<String>,
+    /// How often a URL is asked for beside the others; once for each URL, in their order
+    #[arg(long = "weight", value_name = "W")]
+    pub weights: Vec<f64>,
     /// Connections of all threads together
     #[arg(short = 'c', long, value_name = "N", default_value_t = 50)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -45,6 +50,12 @@ pub struct Args {
     /// Requests arrive at random, as independent users do, at the mean --rate
     #[arg(long, requires = "rate")]
     pub poisson: bool,
+    /// A rate that rises (or falls) in a straight line over --duration, in requests a second
+    #[arg(long, value_name = "FROM:TO", conflicts_with_all = ["rate", "requests"])]
+    pub ramp: Option<String>,
+    /// Requests at the times of a file: lines of `seconds /path`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "ramp", "requests", "duration", "weights"])]
+    pub replay: Option<String>,
     /// A header, 'Name: value'; repeatable
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub headers: Vec<String>,

@@ -6,6 +6,7 @@
 
 pub mod capacity;
 pub mod cores;
+pub mod course;
 pub mod metrics;
 pub mod params;
 pub mod pool;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MachineDoc;
+use super::{BottleneckDoc, MachineDoc};
 use crate::finding::Finding;
 use crate::params::Params;
 
@@ -19,7 +19,10 @@ pub struct LoadDoc {
     pub run: String,
     pub machine: MachineDoc,
     pub label: Option<String>,
+    /// Several are separated by blanks.
     pub url: String,
+    /// Server and generators, and the CPUs that they ran on, in words.
+    pub setup: Option<String>,
     /// Every parameter of the load.
     pub params: Params,
     /// From the start to the last answer.
@@ -49,6 +52,7 @@ pub struct LoadDoc {
     pub generator: GeneratorDoc,
     /// What the figures mean, in sentences.
     pub remarks: Vec<String>,
+    pub bottlenecks: Vec<BottleneckDoc>,
     pub findings: Vec<Finding>,
 }
 

@@ -499,6 +499,7 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
         machine: machine("mini-1"),
         label: open.then(|| "before".to_owned()),
         url: "http://127.0.0.1:8080/index.html".to_owned(),
+        setup: Some("the server at 127.0.0.1:8080; 1 generator on CPU 1".to_owned()),
         params: params(given),
         seconds: Some(10.0),
         cut: false,
@@ -523,6 +524,26 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
             busiest_thread_share: Some(0.63),
         },
         remarks: if open { vec!["at p99 a user waits 700 ms".to_owned()] } else { Vec::new() },
+        bottlenecks: if open { Vec::new() } else { vec![bound()] },
         findings: findings(),
+    }
+}
+
+fn bound() -> model::doc::BottleneckDoc {
+    use model::doc::{Binding, BottleneckDoc};
+    let texts = |given: &[&str]| given.iter().map(|text| (*text).to_owned()).collect();
+    BottleneckDoc {
+        instrument: "web".to_owned(),
+        params: Params::default(),
+        arm: String::new(),
+        throughput: Some(9_996.0),
+        kind: Binding::Thread,
+        resource: "server thread".to_owned(),
+        share: Some(0.99),
+        sentence: "bound by one thread of the server (99 % of cpu0; the other core 31 % idle)".to_owned(),
+        evidence: texts(&["the busiest thread ran 99 % of the time", "cpu0 97 % busy"]),
+        counter_evidence: texts(&["the generator was busy for 63 %"]),
+        advice: texts(&["start more workers", "spread the NIC's interrupts"]),
+        resources: Vec::new(),
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use model::{ParamKind, ParamSpec, Params, Setup, Size, Unfit};
 
 use super::cores::Cores;
+use super::course;
 use crate::bench::kernel::int_param;
 use crate::load::http::request::header;
 use crate::load::schedule::Schedule;
@@ -29,6 +30,7 @@ const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: 
 
 const OWN: &[ParamSpec] = &[
     spec("url", ParamKind::Text, NONE, "http:// or https:// URL to load; none starts a server here"),
+    spec("weights", ParamKind::Text, NONE, "of several URLs (blanks between them), a number each"),
     spec(
         "content",
         ParamKind::Choice(Set::NAMES),
@@ -37,10 +39,17 @@ const OWN: &[ParamSpec] = &[
     ),
     spec(
         "arrivals",
-        ParamKind::Choice(&["closed", "constant", "poisson"]),
+        ParamKind::Choice(&["closed", "constant", "poisson", "ramp", "replay"]),
         "closed",
         "closed: each connection sends on its answer; the others: requests are due at a rate",
     ),
+    spec(
+        "ramp",
+        ParamKind::Text,
+        NONE,
+        "rates at the start and at the end of arrivals=ramp, such as 100:5000",
+    ),
+    spec("replay", ParamKind::Text, NONE, "file of arrivals=replay: lines of `seconds /path`"),
     spec(
         "connections",
         ParamKind::Int { min: 1, max: 1_000_000 },
@@ -135,6 +144,8 @@ pub struct Ask {
     pub load: Load,
     pub offered: Offered,
     pub is_poisson: bool,
+    /// Of a ramp or a replay.
+    pub course: Option<Schedule>,
     pub cores: Cores,
 }
 
@@ -144,9 +155,9 @@ impl Ask {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
         let offered = offered(&setup.params).map_err(Unfit::new)?;
         let generators = small(setup, "generators")?;
-        let url = Some(text("url")).filter(|url| !url.is_empty() && *url != NONE);
-        let url: Option<Url> =
-            url.map(|url| url.parse().map_err(|error| Unfit::new(format!("{error}")))).transpose()?;
+        let urls = Some(text("url")).filter(|url| *url != NONE).unwrap_or_default();
+        let mut targets = course::targets(urls, text("weights")).map_err(Unfit::new)?;
+        let url = targets.first().map(|target| target.url.clone());
         let cores = Cores::split(&setup.cpus, generators, url.is_none());
         let subject = match &url {
             Some(url) => Subject::Url(url.clone()),
@@ -156,10 +167,18 @@ impl Ask {
         let stand_in = "http://127.0.0.1/".parse().map_err(|error| Unfit::new(format!("{error}")))?;
         let mut load = Load::new(url.unwrap_or(stand_in));
         describe(setup, &mut load)?;
+        let course = course::schedule(&setup.params, &mut targets, load.duration).map_err(Unfit::new)?;
+        if matches!(course, Some(Schedule::Replay(_))) {
+            // It ends with its last line.
+            load.duration = None;
+        }
+        if !targets.is_empty() {
+            load.targets = targets;
+        }
         load.threads = generators;
         load.cpus = cores.generators.iter().map(|&cpu| cpu as usize).collect();
         load.own_cores = cores.own;
-        let ask = Ask { subject, load, offered, is_poisson: text("arrivals") == "poisson", cores };
+        let ask = Ask { subject, load, offered, is_poisson: text("arrivals") == "poisson", course, cores };
         let rate = match offered {
             Offered::Rate(rate) => rate,
             Offered::Closed | Offered::Share(_) => 1.0,
@@ -172,7 +191,7 @@ impl Ask {
     #[must_use]
     pub fn at(&self, rate: f64) -> Load {
         let schedule = match self.offered {
-            Offered::Closed => Schedule::Closed,
+            Offered::Closed => self.course.clone().unwrap_or(Schedule::Closed),
             _ if self.is_poisson => Schedule::Poisson { rate, seed: self.load.seed },
             _ => Schedule::Constant { rate },
         };
@@ -225,7 +244,10 @@ fn offered(params: &Params) -> Result<Offered, String> {
     let text = |name: &str| params.get(name).unwrap_or(AUTO);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
     match (text("arrivals"), text("load"), text("rate")) {
-        ("closed", AUTO, AUTO) => Ok(Offered::Closed),
+        ("closed" | "ramp" | "replay", AUTO, AUTO) => Ok(Offered::Closed),
+        ("ramp" | "replay", ..) => {
+            Err("a ramp or a replay has rates of its own: leave rate and load out".to_owned())
+        }
         ("closed", ..) => {
             Err("a closed loop has no rate: add arrivals=constant or arrivals=poisson".to_owned())
         }
@@ -289,6 +311,7 @@ mod tests {
         for (text, says) in [
             ("arrivals=closed;rate=1", "no rate"),
             ("arrivals=poisson", "needs its rate"),
+            ("arrivals=ramp;rate=1", "of its own"),
             ("arrivals=poisson;rate=0", "rate=0"),
             ("arrivals=poisson;rate=inf", "rate=inf"),
             ("arrivals=poisson;load=50", "load=50"),

@@ -61,7 +61,8 @@ fn progress(load: &Live, columns: usize, paint: bool) -> String {
         }
         (Some(duration), None) if load.elapsed > duration => "waiting for the last answers".to_owned(),
         (Some(duration), None) => {
-            format!("{:.0} of {}", load.elapsed, number::duration(duration))
+            let whole = if duration < 60.0 { format!("{duration:.0} s") } else { number::duration(duration) };
+            format!("{:.0} of {whole}", load.elapsed)
         }
         (None, None) => number::duration(load.elapsed.round()),
     };

@@ -4,7 +4,7 @@
 
 pub mod live;
 
-use model::doc::{BucketDoc, LoadDoc, TimesDoc};
+use model::doc::{BottleneckDoc, BucketDoc, LoadDoc, TimesDoc};
 use model::id::short;
 use model::{Finding, Unit, Validity};
 
@@ -14,6 +14,8 @@ use super::{Look, Tone, cut, hang, width};
 use crate::number::{self, Kind, Scale};
 
 const BAR: char = '█';
+/// Of each kind; the others are in the document.
+const MOST_REASONS: usize = 2;
 const HALF: char = '▌';
 
 /// What stands at the end: where the run is, and what to do with it.
@@ -37,6 +39,12 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     out.push_str(&histogram(doc, look));
     out.push('\n');
     out.push_str(&hang("generator   ", &generator(doc), look.columns));
+    if let Some(setup) = &doc.setup {
+        out.push_str(&hang("setup       ", setup, look.columns));
+    }
+    for one in &doc.bottlenecks {
+        out.push_str(&bottleneck(one, look));
+    }
     for text in &doc.remarks {
         out.push_str(&notes::marked("-", Tone::Plain, text, look));
     }
@@ -228,6 +236,17 @@ fn generator(doc: &LoadDoc) -> String {
         parts.push(format!("{} in flight", number::number(flying)));
     }
     if parts.is_empty() { "-".to_owned() } else { parts.join(" · ") }
+}
+
+/// What binds, what speaks for it and against it, and what to try.
+fn bottleneck(one: &BottleneckDoc, look: Look) -> String {
+    let mut out = hang("bottleneck  ", &one.sentence, look.columns);
+    let parts = [("for", &one.evidence), ("against", &one.counter_evidence), ("try", &one.advice)];
+    for (word, texts) in parts.into_iter().filter(|(_, texts)| !texts.is_empty()) {
+        let text = texts.iter().take(MOST_REASONS).map(String::as_str).collect::<Vec<_>>().join("; ");
+        out.push_str(&hang(&format!("  {word:<10}"), &text, look.columns));
+    }
+    out
 }
 
 /// One line for the rules that found nothing and those that could not look.
