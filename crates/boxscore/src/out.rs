@@ -53,16 +53,25 @@ pub fn columns() -> usize {
     given.or(seen).filter(|columns| *columns >= 40).unwrap_or(USUAL).min(200)
 }
 
+/// How texts for stderr are set.
+#[must_use]
+pub fn look_of_talk() -> report::text::Look {
+    let seen = usize::from(console::Term::stderr().size().1);
+    let columns = if talks_to_a_person() && seen >= 40 { seen.min(200) } else { 80 };
+    report::text::Look { columns, paint: paints(std::io::stderr().is_terminal()) }
+}
+
 /// How texts for stdout are set: the terminal's width, colour only where it is wanted.
 #[must_use]
 pub fn look() -> report::text::Look {
-    let paint = match ColorChoice::global() {
+    report::text::Look { columns: columns(), paint: paints(std::io::stdout().is_terminal()) }
+}
+
+/// Whether colour is wanted on a stream that is a terminal or not.
+fn paints(is_terminal: bool) -> bool {
+    match ColorChoice::global() {
         ColorChoice::Always | ColorChoice::AlwaysAnsi => true,
         ColorChoice::Never => false,
-        ColorChoice::Auto => {
-            std::io::stdout().is_terminal()
-                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        }
-    };
-    report::text::Look { columns: columns(), paint }
+        ColorChoice::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    }
 }

@@ -20,7 +20,7 @@ use crate::order::{self, Place};
 use crate::tally::{Tally, most_blocks, rule};
 use crate::worker::Event;
 
-pub use crate::ports::{Ended, Finished, Link, Outcome, Show, Sink, SinkError};
+pub use crate::ports::{Ended, Finished, Link, Manner, Outcome, Show, Sink, SinkError};
 
 /// A child that says nothing for so long is lost: it pings every second.
 const SILENCE_NS: u64 = 30_000_000_000;
@@ -76,6 +76,7 @@ pub struct Conductor<'a> {
     done: Vec<bool>,
     by_target: bool,
     stopping: bool,
+    manner: Manner,
     taken: u64,
     taking_ns: u64,
     unfit: Vec<(usize, u32, String)>,
@@ -122,10 +123,15 @@ impl<'a> Conductor<'a> {
             done: vec![false; plan.cells.len()],
             by_target: false,
             stopping: false,
+            manner: Manner::default(),
             taken: 0,
             taking_ns: 0,
             unfit: Vec::new(),
         }
+    }
+
+    pub fn behave(&mut self, manner: Manner) {
+        self.manner = manner;
     }
 
     /// Measured takes of an earlier sitting count, and are not repeated. Warm-ups are: the child that they warmed is
@@ -163,6 +169,11 @@ impl<'a> Conductor<'a> {
         if !self.stopping && (self.stop)() {
             self.stopping = true;
             self.sink.show(&Show::Stopping);
+            let cuts = self.manner.cuts;
+            for machine in self.machines.iter_mut().filter(|one| cuts && one.ready && one.lost.is_none()) {
+                // A child that cannot be told is lost, which shows where its answer is waited for.
+                drop(machine.link.send(&Frame::Cut));
+            }
         }
         self.stopping
     }
@@ -174,10 +185,11 @@ impl<'a> Conductor<'a> {
     /// Hello, job and facts of every machine.
     fn open(&mut self, dir: &str, elapsed_ns: u64) -> Result<(), SinkError> {
         let generators = self.open_generators()?;
+        let watched = self.manner.watched;
         let job = |machine: usize| {
             let (plan, dir, generators) = (self.plan.clone(), dir.to_owned(), generators.clone());
             let machine = u32::try_from(machine).unwrap_or(u32::MAX);
-            Frame::Plan(Box::new(Job { plan, machine, dir, elapsed_ns, generators }))
+            Frame::Plan(Box::new(Job { plan, machine, dir, elapsed_ns, generators, watched }))
         };
         for machine in 0..self.machines.len() {
             let job = job(machine);
@@ -553,6 +565,7 @@ impl<'a> Conductor<'a> {
             Frame::Progress(text) => {
                 self.sink.show(&Show::Doing { machine, text: &inflow::cut(text) });
             }
+            Frame::Live(live) => self.sink.show(&Show::Live { machine, live: &live }),
             Frame::Note { kind, text } => {
                 self.sink.note(machine, &inflow::cut(kind), &inflow::cut(text))?;
             }

@@ -7,6 +7,7 @@
 pub mod capacity;
 pub mod cold;
 pub mod cores;
+pub mod course;
 pub mod drops;
 pub mod memory;
 pub mod metrics;

@@ -54,6 +54,8 @@ pub const LATE: Metric<Seconds> = neither(
     "late-p99",
     "how late 99 in 100 sends at most were, from when they could be sent; open loops only",
 );
+pub const ANSWERING: Metric<Seconds> =
+    neither("answering-time", "from the start of the load to its last answer");
 pub const IN_FLIGHT: Metric<Count> = neither(
     "in-flight",
     "requests in flight, integrated from the start to the last answer, by that time; failed ones included",
@@ -136,6 +138,7 @@ pub const ALL: &[MetricInfo] = &[
     CAPACITY.info(),
     FAILED.info(),
     LATE.info(),
+    ANSWERING.info(),
     IN_FLIGHT.info(),
     LITTLE.info(),
     SHARE.info(),
@@ -194,6 +197,9 @@ pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
     }
     if let Some(count) = outcome.rates.served {
         record.push(&LITTLE, Count(count));
+    }
+    if outcome.answering_s > 0.0 {
+        record.push(&ANSWERING, Seconds(outcome.answering_s));
     }
     for (metric, quantile) in [(&RESPONSE, 0.5), (&RESPONSE_P99, 0.99)] {
         if let Some(time) = seconds(responses.quantile_ns(quantile)) {

@@ -12,7 +12,8 @@ use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
 use super::{capacity, memory, words};
-use crate::load::{Load, Outcome};
+use crate::load::watched::watched;
+use crate::load::{Control, Load, Outcome};
 use crate::workload::server::memory::Use;
 use crate::workload::server::run::Server;
 
@@ -61,7 +62,8 @@ impl Loads {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
             None => {
-                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load)).map_err(Fault::new)
+                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load, &Control::default()))
+                    .map_err(Fault::new)
             }
         }
     }
@@ -77,7 +79,7 @@ impl Loads {
         let counters = Place::of(&self.served);
         let (drops, held) = (counters.look(), self.held());
         let before = Look::before(|| self.served.usage());
-        let ran = self.ask.run(&load);
+        let ran = watched(load.threads, record, |control| self.ask.run(&load, control));
         let after = Look::after(|| self.served.usage());
         let (drops, held) = ((drops, counters.look()), (held, self.held()));
         if let Served::Ours(hosted) = &*self.served {

@@ -1,0 +1,109 @@
+//! The living screen of a load on stderr; nothing of it where stderr is no terminal or the output is a document.
+//!
+//! Redrawn when the child tells how it goes, about once a second.
+
+use std::time::Duration;
+
+use harness::conductor::Show;
+use indicatif::{ProgressBar, ProgressStyle};
+use report::text::Look;
+use report::text::load::live::{Live, live};
+
+use crate::display::Screen;
+use crate::out;
+
+/// Rates that are kept for drawing.
+const MOST_RATES: usize = 120;
+
+pub struct LiveScreen {
+    bar: Option<ProgressBar>,
+    look: Look,
+    load: Live,
+    /// Good answers and seconds at the last look.
+    last: (u64, f64),
+}
+
+impl LiveScreen {
+    #[must_use]
+    pub fn new(load: Live, quiet: bool) -> LiveScreen {
+        let bar = (out::talks_to_a_person() && !quiet).then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{msg}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        LiveScreen { bar, look: out::look_of_talk(), load, last: (0, 0.0) }
+    }
+
+    #[must_use]
+    pub fn is_drawn(&self) -> bool {
+        self.bar.is_some()
+    }
+
+    fn heard(&mut self, now: &model::frame::Live) {
+        let elapsed = now.elapsed_ns as f64 / 1e9;
+        let (good, since) = self.last;
+        if elapsed > since {
+            self.load.rates.push(now.good.saturating_sub(good) as f64 / (elapsed - since));
+            let surplus = self.load.rates.len().saturating_sub(MOST_RATES);
+            self.load.rates.drain(..surplus);
+        }
+        self.last = (now.good, elapsed);
+        self.load.elapsed = elapsed;
+        self.load.good = now.good;
+        self.load.failed = now.failed;
+        self.load.received_bytes = now.received_bytes;
+        if let Some(response) = &now.response {
+            self.load.response = Some(response.clone());
+        }
+        self.draw();
+    }
+
+    fn draw(&self) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(live(&self.load, self.look));
+            bar.tick();
+        }
+    }
+
+    fn talk(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| out::say(text)),
+            None => out::say(text),
+        }
+    }
+}
+
+impl Screen for LiveScreen {
+    fn show(&mut self, show: &Show<'_>) {
+        match show {
+            Show::Live { live, .. } => self.heard(live),
+            Show::Starting { .. } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_message(format!("{} · connecting", self.load.title));
+                    bar.enable_steady_tick(Duration::from_millis(250));
+                }
+            }
+            Show::Stopping => {
+                self.load.ending = true;
+                match &self.bar {
+                    Some(_) => self.draw(),
+                    None => out::say(
+                        "ending the load: no more requests are sent; once more ends without a result",
+                    ),
+                }
+            }
+            Show::GeneratorLost { name, why } => self.talk(&format!("generator {name}: lost: {why}")),
+            Show::Lost { why, .. } => self.talk(&format!("the measuring child: lost: {why}")),
+            // Why it cannot run, and how it went, is said at the end.
+            Show::Doing { .. } | Show::Taken { .. } | Show::Left { .. } | Show::Unfit { .. } => {}
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
