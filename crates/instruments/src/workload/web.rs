@@ -37,7 +37,7 @@ const VARIANTS: &[Variant] = &[
     Variant { tier: Tier::Quick, set: "connections=50;content=gif", headline: &["throughput"] },
     sweep("connections=1|10|20|50|100|400|1000"),
     sweep("arrivals=poisson;load=10%|25%|50%|75%|90%|100%|110%"),
-    sweep("content=large;connections=1|2|4"),
+    Variant { tier: Tier::Full, set: "content=large;connections=1|2|4", headline: &["bandwidth"] },
     sweep("keepalive=off"),
     sweep("connections=50;generators=half"),
     sweep("connections=10|20;generators=half"),
