@@ -13,7 +13,7 @@ mod children;
 
 const QUICK_BUDGET: f64 = 110.0;
 /// Of instruments that the user named: the command ends within 3 minutes.
-const QUICK_NAMED_BUDGET: f64 = 160.0;
+const QUICK_NAMED_BUDGET: f64 = 165.0;
 const DEFAULT_BUDGET: f64 = 570.0;
 const TAKE_SECONDS: f64 = 0.05;
 const TARGET: f64 = 0.02;
@@ -77,6 +77,7 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
             CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h")
         );
     }
+    let warm_up = web::warm_up(args, &cells);
     Ok(Plan {
         version: if args.from.is_empty() { PLAN_VERSION_ALONE } else { PLAN_VERSION },
         seed,
@@ -86,7 +87,7 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
         machines: children::machines(&args.via)?,
         generators: children::generators(&args.from, &chosen)?,
         takes,
-        warm_up: 1,
+        warm_up,
         take_seconds: TAKE_SECONDS,
         budget_seconds,
         cpus: listed,

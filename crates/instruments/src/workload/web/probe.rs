@@ -1,6 +1,7 @@
 //! One load after another on a server, watched.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
@@ -12,10 +13,14 @@ use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
 use super::{capacity, memory, words};
+use crate::load::schedule::Schedule;
 use crate::load::watched::watched;
 use crate::load::{Control, Load, Outcome};
 use crate::workload::server::memory::Use;
 use crate::workload::server::run::Server;
+
+/// How long a server of ours is loaded before its first take.
+const WARM: Duration = Duration::from_millis(200);
 
 /// A prepared load.
 pub struct Loads {
@@ -136,7 +141,9 @@ impl Loads {
         self.told = true;
         record
             .note("web-setup", &words::setup(&self.served, load, &self.ask.cores, self.ask.remote.as_ref()));
-        if let Served::Ours(hosted) = &*self.served {
+        if let Served::Ours(hosted) = &*self.served
+            && hosted.describe_now()
+        {
             hosted.with(|server| record.note("server-build", &words::build(server)));
         }
     }
@@ -156,6 +163,10 @@ impl Probe for Loads {
     fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
         if matches!(self.ask.offered, Offered::Share(_)) {
             self.capacity()?;
+        } else if let Served::Ours(_) = &*self.served {
+            let load = self.at(0.0)?.0;
+            let warm = Load { schedule: Schedule::Closed, duration: Some(WARM), requests: None, ..load };
+            self.ask.run(&warm).map_err(|error| Fault::new(error.to_string()))?;
         }
         Ok(1)
     }
@@ -170,7 +181,7 @@ impl Probe for Loads {
             }
         };
         let watched = self.one(rate.unwrap_or_default(), record)?;
-        metrics::push(&watched.outcome, record)?;
+        metrics::push(&watched.outcome, self.ask.is_large(), record)?;
         if let Some(rate) = rate {
             record.push(&OFFERED, PerSec(rate));
         }
