@@ -11,7 +11,7 @@ use crate::error::{CliError, nearest};
 
 const QUICK_BUDGET: f64 = 110.0;
 /// Of instruments that the user named: the command ends within 3 minutes.
-const QUICK_NAMED_BUDGET: f64 = 160.0;
+const QUICK_NAMED_BUDGET: f64 = 165.0;
 const DEFAULT_BUDGET: f64 = 570.0;
 const TAKE_SECONDS: f64 = 0.05;
 const TARGET: f64 = 0.02;
@@ -80,6 +80,7 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
             CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h")
         );
     }
+    let warm_up = web::warm_up(args, &cells);
     Ok(Plan {
         version: PLAN_VERSION,
         seed,
@@ -88,7 +89,7 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
         arms,
         machines: machines(&args.via)?,
         takes,
-        warm_up: 1,
+        warm_up,
         take_seconds: TAKE_SECONDS,
         budget_seconds,
         cpus: listed,

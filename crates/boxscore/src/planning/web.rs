@@ -11,11 +11,11 @@ const URL: &str = "url";
 const NONE: &str = "none";
 const AUTO: &str = "auto";
 /// What a take costs beside its own time, in seconds.
-const AROUND: f64 = 0.12;
-/// Takes without which a figure has no interval, and its warm-up.
-const LEAST_TAKES: f64 = 7.0;
+const AROUND: f64 = 0.25;
+/// Takes without which a figure has no interval.
+const LEAST_TAKES: f64 = 6.0;
 /// What starting servers and making their content takes, in seconds.
-const SETTING_UP: f64 = 12.0;
+const SETTING_UP: f64 = 20.0;
 
 /// The parameters that `--url` and `--slo` stand for, by instrument.
 pub fn flags(args: &Args) -> Result<Vec<(Option<String>, Params)>, CliError> {
@@ -121,6 +121,13 @@ pub fn within(mut cells: Vec<Cell>, arms: usize, budget: f64) -> Vec<Cell> {
         total -= seconds(&cell).unwrap_or(0.0) * LEAST_TAKES * arms.max(1) as f64;
     }
     cells
+}
+
+/// Warm-up takes: a quick run of loads alone has none, since each server is loaded for a moment before.
+#[must_use]
+pub fn warm_up(args: &Args, cells: &[Cell]) -> u32 {
+    let is_load = |cell: &Cell| cell.params.get(URL).is_some();
+    u32::from(!(args.quick && !cells.is_empty() && cells.iter().all(is_load)))
 }
 
 #[cfg(test)]

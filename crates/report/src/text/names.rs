@@ -136,7 +136,7 @@ pub fn order(key: Key<'_>) -> (usize, usize, u64, u64, String) {
         key.params.get(name).map(place)
     };
     let what = ["kind", "op", "level", "size"].into_iter().find_map(word).unwrap_or(0);
-    let size = ["size", "object", "block"].iter().find_map(|name| key.params.get(name));
+    let size = ["size", "object", "block", "connections"].iter().find_map(|name| key.params.get(name));
     let size = size.and_then(model::params::parse_bytes).unwrap_or(u64::MAX);
     let threads = match key.params.get("threads") {
         None => 0,

@@ -1,6 +1,7 @@
 //! One load after another on a server, watched.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
@@ -10,7 +11,11 @@ use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
 use super::{capacity, words};
+use crate::load::schedule::Schedule;
 use crate::load::{Control, Load, Outcome, run};
+
+/// How long a server of ours is loaded before its first take.
+const WARM: Duration = Duration::from_millis(200);
 
 /// A prepared load.
 pub struct Loads {
@@ -98,7 +103,9 @@ impl Loads {
         }
         self.told = true;
         record.note("web-setup", &words::setup(&self.served, load, &self.ask.cores));
-        if let Served::Ours(hosted) = &*self.served {
+        if let Served::Ours(hosted) = &*self.served
+            && hosted.describe_now()
+        {
             hosted.with(|server| record.note("server-build", &words::build(server)));
         }
     }
@@ -115,6 +122,10 @@ impl Probe for Loads {
     fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
         if matches!(self.ask.offered, Offered::Share(_)) {
             self.capacity()?;
+        } else if let Served::Ours(_) = &*self.served {
+            let load = self.at(0.0)?.0;
+            let warm = Load { schedule: Schedule::Closed, duration: Some(WARM), requests: None, ..load };
+            run(&warm, &Control::default()).map_err(|error| Fault::new(error.to_string()))?;
         }
         Ok(1)
     }
