@@ -67,6 +67,16 @@ fn other_programs_on_the_servers_core() {
     let says = "bound by other programs on cpu0: the server (nginx) got 0.370 cores of 1, others 0.500; end them and \
                 repeat";
     assert_eq!(doc.sentence, says);
+    // A server that hardly asks for CPU time gets it.
+    figures[5].1 = 0.03;
+    let doc =
+        first(&on_cores("connections=50;server=nginx", &figures, &[("server", [0.99, 0.54, 0.33, 0.12])]));
+    assert_eq!(doc.kind, Binding::Waiting);
+    assert!(
+        doc.sentence.ends_with("it used 0.030 cores of 1 itself, other programs 0.840"),
+        "{}",
+        doc.sentence
+    );
     // What the kernel did for its packets is not others' work.
     figures[5].1 = 0.8;
     let doc = first(&on_cores("connections=50", &figures, &[("server", [0.99, 0.54, 0.33, 0.12])]));
