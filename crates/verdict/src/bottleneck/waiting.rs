@@ -136,19 +136,33 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
             .to_owned(),
     );
     let larger = more_connections(load, view.look.loads());
+    let at_once = at_once(view);
+    let one = match at_once {
+        Some((count, each, _)) if count < 1.5 => {
+            format!(", as if it served one request at a time ({} each)", say::quantity(each, Unit::Second))
+        }
+        _ => String::new(),
+    };
     let evidence = [
         waited(view).map(|times| {
             format!("an answer took {} times the CPU time that went into it", say::digits(times))
         }),
         view.server_cost(),
-        at_once(view),
+        at_once.map(|(count, each, few)| {
+            format!(
+                "as if {} were served at once, {} each, which is how long it takes with {}",
+                say::digits(count),
+                say::quantity(each, Unit::Second),
+                say::count(few as usize, "connection")
+            )
+        }),
         view.shortfall(),
     ];
     let counter =
         larger.map(|(connections, ratio)| format!("{connections:.0} connections reach {} more", more(ratio)));
     let claim = Claim {
         rank: Rank::Last,
-        sentence: format!("{text}; {idle}"),
+        sentence: format!("{text}{one}; {idle}"),
         evidence: evidence.into_iter().flatten().collect(),
         counter: counter.into_iter().collect(),
         advice,
@@ -157,18 +171,12 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
     Some(Seen { kind: Binding::Waiting, resource, share: Some(share), text, claim: Some(claim) })
 }
 
-/// How many requests the server works on at once, going by the time that one takes alone.
-fn at_once(view: &View<'_, '_>) -> Option<String> {
+/// How many requests the server works on at once, going by the time that one takes with few connections: that number,
+/// that time and those connections. Only where many more wait.
+fn at_once(view: &View<'_, '_>) -> Option<(f64, f64, f64)> {
     let own = view.load.number("connections")?;
     let fewest = siblings(view.load, view.look.loads(), "connections").min_by(|a, b| a.1.total_cmp(&b.1))?;
     let (alone, few) = (fewest.0.mean_time("service-times").or_else(|| fewest.0.response())?, fewest.1);
-    let at_once = view.load.throughput()? * alone;
-    (few * 4.0 <= own && at_once < own / 2.0).then(|| {
-        format!(
-            "as if {} were served at once, {} each, which is how long it takes with {}",
-            say::digits(at_once),
-            say::quantity(alone, Unit::Second),
-            say::count(few as usize, "connection")
-        )
-    })
+    let count = view.load.throughput()? * alone;
+    (few * 4.0 <= own && count < own / 2.0).then_some((count, alone, few))
 }
