@@ -246,6 +246,28 @@ fn an_open_loop_that_is_served_binds_nothing() {
 }
 
 #[test]
+fn the_wait_for_a_free_connection_is_not_the_servers() {
+    let given = "arrivals=poisson;load=110%;connections=50";
+    let figures = [
+        ("throughput", 5e3),
+        ("offered-load", 6e3),
+        ("server-cpu", 20e-6),
+        ("generator-cpu", 10e-6),
+        ("core-busy;cpu=0;role=server", 0.1),
+    ];
+    let mut run = one(given, &figures);
+    let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
+    times(&mut run, &seqs, "response-times", given, &[(100_000, 50)]);
+    times(&mut run, &seqs, "service-times", given, &[(10_000, 50)]);
+    let doc = first(&run);
+    assert_eq!(doc.sentence, "waiting for the server: 100 % of service time; no core above 10 %");
+    assert!(
+        doc.evidence.iter().any(|text| text.contains("waited 90.0 ms of 100 ms for a free connection")),
+        "{doc:?}"
+    );
+}
+
+#[test]
 fn disks_memory_and_stalls() {
     let of = |more: &[(&str, f64)]| {
         let figures =

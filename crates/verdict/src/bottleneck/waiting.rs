@@ -97,18 +97,35 @@ fn connections(view: &View<'_, '_>) -> Option<Seen> {
     Some(Seen { kind: Binding::Connections, resource: "connections".to_owned(), share: None, text, claim })
 }
 
-/// The share of the response time in which the generator only waited.
-pub fn waiting_share(view: &View<'_, '_>) -> Option<f64> {
+/// The share of the response time in which the generator only waited for the answer; of the service time in an open
+/// loop, whose response time also holds the wait for a free connection.
+fn waiting_share(view: &View<'_, '_>) -> Option<(f64, &'static str)> {
     let response = view.load.response().filter(|time| *time > 0.0)?;
-    let service = view.load.mean_time("service-times").unwrap_or(response);
+    let service = view.load.mean_time("service-times").filter(|time| *time > 0.0);
     let own = view.load.median("generator-cpu").unwrap_or(0.0);
-    Some(((service - own) / response).clamp(0.0, 1.0))
+    let (of, word) = match service {
+        Some(service) if !view.load.is_closed() => (service, "service time"),
+        _ => (response, "response time"),
+    };
+    Some((((service.unwrap_or(response) - own) / of).clamp(0.0, 1.0), word))
+}
+
+/// How long requests of an open loop waited for a free connection, where that is most of their time.
+fn unsent(view: &View<'_, '_>) -> Option<String> {
+    let (response, service) = (view.load.response()?, view.load.mean_time("service-times")?);
+    (!view.load.is_closed() && response > 2.0 * service).then(|| {
+        format!(
+            "requests waited {} of {} for a free connection before they were sent",
+            say::quantity(response - service, Unit::Second),
+            say::quantity(response, Unit::Second)
+        )
+    })
 }
 
 /// What remains: the server, without a resource at its ceiling.
 fn server(view: &View<'_, '_>) -> Option<Seen> {
     let load = view.load;
-    let share = waiting_share(view)?;
+    let (share, of) = waiting_share(view)?;
     let most = view.cores.iter().map(|core| core.busy).max_by(f64::total_cmp);
     let idle = match (view.foreign(), most) {
         (Some((own, foreign)), _) => format!(
@@ -121,7 +138,7 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
         (None, None) => "nothing that was read is at its ceiling".to_owned(),
     };
     let way = if view.is_loopback() { "" } else { " or the way to it" };
-    let text = format!("waiting for {}{way}: {} of response time", load.server(), say::percent(share));
+    let text = format!("waiting for {}{way}: {} of {of}", load.server(), say::percent(share));
     let mut advice = Vec::new();
     if let Some(limit) = load.given("limit-rate").filter(|limit| *limit != "0") {
         advice
@@ -157,6 +174,7 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
             )
         }),
         view.shortfall(),
+        unsent(view),
     ];
     let counter =
         larger.map(|(connections, ratio)| format!("{connections:.0} connections reach {} more", more(ratio)));
