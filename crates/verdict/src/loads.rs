@@ -337,10 +337,14 @@ pub fn rate(per_second: f64) -> String {
     say::quantity(per_second, Unit::PerSec)
 }
 
-/// `38 %` more, of a ratio above 1.
+/// `38 % more`, `9.90 times as much`, of a ratio above 1.
 #[must_use]
 pub fn more(ratio: f64) -> String {
-    say::percent(ratio - 1.0)
+    if ratio < 3.0 {
+        format!("{} more", say::percent(ratio - 1.0))
+    } else {
+        format!("{} times as much", say::digits(ratio))
+    }
 }
 
 #[cfg(test)]

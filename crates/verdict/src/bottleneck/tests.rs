@@ -222,8 +222,8 @@ fn few_connections_bind_themselves() {
     assert_eq!((docs[0].kind, docs[1].kind), (Binding::Core, Binding::Connections));
     assert_eq!(
         docs[1].sentence,
-        "bound by its one connection (an answer takes 50.0 us, which makes 20.0 k/s; 10 connections reach 200 % \
-         more): use more connections"
+        "bound by its one connection (an answer takes 50.0 us, which makes 20.0 k/s; 10 connections reach 3.00 times as \
+         much): use more connections"
     );
 }
 

@@ -75,7 +75,7 @@ fn connections(view: &View<'_, '_>) -> Option<Seen> {
     let untried = !tried && waited(view).is_some_and(|times| times < 4.0);
     let claim = ((larger.is_some() || untried) && !server_waits(view)).then(|| {
         let then = match larger {
-            Some((connections, ratio)) => format!("{connections:.0} connections reach {} more", more(ratio)),
+            Some((connections, ratio)) => format!("{connections:.0} connections reach {}", more(ratio)),
             None => "more were not tried".to_owned(),
         };
         let its = if count > 1.0 { format!("its {whole}") } else { "its one connection".to_owned() };
@@ -177,7 +177,7 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
         unsent(view),
     ];
     let counter =
-        larger.map(|(connections, ratio)| format!("{connections:.0} connections reach {} more", more(ratio)));
+        larger.map(|(connections, ratio)| format!("{connections:.0} connections reach {}", more(ratio)));
     let claim = Claim {
         rank: Rank::Last,
         sentence: format!("{text}{one}; {idle}"),
