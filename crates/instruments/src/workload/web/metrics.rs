@@ -105,6 +105,22 @@ pub const IO_PRESSURE: Metric<Ratio> =
     neither("io-pressure", "the share of the take's time in which some thread waited for a disk");
 pub const MEMORY_PRESSURE: Metric<Ratio> =
     neither("memory-pressure", "the share of the take's time in which some thread waited for memory");
+pub const SERVER_MEMORY: Metric<Bytes> = neither(
+    "server-memory",
+    "memory that a server with a limit of it uses after the take, the files that it has cached included",
+);
+pub const SERVER_CACHE: Metric<Bytes> =
+    neither("server-cache", "cached files within the memory of a server that has a limit, after the take");
+pub const MEMORY_HITS: Metric<Count> = neither(
+    "memory-limit-hits",
+    "how often the server was at the limit of its memory and the kernel had to make room",
+)
+.per("hit");
+pub const MEMORY_REFAULTS: Metric<Count> = neither(
+    "memory-refaults",
+    "pages of files that were read again after the limit of the server's memory had pushed them out",
+)
+.per("page");
 pub const DROPS: Metric<Count> = neither(
     "drops",
     "what the kernel dropped or refused during the take, by counter; of the whole network namespace",
@@ -139,6 +155,10 @@ pub const ALL: &[MetricInfo] = &[
     CPU_PRESSURE.info(),
     IO_PRESSURE.info(),
     MEMORY_PRESSURE.info(),
+    SERVER_MEMORY.info(),
+    SERVER_CACHE.info(),
+    MEMORY_HITS.info(),
+    MEMORY_REFAULTS.info(),
     DROPS.info(),
 ];
 
@@ -165,7 +185,8 @@ pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
     }
     let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
     let responses = outcome.response_time();
-    if let Some(rate) = outcome.throughput() {
+    // None complete within the time: the answers are too long for a rate.
+    if let Some(rate) = outcome.throughput().filter(|rate| *rate > 0.0) {
         record.push(&THROUGHPUT, Count(rate) / Seconds(1.0));
     }
     if let Some(rate) = outcome.rates.bandwidth {
