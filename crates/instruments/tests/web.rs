@@ -80,6 +80,7 @@ fn setup(instrument: &str, given: &str, dir: &Path) -> Setup {
         memory: None,
         seed: 7,
         command: None,
+        relay: None,
     }
 }
 

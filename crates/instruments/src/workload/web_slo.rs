@@ -304,6 +304,7 @@ mod tests {
                 memory: None,
                 seed: 1,
                 command: None,
+                relay: None,
             };
             Goal::of(&setup)
         };
