@@ -63,6 +63,7 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
     let host = listed.as_ref().map_or_else(|| host.clone(), |listed| host.within(listed));
     let mut cells = Vec::new();
     for card in &chosen {
+        let host = children::spread(card, &host, args.from.len());
         cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), &sets, &host)?);
     }
     let arms = arms(&args.arms, &chosen)?;

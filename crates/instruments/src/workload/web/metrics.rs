@@ -18,7 +18,8 @@ const fn neither<Q: model::Quantity>(name: &'static str, definition: &'static st
 pub const THROUGHPUT: Metric<PerSec> = Metric::new(
     "throughput",
     Better::Higher,
-    "good answers that were complete within the take's duration, per second of it; of the content `large` up to the last one",
+    "good answers that were complete within the take's duration, per second of it; of the content `large` up to the \
+     last one; generators in other processes each have a window of their own, and their rates add up",
 )
 .per("request");
 pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
@@ -68,7 +69,8 @@ pub const LITTLE: Metric<Count> = neither(
 .per("request");
 pub const SHARE: Metric<Ratio> = neither(
     "generator-share",
-    "the share of its time in which the busiest generator core worked; waiting by spinning is not work",
+    "the share of its time (of its CPU quota, where that is less than a core) in which the busiest generator core \
+     worked; waiting by spinning is not work",
 );
 pub const CPU: Metric<Seconds> =
     neither("generator-cpu", "CPU time of the generator for each request sent, without waiting by spinning")

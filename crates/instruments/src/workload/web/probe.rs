@@ -166,7 +166,7 @@ impl Probe for Loads {
         } else if let Served::Ours(_) = &*self.served {
             let load = self.at(0.0)?.0;
             let warm = Load { schedule: Schedule::Closed, duration: Some(WARM), requests: None, ..load };
-            self.ask.run(&warm).map_err(|error| Fault::new(error.to_string()))?;
+            self.ask.run(&warm, &Control::default()).map_err(|error| Fault::new(error.to_string()))?;
         }
         Ok(1)
     }
