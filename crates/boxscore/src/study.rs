@@ -155,7 +155,9 @@ fn fresh(args: &Args) -> Result<Plan, CliError> {
         false => Vec::new(),
     };
     nodes.iter_mut().for_each(|node| node.cpus.retain(allowed_here));
-    let plan = planning::plan(args, &cards(), &planning::Host { cpus: count, nodes }, seed)?;
+    // Other machines are asked for the usual one, and say so where it is missing.
+    let server = if here { instruments::workload::server::kind::usual().name() } else { "nginx" };
+    let plan = planning::plan(args, &cards(), &planning::Host { cpus: count, nodes, server }, seed)?;
     if let Some(dir) = args.dir.as_ref().filter(|dir| here && !dir.is_dir()) {
         return Err(CliError::data(format!("--dir {}: there is no such directory", dir.display())));
     }

@@ -75,6 +75,8 @@ static NAMES: &[Name] = &[
         &["level=memory=any", "size=auto", "mode=random", "pages=default", "node=any", "cpus=auto"],
     ),
     name("memory", "mem-loaded", "loaded latency", "latency", &["pause"]),
+    name("web", "web", "web", "throughput", WEB),
+    name("web", "web-slo", "web within", "slo-throughput", &["limit", "percentile"]),
     name("disk", "disk-read", "disk read", "iops", &["block", "qd=1", "pattern=random"]),
     name("disk", "disk-seq", "disk sequential", "bandwidth", &["op", "block=1MiB"]),
     name("disk", "disk-fsync", "disk fsync", "latency", &["sync=fdatasync"]),
@@ -82,6 +84,23 @@ static NAMES: &[Name] = &[
     name("machine", "jitter", "jitter", "", &[]),
     name("machine", "timer", "timer", "", &[]),
     name("user", "cmd", "command", "", &["metric"]),
+];
+
+/// What tells loads of a web server apart.
+const WEB: &[&str] = &[
+    "url",
+    "server=nginx=auto",
+    "mpm=auto",
+    "content=gif",
+    "connections=50",
+    "generators=1",
+    "arrivals=closed",
+    "load=auto",
+    "rate=auto",
+    "keepalive=on",
+    "sendfile=on",
+    "cache=warm",
+    "memory=none",
 ];
 
 fn find(instrument: &str) -> Option<&'static Name> {
@@ -117,7 +136,7 @@ pub fn order(key: Key<'_>) -> (usize, usize, u64, u64, String) {
         key.params.get(name).map(place)
     };
     let what = ["kind", "op", "level", "size"].into_iter().find_map(word).unwrap_or(0);
-    let size = ["size", "object", "block"].iter().find_map(|name| key.params.get(name));
+    let size = ["size", "object", "block", "connections"].iter().find_map(|name| key.params.get(name));
     let size = size.and_then(model::params::parse_bytes).unwrap_or(u64::MAX);
     let threads = match key.params.get("threads") {
         None => 0,
@@ -179,6 +198,12 @@ fn spelled(value: &str) -> String {
 /// One parameter in a name.
 fn told(key: &str, value: &str) -> String {
     match key {
+        "url" if value == "none" => ", own server".to_owned(),
+        "connections" | "generators" if value == "1" => format!("1 {}", key.trim_end_matches('s')),
+        "connections" | "generators" => format!("{value} {key}"),
+        "load" if value.ends_with('%') => format!("at {} %", value.trim_end_matches('%')),
+        "keepalive" if value == "off" => "no keep-alive".to_owned(),
+        "cache" => format!("{value} cache"),
         "threads" if value == "1" => "1 thread".to_owned(),
         "threads" => format!("{value} threads"),
         "dimms" => value.to_owned(),
@@ -187,7 +212,8 @@ fn told(key: &str, value: &str) -> String {
         "level" if value.bytes().all(|b| b.is_ascii_digit()) => format!("level {value}"),
         "size" | "range" if value.bytes().all(|b| b.is_ascii_digit()) => format!("{value} B"),
         "op" | "kind" | "size" | "impl" | "mode" | "level" | "codec" | "algorithm" | "block" | "metric"
-        | "part" | "counting" | "store" => spelled(value),
+        | "part" | "counting" | "store" | "url" | "server" | "mpm" | "content" | "arrivals" | "limit"
+        | "percentile" => spelled(value),
         _ => format!("{key}={value}"),
     }
 }
@@ -213,7 +239,7 @@ pub fn label(key: Key<'_>) -> String {
         (_, metric) => words.push(metric.to_owned()),
     }
     words.retain(|word| !word.is_empty());
-    if words.is_empty() { key.instrument.to_owned() } else { words.join(" ") }
+    if words.is_empty() { key.instrument.to_owned() } else { words.join(" ").replace(" ,", ",") }
 }
 
 /// The names of several figures, told apart: what differs between two of the same name is added.
@@ -323,7 +349,18 @@ mod tests {
             "memory latency 4 KiB stride"
         );
         assert_eq!(named("crc32c", "throughput", "impl=chain;size=7"), "crc32c 7 B chain");
-        assert_eq!(named("web", "throughput", "size=43;url=gif"), "web throughput size=43 url=gif");
+        let own = "connections=50;content=gif;url=none;server=nginx";
+        assert_eq!(named("web", "throughput", own), "web, own server");
+        assert_eq!(
+            named("web", "bandwidth", "connections=1;content=large;url=none"),
+            "web, own server large 1 connection bandwidth"
+        );
+        assert_eq!(
+            named("web", "throughput", "connections=20;load=50%;url=http://a/"),
+            "web http://a/ 20 connections at 50 %"
+        );
+        assert_eq!(named("web-slo", "slo-throughput", "limit=10ms;percentile=p99"), "web within 10ms p99");
+        assert_eq!(named("x", "y", "size=43"), "x y size=43");
     }
 
     #[test]

@@ -183,7 +183,8 @@ pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
     }
     let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
     let responses = outcome.response_time();
-    if let Some(rate) = outcome.throughput() {
+    // None complete within the time: the answers are too long for a rate.
+    if let Some(rate) = outcome.throughput().filter(|rate| *rate > 0.0) {
         record.push(&THROUGHPUT, Count(rate) / Seconds(1.0));
     }
     if outcome.answering_s > 0.0 {

@@ -30,18 +30,27 @@ const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: 
 }
 
 const OWN: &[ParamSpec] = &[
+    // The first ones are of the schedule, which a search chooses itself.
+    spec(
+        "arrivals",
+        ParamKind::Choice(&["closed", "constant", "poisson"]),
+        "closed",
+        "closed: each connection sends on its answer; the others: requests are due at a rate",
+    ),
+    spec(
+        "load",
+        ParamKind::Text,
+        AUTO,
+        "rate of an open loop as a share of the server's capacity, such as 50%",
+    ),
+    spec("rate", ParamKind::Text, AUTO, "requests due per second in an open loop"),
+    spec("requests", ParamKind::Text, AUTO, "that many requests, in whatever time, instead of a duration"),
     spec("url", ParamKind::Text, NONE, "http:// or https:// URL to load; none starts a server here"),
     spec(
         "content",
         ParamKind::Choice(Set::NAMES),
         "gif",
         "what our own server serves: 43 B to 500 MB, or a mix",
-    ),
-    spec(
-        "arrivals",
-        ParamKind::Choice(&["closed", "constant", "poisson"]),
-        "closed",
-        "closed: each connection sends on its answer; the others: requests are due at a rate",
     ),
     spec(
         "connections",
@@ -55,15 +64,7 @@ const OWN: &[ParamSpec] = &[
         "1",
         "generator threads, one a CPU while there are any",
     ),
-    spec(
-        "load",
-        ParamKind::Text,
-        AUTO,
-        "rate of an open loop as a share of the server's capacity, such as 50%",
-    ),
-    spec("rate", ParamKind::Text, AUTO, "requests due per second in an open loop"),
     spec("duration", ParamKind::Int { min: 1, max: 86_400 }, "1", "seconds in which requests are sent"),
-    spec("requests", ParamKind::Text, AUTO, "that many requests, in whatever time, instead of a duration"),
     spec(
         "keepalive",
         ParamKind::Choice(&["on", "off"]),
@@ -113,6 +114,8 @@ const JOINED: [ParamSpec; COUNT] = {
 
 /// Those of the load and those of the server.
 pub const PARAMS: &[ParamSpec] = &JOINED;
+/// How many of them, the first ones, are of the schedule.
+pub const OF_SCHEDULE: usize = 4;
 
 /// How much an open loop asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -175,6 +178,15 @@ impl Ask {
         };
         check(&ask.at(rate)).map_err(|error| Unfit::new(error.to_string()))?;
         Ok(ask)
+    }
+
+    /// What a search asks for: the schedule is its own.
+    pub fn searching(setup: &Setup) -> Result<Ask, Unfit> {
+        let mut setup = setup.clone();
+        for (name, value) in [("arrivals", "poisson"), ("load", "100%"), ("rate", AUTO), ("requests", AUTO)] {
+            setup.params.set(name, value);
+        }
+        Ask::of(&setup)
     }
 
     /// The load with this rate, where it has one.

@@ -4,6 +4,7 @@
 //! thread that started it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -61,6 +62,7 @@ pub struct Hosted {
     key: Key,
     made: Arc<Made>,
     server: Mutex<Option<Server>>,
+    described: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -97,7 +99,8 @@ pub fn get(key: Key) -> Result<Arc<Hosted>, ServerError> {
         }
     };
     let server = start(&key, &made)?;
-    let hosted = Arc::new(Hosted { key, made, server: Mutex::new(Some(server)) });
+    let hosted =
+        Arc::new(Hosted { key, made, server: Mutex::new(Some(server)), described: AtomicBool::new(false) });
     pool.hosted.push(Arc::downgrade(&hosted));
     Ok(hosted)
 }
@@ -143,6 +146,11 @@ impl Hosted {
             Some(server) => server.check(),
             None => Err("the server is not running".to_owned()),
         }
+    }
+
+    /// True once: whoever asks first says how it was built.
+    pub fn describe_now(&self) -> bool {
+        !self.described.swap(true, Ordering::Relaxed)
     }
 
     /// Something about the running server.

@@ -1,21 +1,22 @@
 //! One load after another on a server, watched.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
-use super::cold::Cold;
-use super::drops::Place;
+use super::around::Around;
 use super::metrics::{self, CAPACITY, OFFERED};
 use super::params::{Ask, Offered, Subject};
 use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
-use super::{capacity, memory, words};
+use super::{around, capacity, warm, words};
 use crate::load::schedule::Schedule;
-use crate::load::{Control, Load, run};
-use crate::workload::server::memory::Use;
-use crate::workload::server::run::Server;
+use crate::load::{Control, Load, Outcome, run};
+
+/// How long a server of ours is loaded before its first take.
+const WARM: Duration = Duration::from_millis(200);
 
 /// A prepared load.
 pub struct Loads {
@@ -24,11 +25,12 @@ pub struct Loads {
     /// Names its capacity among others.
     key: String,
     told: bool,
+    /// How many were made.
+    loads: u64,
 }
 
 impl Loads {
-    pub fn prepare(setup: &Setup) -> Result<Loads, Unfit> {
-        let ask = Ask::of(setup)?;
+    pub fn prepare(setup: &Setup, ask: Ask) -> Result<Loads, Unfit> {
         let served = match &ask.subject {
             Subject::Url(url) => Served::theirs(url),
             Subject::Managed { kind, options, set, limits } => {
@@ -44,12 +46,14 @@ impl Loads {
             }
         };
         let place = format!("{:?} {}", setup.cpus, setup.dir.display());
-        Ok(Loads { ask, served, key: capacity::key(&setup.params, &place), told: false })
+        Ok(Loads { ask, served, key: capacity::key(&setup.params, &place), told: false, loads: 0 })
     }
 
     /// The load at this rate; starts a server of ours anew where it has ended. With what is to be noted.
     fn at(&self, rate: f64) -> Result<(Load, Option<String>), Fault> {
         let mut load = self.ask.at(rate);
+        // Takes of one block ask for the same files in every arm, and those of another block for others.
+        load.seed = load.seed.wrapping_add(self.loads);
         let mut ended = None;
         if let Served::Ours(hosted) = &*self.served {
             ended = hosted.ensure().map_err(|error| Fault::new(error.to_string()))?;
@@ -58,27 +62,48 @@ impl Loads {
         Ok((load, ended))
     }
 
-    fn capacity(&self) -> Result<f64, Fault> {
+    /// What the server answers in a closed loop, per second.
+    pub fn capacity(&self) -> Result<f64, Fault> {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
             None => capacity::measure(&self.key, &self.at(0.0)?.0).map_err(Fault::new),
         }
     }
 
-    /// Drops the content from the page cache, where that is asked for.
-    fn cold(&self) -> Result<Option<Cold>, Fault> {
-        match &*self.served {
-            Served::Ours(hosted) if self.ask.is_cold => Cold::before(hosted).map(Some),
-            _ => Ok(None),
+    /// One load at this rate, watched. A server of ours that ended during it makes it a fault.
+    pub fn one(&mut self, rate: f64, record: &mut dyn Record) -> Result<Watched, Fault> {
+        let (load, ended) = self.at(rate)?;
+        if let Some(ended) = ended {
+            record.note("server-restarted", &ended);
         }
+        self.loads += 1;
+        self.tell(&load, record);
+        let around = around::Before::look(&self.ask, &self.served)?;
+        let before = Look::before(|| self.served.usage());
+        let ran = run(&load, &Control::default());
+        let after = Look::after(|| self.served.usage());
+        let around = around.end(&self.served);
+        if let Served::Ours(hosted) = &*self.served {
+            hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
+        }
+        let outcome = ran.map_err(|error| Fault::new(error.to_string()))?;
+        Ok(Watched { outcome, before, after, around })
     }
 
-    /// What the server uses of the limit of its memory.
-    fn held(&self) -> Option<Use> {
-        match &*self.served {
-            Served::Ours(hosted) => hosted.with(Server::memory).flatten(),
-            Served::Theirs(_) => None,
-        }
+    /// Pushes what the machine did during a load.
+    pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
+        let sent = watched.outcome.record.service().total();
+        watched.after.push(&watched.before, &self.ask.cores, sent, record);
+        watched.around.push(&self.served, &watched.outcome, record);
+    }
+
+    /// The CPUs of the server and of the generators.
+    #[must_use]
+    pub fn busy_cpus(&self) -> Vec<u32> {
+        let mut cpus = [self.ask.cores.server.as_slice(), self.ask.cores.generators.as_slice()].concat();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
     }
 
     /// Says once what runs where.
@@ -88,65 +113,59 @@ impl Loads {
         }
         self.told = true;
         record.note("web-setup", &words::setup(&self.served, load, &self.ask.cores));
-        if let Served::Ours(hosted) = &*self.served {
+        if let Served::Ours(hosted) = &*self.served
+            && hosted.describe_now()
+        {
             hosted.with(|server| record.note("server-build", &words::build(server)));
         }
     }
 }
 
+/// One load and what the machine did meanwhile.
+pub struct Watched {
+    pub outcome: Outcome,
+    before: Look,
+    after: Look,
+    around: Around,
+}
+
 impl Probe for Loads {
     fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
+        if !self.ask.is_cold {
+            warm::read_once(&self.served, &self.at(0.0)?.0)?;
+        }
         if matches!(self.ask.offered, Offered::Share(_)) {
             self.capacity()?;
+        } else if let Served::Ours(_) = &*self.served {
+            let load = self.at(0.0)?.0;
+            let warm = Load { schedule: Schedule::Closed, duration: Some(WARM), requests: None, ..load };
+            run(&warm, &Control::default()).map_err(|error| Fault::new(error.to_string()))?;
         }
         Ok(1)
     }
 
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let capacity = match self.ask.offered {
-            Offered::Share(_) => Some(self.capacity()?),
-            Offered::Closed | Offered::Rate(_) => None,
+        let (rate, capacity) = match self.ask.offered {
+            Offered::Closed => (None, None),
+            Offered::Rate(rate) => (Some(rate), None),
+            Offered::Share(share) => {
+                let capacity = self.capacity()?;
+                (Some(share * capacity), Some(capacity))
+            }
         };
-        let rate = match self.ask.offered {
-            Offered::Closed => 0.0,
-            Offered::Rate(rate) => rate,
-            Offered::Share(share) => share * capacity.unwrap_or_default(),
-        };
-        let (load, ended) = self.at(rate)?;
-        if let Some(ended) = ended {
-            record.note("server-restarted", &ended);
-        }
-        self.tell(&load, record);
-        let cold = self.cold()?;
-        let (place, held) = (Place::of(&self.served), self.held());
-        let counted = place.look();
-        let before = Look::before(|| self.served.usage());
-        let ran = run(&load, &Control::default());
-        let after = Look::after(|| self.served.usage());
-        place.push(&counted, &place.look(), record);
-        memory::push(held, self.held(), record);
-        if let Served::Ours(hosted) = &*self.served {
-            hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
-        }
-        let outcome = ran.map_err(|error| Fault::new(error.to_string()))?;
-        metrics::push(&outcome, record)?;
-        if let (Some(cold), Served::Ours(hosted)) = (cold, &*self.served) {
-            cold.after(hosted.content(), &outcome, record);
-        }
-        if let Schedule::Constant { rate } | Schedule::Poisson { rate, .. } = load.schedule {
+        let watched = self.one(rate.unwrap_or_default(), record)?;
+        metrics::push(&watched.outcome, record)?;
+        if let Some(rate) = rate {
             record.push(&OFFERED, PerSec(rate));
         }
         if let Some(capacity) = capacity {
             record.push(&CAPACITY, PerSec(capacity));
         }
-        after.push(&before, &self.ask.cores, outcome.record.service().total(), record);
+        self.push_machine(&watched, record);
         Ok(())
     }
 
     fn cpus(&self) -> Vec<u32> {
-        let mut cpus = [self.ask.cores.server.as_slice(), self.ask.cores.generators.as_slice()].concat();
-        cpus.sort_unstable();
-        cpus.dedup();
-        cpus
+        self.busy_cpus()
     }
 }
