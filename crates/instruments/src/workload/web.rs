@@ -4,6 +4,7 @@
 //! One take is one load; connections are made before it starts. A take without a single good answer fails, and so does
 //! one in which a server of ours ended. Other programs' work on the same machine is in the figures of cores and disks.
 
+pub mod around;
 pub mod capacity;
 pub mod cold;
 pub mod cores;
@@ -15,6 +16,7 @@ pub mod params;
 pub mod pool;
 pub mod probe;
 pub mod served;
+pub mod warm;
 pub mod watch;
 pub mod words;
 
