@@ -61,7 +61,7 @@ impl Probe for ToyProbe {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         if self.n == 5 {
             // Ten times what the slowest machine here needs to tell, to be heard, and to be cut.
-            for told in 0..6000 {
+            for told in 0..6000u32 {
                 if record.is_cut() {
                     record.push(&RATE, PerSec(1.0 + f64::from(told)));
                     return Ok(());
