@@ -84,6 +84,9 @@ impl Screen for Display {
             }
             // Takes of a run are short; `load` draws them.
             Show::Live { .. } => {}
+            Show::GeneratorLost { name, why } => {
+                self.talk(&format!("generator {name}: lost: {why}"));
+            }
             Show::Stopping => {
                 self.talk("stopping after the take in flight; once more ends at once");
             }

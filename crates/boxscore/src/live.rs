@@ -77,7 +77,11 @@ impl Screen for LiveScreen {
                 out::say(&format!("the measuring child: lost: {why}"));
             }
             // Why it cannot run, and how it went, is said at the end.
-            Show::Doing { .. } | Show::Taken { .. } | Show::Left { .. } | Show::Unfit { .. } => {}
+            Show::Doing { .. }
+            | Show::Taken { .. }
+            | Show::Left { .. }
+            | Show::Unfit { .. }
+            | Show::GeneratorLost { .. } => {}
         }
     }
 

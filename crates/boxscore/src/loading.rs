@@ -70,6 +70,7 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<Plan, CliError> {
         memory: None,
         seed,
         command: None,
+        relay: None,
     };
     web::INSTRUMENT.fit(&setup).map_err(|unfit| wrong(unfit.why))?;
     let headline = ["throughput", "response-time-p99"].map(str::to_owned).to_vec();
@@ -80,6 +81,7 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<Plan, CliError> {
         cells: vec![Cell { instrument: card.name.to_owned(), params, headline }],
         arms: vec![Arm { name: String::new(), set: Params::default() }],
         machines: vec![Via { name: String::new(), command: None }],
+        generators: Vec::new(),
         takes: Takes::Fixed(1),
         warm_up: 0,
         take_seconds: 0.05,

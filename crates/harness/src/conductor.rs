@@ -3,6 +3,8 @@
 //! Knows no process, file or terminal: links send frames, a sink stores them, and events come from one channel.
 
 mod close;
+mod generators;
+mod stop;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -59,6 +61,7 @@ impl Machine {
 pub struct Conductor<'a> {
     plan: &'a Plan,
     machines: Vec<Machine>,
+    generators: Vec<generators::Generator>,
     events: Receiver<(usize, Event)>,
     sink: &'a mut dyn Sink,
     /// True once the user asked to stop.
@@ -108,6 +111,7 @@ impl<'a> Conductor<'a> {
         Conductor {
             plan,
             machines: links.into_iter().map(machine).collect(),
+            generators: Vec::new(),
             events,
             sink,
             stop,
@@ -125,10 +129,6 @@ impl<'a> Conductor<'a> {
             taking_ns: 0,
             unfit: Vec::new(),
         }
-    }
-
-    pub fn behave(&mut self, manner: Manner) {
-        self.manner = manner;
     }
 
     /// Measured takes of an earlier sitting count, and are not repeated. Warm-ups are: the child that they warmed is
@@ -161,36 +161,18 @@ impl<'a> Conductor<'a> {
         if self.plan.telemetry_only { self.watch() } else { self.blocks() }
     }
 
-    /// True once the user asked to stop; says so once.
-    fn stopped(&mut self) -> bool {
-        if !self.stopping && (self.stop)() {
-            self.stopping = true;
-            self.sink.show(&Show::Stopping);
-            let cuts = self.manner.cuts;
-            for machine in self.machines.iter_mut().filter(|one| cuts && one.ready && one.lost.is_none()) {
-                // A child that cannot be told is lost, which shows where its answer is waited for.
-                drop(machine.link.send(&Frame::Cut));
-            }
-        }
-        self.stopping
-    }
-
     fn all_lost(&self) -> bool {
         self.machines.iter().all(|machine| machine.lost.is_some())
     }
 
     /// Hello, job and facts of every machine.
     fn open(&mut self, dir: &str, elapsed_ns: u64) -> Result<(), SinkError> {
-        let (plan, watched) = (self.plan, self.manner.watched);
+        let generators = self.open_generators()?;
+        let watched = self.manner.watched;
         let job = |machine: usize| {
+            let (plan, dir, generators) = (self.plan.clone(), dir.to_owned(), generators.clone());
             let machine = u32::try_from(machine).unwrap_or(u32::MAX);
-            Frame::Plan(Box::new(Job {
-                plan: plan.clone(),
-                machine,
-                dir: dir.to_owned(),
-                elapsed_ns,
-                watched,
-            }))
+            Frame::Plan(Box::new(Job { plan, machine, dir, elapsed_ns, generators, watched }))
         };
         for machine in 0..self.machines.len() {
             let job = job(machine);
@@ -262,9 +244,7 @@ impl<'a> Conductor<'a> {
         let order = order::take(place, self.machines[machine].seq, block, warm_up);
         let cpu_ns = sys::clock::process_cpu_ns();
         self.tell(machine, &Frame::Ack(Some(order)))?;
-        let answer = self.wait(machine, false, |frame| {
-            matches!(frame, Frame::TakeDone(_) | Frame::Fault { .. } | Frame::Bye(_))
-        })?;
+        let answer = self.answer(machine)?;
         self.beside_ns += sys::clock::process_cpu_ns().saturating_sub(cpu_ns);
         let asked = (order.seq, order.block, order.cell, order.arm);
         match answer {
@@ -501,11 +481,7 @@ impl<'a> Conductor<'a> {
                 self.check_silence(machine)?;
                 continue;
             };
-            self.machines[from].inbox.push_back(frame);
-            if self.machines[from].inbox.len() > inflow::MOST_INBOX {
-                self.machines[from].inbox.clear();
-                self.lose(from, UNASKED)?;
-            }
+            self.keep(from, frame)?;
             if from != machine {
                 self.check_silence(machine)?;
             }
@@ -513,9 +489,20 @@ impl<'a> Conductor<'a> {
         Ok(None)
     }
 
+    fn keep(&mut self, from: usize, frame: Frame) -> Result<(), SinkError> {
+        self.machines[from].inbox.push_back(frame);
+        if self.machines[from].inbox.len() > inflow::MOST_INBOX {
+            self.machines[from].inbox.clear();
+            self.lose(from, UNASKED)?;
+        }
+        Ok(())
+    }
+
     /// The next frame that somebody waits for; telemetry, notes and signs of life are dealt with here.
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
+        let count = self.machines.len();
         match self.events.recv_timeout(POLL) {
+            Ok((index, event)) if index >= count => self.from_generator(index - count, event)?,
             Ok((machine, Event::Frame(frame))) => return self.heard(machine, frame),
             Ok((machine, Event::Lost(why))) => {
                 // After Bye the pipe closes; that is no loss.
@@ -547,7 +534,10 @@ impl<'a> Conductor<'a> {
             return Ok(None);
         }
         state.greeted = true;
-        let asked = matches!(frame, Frame::Hello(_) | Frame::Ready(_) | Frame::TakeDone(_) | Frame::Bye(_));
+        let asked = matches!(
+            frame,
+            Frame::Hello(_) | Frame::Ready(_) | Frame::TakeDone(_) | Frame::Generate(_) | Frame::Bye(_)
+        );
         if !asked && !state.inflow.allows(&frame, now_ns.saturating_sub(self.began_ns)) {
             self.lose(machine, "it sent far more than a machine has to tell")?;
             return Ok(None);

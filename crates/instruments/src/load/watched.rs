@@ -10,7 +10,7 @@ use std::time::Duration;
 use model::frame::Live;
 use model::{Histogram, Record};
 
-use super::{Control, Error, Load, Outcome, run};
+use super::{Control, Error};
 
 const LOOK: Duration = Duration::from_millis(50);
 const TELL_NS: u64 = 1_000_000_000;
@@ -18,8 +18,12 @@ const TELL_NS: u64 = 1_000_000_000;
 /// Kind of the note of a load that the user ended.
 pub const CUT: &str = "cut";
 
-/// Carries out a load and waits for its end, or for the user's wish to end it.
-pub fn run_watched(load: &Load, record: &mut dyn Record) -> Result<Outcome, Error> {
+/// Does the work, a load on so many threads, and waits for its end, or for the user's wish to end it.
+pub fn watched<T: Send>(
+    threads: usize,
+    record: &mut dyn Record,
+    work: impl FnOnce(&Control) -> Result<T, Error> + Send,
+) -> Result<T, Error> {
     let control = Control::default();
     std::thread::scope(|scope| {
         let (done, is_done) = channel::<()>();
@@ -27,13 +31,13 @@ pub fn run_watched(load: &Load, record: &mut dyn Record) -> Result<Outcome, Erro
         let work = move || {
             // Dropped at the end, also of a panic: that is the message.
             let _done = done;
-            run(load, control)
+            work(control)
         };
         let handle = Builder::new()
             .name("load".to_owned())
             .spawn_scoped(scope, work)
             .map_err(|error| Error::System(format!("cannot start a thread: {error}")))?;
-        let mut teller = Teller::new(load.threads);
+        let mut teller = Teller::new(threads);
         while is_done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
             if record.is_cut() && !control.stop.swap(true, Ordering::Relaxed) {
                 record.note(CUT, "the user ended the load before its time");
@@ -102,6 +106,7 @@ mod tests {
     use super::*;
     use crate::load::tests::OK;
     use crate::load::tests::server::{Server, Then};
+    use crate::load::{Load, Outcome, run};
 
     /// Watches, and wants the end once it has heard something.
     #[derive(Default)]
@@ -132,6 +137,10 @@ mod tests {
             let asked = self.asked.fetch_add(1, Ordering::Relaxed);
             self.cuts_after.is_some_and(|heard| self.heard.len() >= heard && asked > 3)
         }
+    }
+
+    fn run_watched(load: &Load, watcher: &mut Watcher) -> Result<Outcome, Error> {
+        watched(load.threads, watcher, |control| run(load, control))
     }
 
     fn load(server: &Server) -> Load {
