@@ -9,7 +9,7 @@ use instruments::load::http::request::header;
 use instruments::load::target::Url;
 use instruments::workload::web;
 use model::doc::LoadDoc;
-use model::plan::{Level, PLAN_VERSION, Takes, Via};
+use model::plan::{Level, PLAN_VERSION_ALONE, Takes, Via};
 use model::{Arm, Cell, Instrument, Params, Plan, Setup, Size};
 use report::text::load::live::Live;
 use report::text::load::{Tail, screen};
@@ -75,7 +75,7 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<Plan, CliError> {
     web::INSTRUMENT.fit(&setup).map_err(|unfit| wrong(unfit.why))?;
     let headline = ["throughput", "response-time-p99"].map(str::to_owned).to_vec();
     Ok(Plan {
-        version: PLAN_VERSION,
+        version: PLAN_VERSION_ALONE,
         seed,
         level: Level::Named,
         cells: vec![Cell { instrument: card.name.to_owned(), params, headline }],
