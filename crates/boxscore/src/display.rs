@@ -82,11 +82,11 @@ impl Screen for Display {
                 let who = if on.is_empty() { "the measuring child: " } else { &on };
                 self.talk(&format!("{who}lost: {why}"));
             }
-            // Takes of a run are short; `load` draws them.
-            Show::Live { .. } => {}
             Show::GeneratorLost { name, why } => {
                 self.talk(&format!("generator {name}: lost: {why}"));
             }
+            // Takes of a run are short; `load` draws them.
+            Show::Live { .. } => {}
             Show::Stopping => {
                 self.talk("stopping after the take in flight; once more ends at once");
             }

@@ -61,19 +61,13 @@ impl Probe for ToyProbe {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         if self.n == 5 {
             // Ten times what the slowest machine here needs to tell, to be heard, and to be cut.
-            for told in 0..6000u32 {
+            for told in 0..6000 {
                 if record.is_cut() {
-                    record.push(&RATE, PerSec(1.0 + f64::from(told)));
+                    record.push(&RATE, PerSec(1.0 + told as f64));
                     return Ok(());
                 }
                 assert!(record.is_watched());
-                record.live(Live {
-                    elapsed_ns: 0,
-                    good: told.into(),
-                    failed: 0,
-                    received_bytes: 0,
-                    response: None,
-                });
+                record.live(Live { elapsed_ns: 0, good: told, failed: 0, received_bytes: 0, response: None });
                 std::thread::sleep(std::time::Duration::from_millis(100));
             }
             return Err(Fault::new("nobody cut it"));

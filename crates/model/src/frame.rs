@@ -12,7 +12,7 @@ use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 4;
+pub const WIRE_VERSION: u32 = 3;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -41,10 +41,10 @@ pub struct Job {
     pub dir: String,
     /// Time since the run's start when this job starts: above 0 when a run is resumed.
     pub elapsed_ns: u64,
-    /// Somebody watches: long takes tell about once a second how they go.
-    pub watched: bool,
     /// Children that send load for this one.
     pub generators: Vec<Generator>,
+    /// Somebody watches: long takes tell about once a second how they go.
+    pub watched: bool,
 }
 
 /// What the child itself used, in seconds of CPU time.
@@ -286,7 +286,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_frames_do_not_panic(which in 0usize..9, at in any::<prop::sample::Index>(), with in any::<u8>()) {
+        fn damaged_frames_do_not_panic(which in 0usize..8, at in any::<prop::sample::Index>(), with in any::<u8>()) {
             let mut bytes = encode(&sample()[which]).unwrap();
             let at = at.index(bytes.len());
             bytes[at] = with;

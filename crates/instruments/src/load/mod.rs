@@ -36,7 +36,6 @@ pub use relayed::serve;
 use schedule::Schedule;
 use target::Url;
 use tls::Tls;
-pub use watched::watched;
 use wire::Plain;
 
 /// One URL of a load.

@@ -18,11 +18,11 @@ const TELL_NS: u64 = 1_000_000_000;
 /// Kind of the note of a load that the user ended.
 pub const CUT: &str = "cut";
 
-/// Does the work, a load on so many threads, and waits for its end, or for the user's wish to end it.
+/// Waits for the end of a load of that many threads, or for the user's wish to end it.
 pub fn watched<T: Send>(
     threads: usize,
     record: &mut dyn Record,
-    work: impl FnOnce(&Control) -> Result<T, Error> + Send,
+    carry_out: impl FnOnce(&Control) -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
     let control = Control::default();
     std::thread::scope(|scope| {
@@ -31,7 +31,7 @@ pub fn watched<T: Send>(
         let work = move || {
             // Dropped at the end, also of a panic: that is the message.
             let _done = done;
-            work(control)
+            carry_out(control)
         };
         let handle = Builder::new()
             .name("load".to_owned())
@@ -108,6 +108,10 @@ mod tests {
     use crate::load::tests::server::{Server, Then};
     use crate::load::{Load, Outcome, run};
 
+    fn run_watched(load: &Load, record: &mut dyn Record) -> Result<Outcome, Error> {
+        watched(load.threads, record, |control| run(load, control))
+    }
+
     /// Watches, and wants the end once it has heard something.
     #[derive(Default)]
     struct Watcher {
@@ -137,10 +141,6 @@ mod tests {
             let asked = self.asked.fetch_add(1, Ordering::Relaxed);
             self.cuts_after.is_some_and(|heard| self.heard.len() >= heard && asked > 3)
         }
-    }
-
-    fn run_watched(load: &Load, watcher: &mut Watcher) -> Result<Outcome, Error> {
-        watched(load.threads, watcher, |control| run(load, control))
     }
 
     fn load(server: &Server) -> Load {

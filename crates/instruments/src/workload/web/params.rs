@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use model::params::parse_bytes;
-use model::{ParamKind, ParamSpec, Params, Record, Setup, Size, Unfit};
+use model::{ParamKind, ParamSpec, Params, Setup, Size, Unfit};
 
 use super::cold;
 use super::cores::Cores;
@@ -15,7 +15,7 @@ use crate::load::generators::{Generators, Local, Remote, Sent};
 use crate::load::http::request::header;
 use crate::load::schedule::Schedule;
 use crate::load::target::Url;
-use crate::load::{Control, Error, Load, check, watched};
+use crate::load::{Control, Error, Load, check};
 use crate::workload::server::content::{Limits, Set};
 use crate::workload::server::kind::{self, Kind};
 use crate::workload::server::options::{self, Options};
@@ -40,6 +40,13 @@ const OWN: &[ParamSpec] = &[
         "closed: each connection sends on its answer; the others: requests are due at a rate",
     ),
     spec(
+        "ramp",
+        ParamKind::Text,
+        NONE,
+        "rates at the start and at the end of arrivals=ramp, such as 100:5000",
+    ),
+    spec("replay", ParamKind::Text, NONE, "file of arrivals=replay: lines of `seconds /path`"),
+    spec(
         "load",
         ParamKind::Text,
         AUTO,
@@ -47,13 +54,6 @@ const OWN: &[ParamSpec] = &[
     ),
     spec("rate", ParamKind::Text, AUTO, "requests due per second in an open loop"),
     spec("requests", ParamKind::Text, AUTO, "that many requests, in whatever time, instead of a duration"),
-    spec(
-        "ramp",
-        ParamKind::Text,
-        NONE,
-        "rates at the start and at the end of arrivals=ramp, such as 100:5000",
-    ),
-    spec("replay", ParamKind::Text, NONE, "file of arrivals=replay: lines of `seconds /path`"),
     spec("url", ParamKind::Text, NONE, "http:// or https:// URL to load; none starts a server here"),
     spec("weights", ParamKind::Text, NONE, "of several URLs (blanks between them), a number each"),
     spec(
@@ -155,9 +155,9 @@ pub struct Ask {
     pub load: Load,
     pub offered: Offered,
     pub is_poisson: bool,
+    pub is_cold: bool,
     /// Of a ramp or a replay.
     pub course: Option<Schedule>,
-    pub is_cold: bool,
     pub cores: Cores,
     /// Generators in other processes; without them, threads of this one send.
     pub remote: Option<Remote>,
@@ -210,6 +210,12 @@ impl Ask {
         Ok(ask)
     }
 
+    /// Whether few answers fit into a take.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        matches!(&self.subject, Subject::Managed { set: Set::Large, .. })
+    }
+
     /// What a search asks for: the schedule is its own.
     pub fn searching(setup: &Setup) -> Result<Ask, Unfit> {
         let mut setup = setup.clone();
@@ -220,16 +226,7 @@ impl Ask {
     }
 
     /// Carries a load out on the generators.
-    pub fn run(&self, load: &Load) -> Result<Sent, Error> {
-        self.run_with(load, &Control::default())
-    }
-
-    /// The same for who watches it, and may end it early.
-    pub fn run_watched(&self, load: &Load, record: &mut dyn Record) -> Result<Sent, Error> {
-        watched(load.threads, record, |control| self.run_with(load, control))
-    }
-
-    fn run_with(&self, load: &Load, control: &Control) -> Result<Sent, Error> {
+    pub fn run(&self, load: &Load, control: &Control) -> Result<Sent, Error> {
         match &self.remote {
             Some(remote) => remote.run(load, load.threads, control),
             None => {

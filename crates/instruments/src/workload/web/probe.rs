@@ -14,7 +14,8 @@ use super::served::Served;
 use super::watch::Look;
 use super::{capacity, memory, words};
 use crate::load::schedule::Schedule;
-use crate::load::{Load, Outcome};
+use crate::load::watched::watched;
+use crate::load::{Control, Load, Outcome};
 use crate::workload::server::memory::Use;
 use crate::workload::server::run::Server;
 
@@ -66,7 +67,8 @@ impl Loads {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
             None => {
-                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load)).map_err(Fault::new)
+                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load, &Control::default()))
+                    .map_err(Fault::new)
             }
         }
     }
@@ -82,7 +84,7 @@ impl Loads {
         let counters = Place::of(&self.served);
         let (drops, held) = (counters.look(), self.held());
         let before = Look::before(|| self.served.usage());
-        let ran = self.ask.run_watched(&load, record);
+        let ran = watched(load.threads, record, |control| self.ask.run(&load, control));
         let after = Look::after(|| self.served.usage());
         let (drops, held) = ((drops, counters.look()), (held, self.held()));
         if let Served::Ours(hosted) = &*self.served {
@@ -179,7 +181,7 @@ impl Probe for Loads {
             }
         };
         let watched = self.one(rate.unwrap_or_default(), record)?;
-        metrics::push(&watched.outcome, record)?;
+        metrics::push(&watched.outcome, self.ask.is_large(), record)?;
         if let Some(rate) = rate {
             record.push(&OFFERED, PerSec(rate));
         }
