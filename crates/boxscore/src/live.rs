@@ -2,21 +2,18 @@
 //!
 //! Redrawn when the child tells how it goes, about once a second.
 
-use std::time::Duration;
-
 use harness::conductor::Show;
-use indicatif::{ProgressBar, ProgressStyle};
 use report::text::Look;
 use report::text::load::live::{Live, live};
 
 use crate::display::Screen;
-use crate::out;
+use crate::out::{self, Canvas};
 
 /// Rates that are kept for drawing.
 const MOST_RATES: usize = 120;
 
 pub struct LiveScreen {
-    bar: Option<ProgressBar>,
+    canvas: Option<Canvas>,
     look: Look,
     load: Live,
     /// Good answers and seconds at the last look.
@@ -26,19 +23,13 @@ pub struct LiveScreen {
 impl LiveScreen {
     #[must_use]
     pub fn new(load: Live, quiet: bool) -> LiveScreen {
-        let bar = (out::talks_to_a_person() && !quiet).then(|| {
-            let bar = ProgressBar::new_spinner();
-            if let Ok(style) = ProgressStyle::with_template("{msg}") {
-                bar.set_style(style);
-            }
-            bar
-        });
-        LiveScreen { bar, look: out::look_of_talk(), load, last: (0, 0.0) }
+        let canvas = if quiet { None } else { Canvas::open() };
+        LiveScreen { canvas, look: out::look_of_talk(), load, last: (0, 0.0) }
     }
 
     #[must_use]
     pub fn is_drawn(&self) -> bool {
-        self.bar.is_some()
+        self.canvas.is_some()
     }
 
     fn heard(&mut self, now: &model::frame::Live) {
@@ -60,17 +51,9 @@ impl LiveScreen {
         self.draw();
     }
 
-    fn draw(&self) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(live(&self.load, self.look));
-            bar.tick();
-        }
-    }
-
-    fn talk(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| out::say(text)),
-            None => out::say(text),
+    fn draw(&mut self) {
+        if let Some(canvas) = &mut self.canvas {
+            canvas.draw(&live(&self.load, self.look));
         }
     }
 }
@@ -79,31 +62,32 @@ impl Screen for LiveScreen {
     fn show(&mut self, show: &Show<'_>) {
         match show {
             Show::Live { live, .. } => self.heard(live),
-            Show::Starting { .. } => {
-                if let Some(bar) = &self.bar {
-                    bar.set_message(format!("{} · connecting", self.load.title));
-                    bar.enable_steady_tick(Duration::from_millis(250));
-                }
-            }
+            Show::Starting { .. } => self.draw(),
             Show::Stopping => {
                 self.load.ending = true;
-                match &self.bar {
+                match &self.canvas {
                     Some(_) => self.draw(),
                     None => out::say(
                         "ending the load: no more requests are sent; once more ends without a result",
                     ),
                 }
             }
-            Show::GeneratorLost { name, why } => self.talk(&format!("generator {name}: lost: {why}")),
-            Show::Lost { why, .. } => self.talk(&format!("the measuring child: lost: {why}")),
+            Show::Lost { why, .. } => {
+                self.end();
+                out::say(&format!("the measuring child: lost: {why}"));
+            }
             // Why it cannot run, and how it went, is said at the end.
-            Show::Doing { .. } | Show::Taken { .. } | Show::Left { .. } | Show::Unfit { .. } => {}
+            Show::Doing { .. }
+            | Show::Taken { .. }
+            | Show::Left { .. }
+            | Show::Unfit { .. }
+            | Show::GeneratorLost { .. } => {}
         }
     }
 
     fn end(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
+        if let Some(mut canvas) = self.canvas.take() {
+            canvas.clear();
         }
     }
 }

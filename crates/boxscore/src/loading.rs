@@ -180,7 +180,7 @@ fn threads(args: &Args, cpus: usize) -> Result<u32, CliError> {
 )]
 fn seconds(flag: &str, text: &str) -> Result<u64, CliError> {
     match planning::parse_span(text) {
-        Some(span) if span >= 1.0 && span <= 86_400.0 && span.fract() == 0.0 => Ok(span as u64),
+        Some(span) if (1.0..=86_400.0).contains(&span) && span.fract() == 0.0 => Ok(span as u64),
         _ => Err(CliError::usage(format!("{flag} {text}: not whole seconds from 1 s to 24 h"))
             .hint("write it as 10s, 2m or 1h30m")),
     }

@@ -4,6 +4,7 @@
 
 mod close;
 mod generators;
+mod stop;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -130,10 +131,6 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    pub fn behave(&mut self, manner: Manner) {
-        self.manner = manner;
-    }
-
     /// Measured takes of an earlier sitting count, and are not repeated. Warm-ups are: the child that they warmed is
     /// gone, and what it prepared is made anew. A planted world has nothing to warm.
     pub fn resume(&mut self, finished: &[Finished]) {
@@ -162,20 +159,6 @@ impl<'a> Conductor<'a> {
     fn carry_out(&mut self, dir: &str, elapsed_ns: u64) -> Result<Ended, SinkError> {
         self.open(dir, elapsed_ns)?;
         if self.plan.telemetry_only { self.watch() } else { self.blocks() }
-    }
-
-    /// True once the user asked to stop; says so once.
-    fn stopped(&mut self) -> bool {
-        if !self.stopping && (self.stop)() {
-            self.stopping = true;
-            self.sink.show(&Show::Stopping);
-            let cuts = self.manner.cuts;
-            for machine in self.machines.iter_mut().filter(|one| cuts && one.ready && one.lost.is_none()) {
-                // A child that cannot be told is lost, which shows where its answer is waited for.
-                drop(machine.link.send(&Frame::Cut));
-            }
-        }
-        self.stopping
     }
 
     fn all_lost(&self) -> bool {

@@ -308,7 +308,7 @@ fn watch(job: &Job, output: &Output, cut: &Arc<AtomicBool>) -> Watch {
     let output = Arc::clone(output);
     let tell = move |live: Live| {
         // A broken pipe is noticed by the reading thread, which ends the child.
-        drop(send(&output, &Frame::Live(live)));
+        drop(send(&output, &Frame::Live(Box::new(live))));
     };
     let tell = job.watched.then(|| Box::new(tell) as Box<dyn FnMut(Live)>);
     Watch { tell, cut: Arc::clone(cut) }

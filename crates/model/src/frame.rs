@@ -90,7 +90,7 @@ pub enum Frame {
     /// What the child does now (`preparing mem-latency`), for the display.
     Progress(String),
     /// How the take in flight goes, where the job is watched.
-    Live(Live),
+    Live(Box<Live>),
     Note {
         kind: String,
         text: String,
@@ -199,13 +199,13 @@ mod tests {
             Frame::Ping,
             Frame::Ack(Some(TakeOrder { seq: 3, block: 1, cell: 2, arm: 0, warm_up: false })),
             Frame::Progress("preparing".into()),
-            Frame::Live(Live {
+            Frame::Live(Box::new(Live {
                 elapsed_ns: 1,
                 good: 2,
                 failed: 3,
                 received_bytes: 4,
                 response: Some(Histogram::default()),
-            }),
+            })),
             Frame::Fault { cell: 2, arm: 1, text: "too little memory".into() },
             Frame::Ready(vec![Fact::text("cpu.model", "x", "y"), Fact::unknown("a", "b", "c")]),
             Frame::Generate(Box::new(Order { id: 1, bodies: vec![vec![1, 2]], connect_ns: 3, run_ns: None })),

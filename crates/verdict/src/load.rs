@@ -15,6 +15,9 @@ const STEPS: usize = 11;
 const FAR: f64 = 2.0;
 const FAR_S: f64 = 0.001;
 
+/// The share of a difference from which on the generator's own lateness is named as its cause.
+const OWN_SHARE: f64 = 0.25;
+
 /// The share of what was due that a server must answer good to have kept up.
 const KEPT_UP: f64 = 0.98;
 
@@ -115,9 +118,17 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
     let mut out = Vec::new();
     let far = |(response, service): &(f64, f64)| *response > FAR * service && response - service > FAR_S;
     if let Some((response, service)) = load.response_time.p99.zip(load.service_time.p99).filter(far) {
+        // Where the generator itself was late, the server is not to blame for all of it.
+        let rest = match load.late_p99 {
+            Some(late) if late > OWN_SHARE * (response - service) => {
+                format!("much of the rest is the generator's own delay, {} at p99", span(late))
+            }
+            _ => "the rest is waiting for a free connection, behind requests that the server was slow with; a closed \
+                  loop would not show it"
+                .to_owned(),
+        };
         out.push(format!(
-            "at p99 a user waits {} for an answer that takes {} from sending: the rest is waiting for a free \
-             connection, behind requests that the server was slow with; a closed loop would not show it",
+            "at p99 a user waits {} for an answer that takes {} from sending: {rest}",
             span(response),
             span(service)
         ));
@@ -151,6 +162,10 @@ mod tests {
     use super::*;
 
     fn doc(response: f64, service: f64, offered: Option<f64>) -> Vec<String> {
+        late(response, service, offered, None)
+    }
+
+    fn late(response: f64, service: f64, offered: Option<f64>, late_p99: Option<f64>) -> Vec<String> {
         let times = |p99| TimesDoc { p99: Some(p99), ..TimesDoc::default() };
         remarks(&LoadDoc {
             schema: String::new(),
@@ -172,7 +187,7 @@ mod tests {
             in_flight: None,
             response_time: times(response),
             service_time: times(service),
-            late_p99: None,
+            late_p99,
             generator: GeneratorDoc::default(),
             remarks: Vec::new(),
             bottlenecks: Vec::new(),
@@ -188,6 +203,9 @@ mod tests {
             said[0].starts_with("at p99 a user waits 812 ms for an answer that takes 3.10 ms"),
             "{said:?}"
         );
+        assert!(said[0].ends_with("would not show it"), "{said:?}");
+        let said = late(0.020, 0.008, None, Some(0.005));
+        assert!(said[0].ends_with("the generator's own delay, 5.00 ms at p99"), "{said:?}");
         assert!(doc(0.0015, 0.0007, None).is_empty(), "under a millisecond apart");
         assert!(doc(0.9, 0.6, None).is_empty(), "under twice as long");
     }

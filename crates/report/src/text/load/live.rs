@@ -33,7 +33,10 @@ pub struct Live {
 #[must_use]
 pub fn live(load: &Live, look: Look) -> String {
     let columns = look.columns.saturating_sub(1);
-    let mut lines = vec![progress(load, columns, look.paint), rates(load, columns, look.paint)];
+    let mut lines = vec![progress(load, columns, look.paint)];
+    if load.elapsed > 0.0 {
+        lines.push(rates(load, columns, look.paint));
+    }
     let sparks = sparks(&load.rates, columns.saturating_sub(12).min(60));
     if !sparks.is_empty() {
         lines.push(format!("rate        {sparks}"));
@@ -56,6 +59,7 @@ fn progress(load: &Live, columns: usize, paint: bool) -> String {
     let all = load.good + load.failed;
     let far = match (load.duration, load.requests) {
         _ if load.ending => "ending".to_owned(),
+        _ if load.elapsed <= 0.0 => "connecting".to_owned(),
         (_, Some(requests)) => {
             format!("{} of {}", number::fixed(all as f64, 0), number::fixed(requests as f64, 0))
         }
@@ -74,14 +78,12 @@ fn progress(load: &Live, columns: usize, paint: bool) -> String {
 fn rates(load: &Live, columns: usize, paint: bool) -> String {
     let mut parts = Vec::new();
     if let Some(now) = load.rates.last() {
-        parts.push(format!("throughput  {} /s now", number::number(*now)));
+        parts.push(format!("{} /s now", number::number(*now)));
     }
-    if load.elapsed > 0.0 {
-        parts.push(format!("{} /s so far", number::number(load.good as f64 / load.elapsed)));
-        let bytes = load.received_bytes as f64 / load.elapsed;
-        parts.push(number::quantity(bytes, Kind::of(Unit::BytesPerSec)));
-    }
-    let line = parts.join(" · ");
+    parts.push(format!("{} /s so far", number::number(load.good as f64 / load.elapsed)));
+    let bytes = load.received_bytes as f64 / load.elapsed;
+    parts.push(number::quantity(bytes, Kind::of(Unit::BytesPerSec)));
+    let line = format!("throughput  {}", parts.join(" · "));
     let failed = format!("{} failed", number::fixed(load.failed as f64, 0));
     let line = cut(&line, columns.saturating_sub(width(&failed) + 3));
     let tone = if load.failed > 0 { Tone::Bad } else { Tone::Plain };

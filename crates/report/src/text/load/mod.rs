@@ -10,6 +10,7 @@ use model::{Finding, Unit, Validity};
 
 use super::grid::{Align, Cell, Grid};
 use super::notes;
+use super::score::joined;
 use super::{Look, Tone, cut, hang, width};
 use crate::number::{self, Kind, Scale};
 
@@ -30,7 +31,8 @@ pub struct Tail {
 pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     let mut out = Tone::Bold.paint(&cut(&doc.url, look.columns), look.paint);
     out.push('\n');
-    out.push_str(&hang("", &manner(doc), look.columns));
+    out.push_str(&joined(&manner(doc), look.columns).join("\n"));
+    out.push('\n');
     out.push('\n');
     out.push_str(&rates(doc, look));
     out.push('\n');
@@ -66,7 +68,7 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
 }
 
 /// How the load was made: `GET · 50 connections · 1 generator thread · closed loop`.
-fn manner(doc: &LoadDoc) -> String {
+fn manner(doc: &LoadDoc) -> Vec<String> {
     let param = |name: &str| doc.params.get(name).unwrap_or_default();
     let given = |name: &str| Some(param(name)).filter(|value| !matches!(*value, "" | "none" | "auto"));
     let many = |name: &str, what: &str| {
@@ -88,7 +90,7 @@ fn manner(doc: &LoadDoc) -> String {
     parts.extend(doc.seconds.map(number::duration));
     parts.extend(doc.label.clone());
     parts.push(format!("run {}", short(&doc.run)));
-    parts.join(" · ")
+    parts
 }
 
 fn rates(doc: &LoadDoc, look: Look) -> String {
