@@ -4,6 +4,7 @@
 mod closed;
 mod faults;
 mod open;
+mod planted;
 pub(crate) mod server;
 mod tls;
 
