@@ -4,8 +4,8 @@ use model::Instrument;
 
 pub mod cmd;
 pub mod guard;
-pub mod load;
 pub mod server;
 pub mod shell;
+pub mod web;
 
-pub static ALL: &[&dyn Instrument] = &[&cmd::INSTRUMENT, &load::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] = &[&cmd::INSTRUMENT, &web::INSTRUMENT];

@@ -187,7 +187,7 @@ fn config(
     }
     let number = |value: u64| value.to_string();
     line(&["ServerName", "127.0.0.1"]);
-    line(&["Listen", &format!("127.0.0.1:{}", launch.port)]);
+    line(&["Listen", &launch.address().to_string()]);
     line(&["ListenBackLog", &number(u64::from(options.connections.max(511)))]);
     line(&["PidFile", &Launch::quoted(&place.join("httpd.pid"))?]);
     line(&["DefaultRuntimeDir", &Launch::quoted(place)?]);

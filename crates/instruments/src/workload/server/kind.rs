@@ -1,6 +1,7 @@
 //! What one kind of server must tell: its name, where its program is, which build that is, and how it is started.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -54,6 +55,12 @@ pub struct Launch<'a> {
 }
 
 impl Launch<'_> {
+    /// Where it is to listen.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::new(self.options.listen, self.port)
+    }
+
     /// How many CPUs it will have.
     pub fn cpus(&self) -> Result<usize, ServerError> {
         match self.options.cpus.len() {

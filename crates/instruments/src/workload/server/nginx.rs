@@ -122,9 +122,9 @@ fn config(launch: &Launch<'_>, workers: u64, connections: u64, files: u64) -> Re
          http {{\n    access_log {access};\n    log_not_found off;\n    default_type application/octet-stream;\n    \
          types {{ image/gif gif; }}\n    \
          sendfile {sendfile};\n    keepalive_requests 1000000000;\n    keepalive_timeout 65s;\n{http}    \
-         server {{\n        listen 127.0.0.1:{port} backlog={backlog};\n        root {root};\n    }}\n}}\n",
+         server {{\n        listen {listen} backlog={backlog};\n        root {root};\n    }}\n}}\n",
         sendfile = on(options.sendfile),
-        port = launch.port,
+        listen = launch.address(),
         backlog = options.connections.max(511),
     ))
 }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here is measured. What a kind of server cannot do it refuses, and never leaves out silently.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use model::{ParamKind, ParamSpec, Params};
@@ -35,6 +36,7 @@ pub const PARAMS: &[ParamSpec] = &[
         "nginx only: bytes per second of each response; auto is no limit",
     ),
     spec("nice", ParamKind::Text, "0", "added to the server's niceness; below 0 needs root"),
+    spec("listen", ParamKind::Text, "127.0.0.1", "address of this machine on which the server listens"),
 ];
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
@@ -94,6 +96,8 @@ pub struct Options {
     pub nice: i32,
     /// The CPUs that it may use; empty is those of the thread that starts it.
     pub cpus: Vec<usize>,
+    /// Where it listens; only this machine reaches the usual one.
+    pub listen: IpAddr,
     /// The ports to try, in order; empty is any free one.
     pub ports: Vec<u16>,
 }
@@ -111,6 +115,7 @@ impl Default for Options {
             limit_rate: None,
             nice: 0,
             cpus: Vec::new(),
+            listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
             ports: Vec::new(),
         }
     }
@@ -134,7 +139,9 @@ impl Options {
         }
         let mpm = given("mpm").map(|name| Mpm::parse(name).ok_or_else(|| bad("mpm", &Mpm::NAMES.join(", "))));
         let usual = Options::default();
+        let listen = given("listen").map(|text| text.parse().map_err(|_| bad("listen", "an IP address")));
         let options = Options {
+            listen: listen.transpose()?.unwrap_or(usual.listen),
             binary: given("binary").map(PathBuf::from),
             mpm: mpm.transpose()?,
             workers: number(given("workers")).map_err(|()| bad("workers", "a whole number or auto"))?,
@@ -188,7 +195,7 @@ mod tests {
             PARAMS.iter().map(|spec| format!("{}={}", spec.name, spec.default)).collect();
         assert_eq!(of(&defaults.join(";")), Ok(Options::default()));
         let all = of(
-            "mpm=prefork;binary=/x/httpd;workers=7;sendfile=off;access-log=on;open-file-cache=on;limit-rate=9;nice=-5",
+            "mpm=prefork;binary=/x/httpd;workers=7;sendfile=off;access-log=on;open-file-cache=on;limit-rate=9;nice=-5;listen=::1",
         );
         let wanted = Options {
             mpm: Some(Mpm::Prefork),
@@ -199,6 +206,7 @@ mod tests {
             open_file_cache: true,
             limit_rate: Some(9),
             nice: -5,
+            listen: "::1".parse().unwrap(),
             ..Options::default()
         };
         assert_eq!(all, Ok(wanted));
@@ -211,6 +219,7 @@ mod tests {
             "limit-rate=1k",
             "nice=20",
             "nice=a",
+            "listen=localhost",
         ] {
             let why = of(bad).unwrap_err();
             assert!(why.contains(bad), "{why}");

@@ -1,9 +1,9 @@
-//! Ports of 127.0.0.1 for servers of our own.
+//! Ports for servers of our own.
 //!
 //! A port that is free now may be taken before the server binds it: whoever starts a server tries another then.
 
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{IpAddr, TcpListener};
 use std::sync::{Mutex, PoisonError};
 
 /// The ports that this process has given out, so that two of its servers never race for one.
@@ -15,17 +15,17 @@ const TRIES: usize = 100;
 pub struct Port(u16);
 
 impl Port {
-    /// One that is free now, as the kernel chooses.
-    pub fn free() -> Result<Port, String> {
-        let failed = |error: std::io::Error| format!("cannot find a free port on 127.0.0.1: {error}");
+    /// One that is free now on this address, as the kernel chooses.
+    pub fn free(on: IpAddr) -> Result<Port, String> {
+        let failed = |error: std::io::Error| format!("cannot find a free port on {on}: {error}");
         for _ in 0..TRIES {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+            let listener = TcpListener::bind((on, 0)).map_err(failed)?;
             let number = listener.local_addr().map_err(failed)?.port();
             if let Some(port) = Port::reserve(number) {
                 return Ok(port);
             }
         }
-        Err("cannot find a free port on 127.0.0.1: all that the kernel names are in use here".to_owned())
+        Err(format!("cannot find a free port on {on}: all that the kernel names are in use here"))
     }
 
     /// A certain one; `None` when a server of this process has it.
@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn a_port_is_given_once() {
-        let ports: Vec<Port> = (0..50).map(|_| Port::free().unwrap()).collect();
+        let ports: Vec<Port> =
+            (0..50).map(|_| Port::free(std::net::Ipv4Addr::LOCALHOST.into()).unwrap()).collect();
         let numbers: BTreeSet<u16> = ports.iter().map(Port::number).collect();
         assert_eq!(numbers.len(), 50);
         let first = ports[0].number();

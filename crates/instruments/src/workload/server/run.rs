@@ -4,7 +4,7 @@
 //! thread that starts a server must last as long as it: the kernel ends the server with that thread.
 
 use std::io::Write;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::Stdio;
@@ -46,6 +46,7 @@ pub struct Server {
     build: Build,
     setup: Vec<(&'static str, String)>,
     account: Option<Unprivileged>,
+    listen: IpAddr,
     port: Port,
     error_log: Option<&'static str>,
     stderr: Stream,
@@ -80,7 +81,7 @@ impl Server {
         let mut taken = Vec::new();
         for index in 0..if options.ports.is_empty() { PORTS } else { options.ports.len() } {
             let port = match options.ports.get(index) {
-                None => Port::free().map_err(ServerError::Failed)?,
+                None => Port::free(options.listen).map_err(ServerError::Failed)?,
                 Some(number) => match Port::reserve(*number) {
                     Some(port) => port,
                     None => {
@@ -95,8 +96,9 @@ impl Server {
             }
         }
         Err(ServerError::Failed(format!(
-            "{} found no port of 127.0.0.1 to listen on: {}",
+            "{} found no port of {} to listen on: {}",
             kind.name(),
+            options.listen,
             taken.join("; ")
         )))
     }
@@ -124,9 +126,15 @@ impl Server {
         self.account.as_ref().map(|account| account.name.as_str())
     }
 
+    /// Where it is reached from this machine.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port.number()))
+        let ip = match self.listen {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        SocketAddr::new(ip, self.port.number())
     }
 
     #[must_use]
@@ -271,6 +279,7 @@ fn attempt(
         build: build.clone(),
         setup,
         account: account.cloned(),
+        listen: options.listen,
         port,
         error_log: kind.error_log(),
         stderr,
@@ -285,7 +294,7 @@ fn attempt(
         if ended.is_some() {
             return true;
         }
-        answer = ready::ask(server.address(), "127.0.0.1", &content.ready_path(), ASK);
+        answer = ready::ask(server.address(), "boxscore", &content.ready_path(), ASK);
         matches!(&answer, Ok(answer) if answer.status == 200 && answer.body == content.token().as_bytes())
     });
     match (ended, up, answer) {

@@ -108,6 +108,17 @@ pub struct Thread {
     start_ticks: u64,
 }
 
+/// CPU time that these processes used so far.
+pub fn cpu_ns(processes: &[Stat]) -> Result<u64, String> {
+    let per_second = sys::system::clock_ticks_per_s().map_err(|error| error.to_string())?;
+    let of = |stat: &Stat| {
+        let waited = stat.waited_user_ticks.saturating_add(stat.waited_system_ticks);
+        stat.user_ticks.saturating_add(stat.system_ticks).saturating_add(waited)
+    };
+    let ticks = processes.iter().map(of).fold(0, u64::saturating_add);
+    Ok(ticks.saturating_mul(1_000_000_000 / per_second.max(1)))
+}
+
 /// What a server's processes used so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {

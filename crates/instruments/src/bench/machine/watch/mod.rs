@@ -9,6 +9,7 @@ use crate::facts::{Root, cgroup, mounts};
 use crate::telemetry::parse::throttle::Throttle;
 use crate::telemetry::parse::{lone, pairs, pressure, stat, throttle};
 use crate::telemetry::read::{Kept, names};
+use crate::workload::web::served;
 
 use load::Mark;
 
@@ -119,7 +120,7 @@ fn thermal_files(cpus: &[u32]) -> Vec<Kept> {
     files
 }
 
-/// What this process and its ended children used.
+/// What this process, its ended children and the servers under load used.
 #[derive(Clone, Copy, Debug)]
 struct Own {
     cpu_ns: u64,
@@ -132,7 +133,7 @@ fn own() -> Option<Own> {
     let children = usage(Who::Children).ok()?;
     let children_ns = children.user_ns.saturating_add(children.system_ns);
     Some(Own {
-        cpu_ns: sys::clock::process_cpu_ns().saturating_add(children_ns),
+        cpu_ns: sys::clock::process_cpu_ns().saturating_add(children_ns).saturating_add(served::cpu_ns()),
         major_faults: ours.major_faults.saturating_add(children.major_faults),
     })
 }

@@ -5,6 +5,7 @@
 //! than what a web server does. It has no log, no cache control and no time in its answers.
 
 use std::io::{Read, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -31,7 +32,7 @@ pub static KIND: Builtin = Builtin;
 /// What the server is told: one `name=value` a line, the root last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Order {
-    port: u16,
+    address: SocketAddr,
     threads: usize,
     backlog: i32,
     sendfile: bool,
@@ -40,15 +41,15 @@ struct Order {
 
 impl Order {
     fn text(&self) -> String {
-        let (port, threads, backlog, sendfile) = (self.port, self.threads, self.backlog, self.sendfile);
-        format!("{port} {threads} {backlog} {sendfile}\n{}\n", self.root.display())
+        let (address, threads, backlog, sendfile) = (self.address, self.threads, self.backlog, self.sendfile);
+        format!("{address} {threads} {backlog} {sendfile}\n{}\n", self.root.display())
     }
 
     fn parse(text: &str) -> Option<Order> {
         let (numbers, root) = text.strip_suffix('\n')?.split_once('\n')?;
         let mut words = numbers.split(' ');
         let order = Order {
-            port: words.next()?.parse().ok()?,
+            address: words.next()?.parse().ok()?,
             threads: words.next()?.parse().ok().filter(|threads| (1..=20_000).contains(threads))?,
             backlog: words.next()?.parse().ok().filter(|backlog| *backlog > 0)?,
             sendfile: words.next()?.parse().ok()?,
@@ -97,7 +98,7 @@ impl Kind for Builtin {
         let connections = u64::from(launch.options.connections);
         launch.open_files(connections.saturating_add(serving::SPARE_FILES))?;
         let order = Order {
-            port: launch.port,
+            address: launch.address(),
             threads: launch.options.workers.map_or(launch.cpus()?, |count| count as usize),
             backlog: i32::try_from(connections.max(511)).unwrap_or(i32::MAX),
             sendfile: launch.options.sendfile,
@@ -141,8 +142,13 @@ mod tests {
 
     #[test]
     fn orders_are_told_and_understood() {
-        let order =
-            Order { port: 8080, threads: 2, backlog: 511, sendfile: true, root: PathBuf::from("/a b/docs") };
+        let order = Order {
+            address: "[::1]:8080".parse().unwrap(),
+            threads: 2,
+            backlog: 511,
+            sendfile: true,
+            root: PathBuf::from("/a b/docs"),
+        };
         assert_eq!(Order::parse(&order.text()), Some(order.clone()));
         let text = order.text();
         for end in 0..text.len() {
@@ -151,10 +157,10 @@ mod tests {
         for bad in [
             "",
             "\n",
-            "8080 0 511 true\n/x\n",
-            "8080 2 0 true\n/x\n",
-            "70000 2 511 true\n/x\n",
-            "80 2 5 true\nx\n",
+            "127.0.0.1:8080 0 511 true\n/x\n",
+            "127.0.0.1:8080 2 0 true\n/x\n",
+            "127.0.0.1:70000 2 511 true\n/x\n",
+            "127.0.0.1:80 2 5 true\nx\n",
         ] {
             assert_eq!(Order::parse(bad), None, "{bad:?}");
         }

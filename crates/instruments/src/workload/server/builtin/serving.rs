@@ -4,7 +4,7 @@
 //! queue, never a thread. There is no timeout: whoever started the server ends it.
 
 use std::io::{ErrorKind, IoSlice, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -32,9 +32,8 @@ const FULL: Duration = Duration::from_millis(10);
 /// Serves `files` until something fails.
 pub fn run(order: &Order, files: Files) -> Result<(), String> {
     raise_open_files()?;
-    let address = (Ipv4Addr::LOCALHOST, order.port);
-    let failed = |error: std::io::Error| format!("cannot listen on 127.0.0.1:{}: {error}", order.port);
-    let listener = TcpListener::bind(address).map_err(failed)?;
+    let failed = |error: std::io::Error| format!("cannot listen on {}: {error}", order.address);
+    let listener = TcpListener::bind(order.address).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     rustix::net::listen(&listener, order.backlog).map_err(|error| failed(error.into()))?;
     let shared = Arc::new((listener, files));
@@ -311,8 +310,10 @@ mod tests {
         let big: Vec<u8> =
             (0..5_000_000u32).flat_map(|number| number.to_le_bytes()).take(5_000_001).collect();
         std::fs::write(dir.path().join("big"), big).unwrap();
-        let port = crate::workload::server::port::Port::free().unwrap().number();
-        let order = Order { port, threads: 2, backlog: 64, sendfile, root: dir.path().to_owned() };
+        let local = std::net::Ipv4Addr::LOCALHOST.into();
+        let port = crate::workload::server::port::Port::free(local).unwrap().number();
+        let address = SocketAddr::new(local, port);
+        let order = Order { address, threads: 2, backlog: 64, sendfile, root: dir.path().to_owned() };
         let files = Files::load(dir.path()).unwrap();
         std::thread::spawn(move || run(&order, files));
         let up = (0..1000).any(|_| {

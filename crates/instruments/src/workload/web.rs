@@ -1,0 +1,186 @@
+//! A load on a web server, one that we start or one that runs already: rate, response and service times, failures,
+//! what the generators, the server and the machine's parts did meanwhile.
+//!
+//! One take is one load; connections are made before it starts. A take without a single good answer fails, and so does
+//! one in which a server of ours ended. Other programs' work on the same machine is in the figures of cores and disks.
+
+pub mod capacity;
+pub mod cores;
+pub mod metrics;
+pub mod params;
+pub mod pool;
+pub mod probe;
+pub mod served;
+pub mod watch;
+pub mod words;
+
+use model::{Cadence, Card, Family, Instrument, Need, Probe, Setup, Tier, Unfit, Variant};
+
+use params::Ask;
+use probe::Loads;
+
+static CARD: Card = Card {
+    name: "web",
+    family: Family::Web,
+    says: "a load on a web server: rate, response times, failures, and what held it back",
+    source: "own engine; closed loops as wrk and ab, open loops as wrk2",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: params::PARAMS,
+    metrics: metrics::ALL,
+    needs: &[Need::Server],
+    variants: &[Variant { tier: Tier::Full, set: "", headline: &["throughput", "response-time-p99"] }],
+};
+
+pub struct Web;
+
+pub static INSTRUMENT: Web = Web;
+
+impl Instrument for Web {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        Ask::of(setup).map(|_| ())
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        Ok(Box::new(Loads::prepare(setup)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::{Fact, Fault, Finding, Histogram, MetricInfo, Params, Record, Size};
+
+    use super::*;
+    use crate::load::tests::OK;
+    use crate::load::tests::server::{Server, Then};
+
+    #[derive(Default)]
+    struct Sheet {
+        values: BTreeMap<String, f64>,
+        counts: BTreeMap<&'static str, u64>,
+        notes: Vec<String>,
+    }
+
+    impl Record for Sheet {
+        fn value(&mut self, metric: &MetricInfo, value: f64) {
+            self.values.insert(metric.name.to_owned(), value);
+        }
+        fn value_of(&mut self, metric: &MetricInfo, extra: &Params, value: f64) {
+            self.values.insert(format!("{};{extra}", metric.name), value);
+        }
+        fn histogram(&mut self, metric: &MetricInfo, histogram: Histogram) {
+            self.counts.insert(metric.name, histogram.count());
+        }
+        fn fact(&mut self, _: Fact) {}
+        fn note(&mut self, _: &str, text: &str) {
+            self.notes.push(text.to_owned());
+        }
+        fn refuse(&mut self, _: Finding) {}
+    }
+
+    fn setup(given: &str) -> Setup {
+        Setup {
+            params: CARD.resolve(&Params::parse(given).unwrap()).unwrap(),
+            size: Size::Smoke,
+            cpus: sys::affinity::allowed().unwrap().iter().map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
+            dir: std::env::temp_dir(),
+            llc: None,
+            memory: None,
+            seed: 1,
+            command: None,
+        }
+    }
+
+    fn take(given: &str) -> Result<Sheet, Fault> {
+        let mut sheet = Sheet::default();
+        INSTRUMENT.prepare(&setup(given)).unwrap().take(1, &mut sheet).map(|()| sheet)
+    }
+
+    /// What a server that is not ours, on this machine, yields in an open loop; the machine's own counters may be missing.
+    const OPEN: &[&str] = &[
+        "throughput",
+        "bandwidth",
+        "response-time",
+        "response-time-p99",
+        "offered-load",
+        "late-p99",
+        "in-flight",
+        "in-flight-by-little",
+        "generator-share",
+        "generator-cpu",
+        "server-cpu",
+        "server-cores",
+        "server-thread-share",
+    ];
+
+    #[test]
+    fn a_take_shows_what_there_is() {
+        let server = Server::fixed(OK, Then::Keep);
+        let url = server.url("/");
+        let sheet = take(&format!("url={url};connections=3;arrivals=constant;rate=1000;timeout=60")).unwrap();
+        for metric in OPEN {
+            assert!(sheet.values.contains_key(*metric), "{metric}: {:?}", sheet.notes);
+        }
+        assert!(sheet.values.keys().any(|key| key.starts_with("core-busy;cpu=")), "{:?}", sheet.values);
+        // 1000 a second for half a second.
+        assert_eq!(sheet.counts, BTreeMap::from([("response-times", 500), ("service-times", 500)]));
+        assert!((sheet.values["offered-load"] - 1000.0).abs() < 1e-9);
+        // Connections bound what is in flight, and both sides of Little's law count the same requests.
+        let (seen, expected) = (sheet.values["in-flight"], sheet.values["in-flight-by-little"]);
+        assert!(seen > 0.0 && seen <= 3.0 && (seen - expected).abs() < 1e-6 * seen, "{seen} {expected}");
+        let closed = take(&format!("url={url};connections=2;timeout=60;requests=7")).unwrap();
+        assert!(!closed.values.contains_key("late-p99") && !closed.values.contains_key("offered-load"));
+        assert!(closed.values["throughput"] > 0.0);
+        assert_eq!(closed.counts["response-times"], 7);
+    }
+
+    #[test]
+    fn failures_are_told_by_kind_and_a_take_of_failures_alone_fails() {
+        let server = Server::new(|request, stream| {
+            let bad = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n";
+            let answer = if request.nth % 2 == 0 { OK } else { bad };
+            crate::load::tests::server::send(stream, answer.as_bytes(), Then::Keep)
+        });
+        let sheet =
+            take(&format!("url={};connections=1;arrivals=constant;rate=1000;timeout=60", server.url("/")))
+                .unwrap();
+        assert_eq!(sheet.values["failed;kind=status_5xx"], 250.0);
+        assert_eq!(sheet.notes, ["250 of 500 requests failed: 250 status_5xx"]);
+        let broken = Server::fixed("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", Then::Keep);
+        let fault = take(&format!("url={};connections=1;timeout=60", broken.url("/"))).err().unwrap();
+        assert!(fault.0.starts_with("no good answer: ") && fault.0.contains("status_4xx"), "{fault}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_explained() {
+        for (given, what) in [
+            ("url=ftp://a/", "only http"),
+            ("url=http://a/;connections=1", ""),
+            ("url=http://a/;generators=2;connections=1", "at least one connection"),
+            ("url=http://a/;headers=a", "no colon"),
+            ("url=http://a/;headers=a: b", ""),
+            ("url=http://a/;requests=0", "requests=0"),
+            ("url=http://a/;arrivals=poisson", "needs its rate"),
+            ("server=builtin", ""),
+            ("server=nginx;mpm=event", "mpm"),
+            ("server=builtin;workers=x", "workers=x"),
+            ("server=builtin;certificate=any", "https"),
+        ] {
+            let fit = INSTRUMENT.fit(&setup(given));
+            assert_eq!(fit.is_ok(), what.is_empty(), "{given}: {fit:?}");
+            assert!(fit.map_or_else(|unfit| unfit.why, |()| String::new()).contains(what), "{given}");
+        }
+    }
+
+    #[test]
+    fn an_mpm_names_its_server() {
+        let ask = Ask::of(&setup("mpm=prefork")).unwrap();
+        assert!(matches!(ask.subject, params::Subject::Managed { kind, .. } if kind.name() == "httpd"));
+    }
+}

@@ -1,0 +1,86 @@
+//! How many requests a server answers in a closed loop, measured once for each way of loading it.
+//!
+//! Good answers per second, the median of a few short bursts with the same connections, generators and content as the
+//! open loop that asks.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use model::Params;
+
+use crate::load::schedule::Schedule;
+use crate::load::{Control, Load, run};
+
+/// What a capacity does not depend on.
+const FREE: [&str; 5] = ["arrivals", "load", "rate", "duration", "requests"];
+const BURSTS: usize = 3;
+const BURST: Duration = Duration::from_millis(500);
+
+static MEASURED: Mutex<Option<HashMap<String, f64>>> = Mutex::new(None);
+
+/// What loads of one capacity have in common.
+#[must_use]
+pub fn key(params: &Params, place: &str) -> String {
+    let mut kept = params.clone();
+    kept.0.retain(|name, _| !FREE.contains(&name.as_str()));
+    format!("{kept} {place}")
+}
+
+/// The capacity of this key, if it was measured.
+#[must_use]
+pub fn known(key: &str) -> Option<f64> {
+    MEASURED.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(key).copied()
+}
+
+/// Measures it with `load` and keeps it.
+pub fn measure(key: &str, load: &Load) -> Result<f64, String> {
+    let burst = Load { schedule: Schedule::Closed, duration: Some(BURST), requests: None, ..load.clone() };
+    let mut rates = Vec::with_capacity(BURSTS);
+    for _ in 0..BURSTS {
+        let outcome = run(&burst, &Control::default()).map_err(|error| error.to_string())?;
+        rates.extend(outcome.throughput());
+    }
+    rates.sort_by(f64::total_cmp);
+    let rate = rates.get(rates.len() / 2).copied().filter(|rate| *rate > 0.0);
+    let rate = rate.ok_or("a closed loop had no good answer, so the server's capacity is not known")?;
+    MEASURED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get_or_insert_default()
+        .insert(key.to_owned(), rate);
+    Ok(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::tests::OK;
+    use crate::load::tests::server::{Server, Then};
+
+    #[test]
+    fn loads_that_differ_in_rate_alone_share_a_capacity() {
+        let of = |text: &str| key(&Params::parse(text).unwrap(), "/x");
+        assert_eq!(
+            of("arrivals=poisson;load=10%;connections=5"),
+            of("arrivals=constant;load=20%;connections=5")
+        );
+        assert_ne!(of("connections=5"), of("connections=6"));
+        assert_ne!(of("connections=5"), key(&Params::parse("connections=5").unwrap(), "/y"));
+    }
+
+    #[test]
+    fn a_capacity_is_measured_and_kept() {
+        let server = Server::fixed(OK, Then::Keep);
+        let load = Load::new(server.url("/").parse().unwrap());
+        let name = server.url("/kept");
+        assert_eq!(known(&name), None);
+        let rate = measure(&name, &load).unwrap();
+        assert!(rate > 0.0);
+        assert_eq!(known(&name), Some(rate));
+        let broken = Server::fixed("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", Then::Keep);
+        let why = measure("broken", &Load::new(broken.url("/").parse().unwrap())).unwrap_err();
+        assert!(why.contains("no good answer"), "{why}");
+        assert_eq!(known("broken"), None);
+    }
+}

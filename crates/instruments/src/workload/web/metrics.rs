@@ -1,0 +1,222 @@
+//! What a load on a web server yields, and the pushing of what the engine itself recorded.
+//!
+//! Times are seconds, from the intended start (response) or the actual one (service) to the last byte. Failed requests
+//! are in the times and not in the rates. What does not exist on this machine is not pushed.
+
+use model::{
+    Better, Bytes, BytesPerSec, Count, Fault, Metric, MetricInfo, Params, PerSec, Ratio, Record, RecordExt,
+    Seconds,
+};
+
+use crate::load::Outcome;
+use crate::load::engine::ThreadUse;
+
+const fn neither<Q: model::Quantity>(name: &'static str, definition: &'static str) -> Metric<Q> {
+    Metric::new(name, Better::Neither, definition)
+}
+
+pub const THROUGHPUT: Metric<PerSec> = Metric::new(
+    "throughput",
+    Better::Higher,
+    "good answers that were complete within the take's duration, per second of it",
+)
+.per("request");
+pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
+    "bandwidth",
+    Better::Higher,
+    "bytes of the bodies of good answers per second from the start to the last answer",
+);
+pub const RESPONSE: Metric<Seconds> = Metric::new(
+    "response-time",
+    Better::Lower,
+    "median time from when a request was due to the last byte of its answer, failed requests included",
+);
+pub const RESPONSE_P99: Metric<Seconds> =
+    Metric::new("response-time-p99", Better::Lower, "what 99 in 100 response times of the take at most are");
+pub const RESPONSES: Metric<Seconds> = neither("response-times", "all response times of the take");
+pub const SERVICES: Metric<Seconds> = neither(
+    "service-times",
+    "all times of the take from when a request was sent to the last byte of its answer",
+);
+pub const OFFERED: Metric<PerSec> =
+    neither("offered-load", "requests due per second; open loops only").per("request");
+pub const CAPACITY: Metric<PerSec> = neither(
+    "capacity",
+    "throughput of a closed loop on the same server before the takes, of which `load` is a share",
+)
+.per("request");
+pub const FAILED: Metric<Count> = neither(
+    "failed",
+    "requests that failed, by kind: no connection, reset, closed, timeout, 4xx, 5xx, wrong or short answer, unsent",
+)
+.per("request");
+pub const LATE: Metric<Seconds> = neither(
+    "late-p99",
+    "how late 99 in 100 sends at most were, from when they could be sent; open loops only",
+);
+pub const IN_FLIGHT: Metric<Count> = neither(
+    "in-flight",
+    "requests in flight, integrated from the start to the last answer, by that time; failed ones included",
+)
+.per("request");
+pub const LITTLE: Metric<Count> = neither(
+    "in-flight-by-little",
+    "what requests in flight must be by Little's law: the sum of all service times by the same time",
+)
+.per("request");
+pub const SHARE: Metric<Ratio> = neither(
+    "generator-share",
+    "the share of its time in which the busiest generator core worked; waiting by spinning is not work",
+);
+pub const CPU: Metric<Seconds> =
+    neither("generator-cpu", "CPU time of the generator for each request sent, without waiting by spinning")
+        .per("request");
+pub const SERVER_CPU: Metric<Seconds> = Metric::new(
+    "server-cpu",
+    Better::Lower,
+    "CPU time of the server's processes for each request sent; what the kernel does in interrupts is not in it",
+)
+.per("request");
+pub const SERVER_CORES: Metric<Count> =
+    neither("server-cores", "CPU seconds of the server's processes per second").per("core");
+pub const SERVER_THREAD: Metric<Ratio> =
+    neither("server-thread-share", "the share of the take's time in which the server's busiest thread ran");
+pub const CORE_BUSY: Metric<Ratio> =
+    neither("core-busy", "the share of the take's time in which this core ran something");
+pub const CORE_USER: Metric<Ratio> =
+    neither("core-user", "the share of the take's time that this core was in programs");
+pub const CORE_SYSTEM: Metric<Ratio> =
+    neither("core-system", "the share of the take's time that this core was in the kernel for programs");
+pub const CORE_SOFTIRQ: Metric<Ratio> = neither(
+    "core-softirq",
+    "the share of the take's time that this core was in interrupts, deferred ones too",
+);
+pub const CORE_STEAL: Metric<Ratio> =
+    neither("core-steal", "the share of the take's time that the hypervisor gave to others");
+pub const DISK_READ: Metric<Bytes> =
+    neither("disk-read", "bytes that all programs together read from disks during the take, MB = 10^6");
+pub const DISK_BUSY: Metric<Ratio> =
+    neither("disk-busy", "the share of the take's time in which this disk had a request under way");
+pub const CPU_PRESSURE: Metric<Ratio> =
+    neither("cpu-pressure", "the share of the take's time in which some thread waited for a CPU");
+pub const IO_PRESSURE: Metric<Ratio> =
+    neither("io-pressure", "the share of the take's time in which some thread waited for a disk");
+pub const MEMORY_PRESSURE: Metric<Ratio> =
+    neither("memory-pressure", "the share of the take's time in which some thread waited for memory");
+pub const DROPS: Metric<Count> = neither(
+    "drops",
+    "what the kernel dropped or refused during the take, by counter; of the whole network namespace",
+);
+
+/// Those of the `web` card.
+pub const ALL: &[MetricInfo] = &[
+    THROUGHPUT.info(),
+    BANDWIDTH.info(),
+    RESPONSE.info(),
+    RESPONSE_P99.info(),
+    RESPONSES.info(),
+    SERVICES.info(),
+    OFFERED.info(),
+    CAPACITY.info(),
+    FAILED.info(),
+    LATE.info(),
+    IN_FLIGHT.info(),
+    LITTLE.info(),
+    SHARE.info(),
+    CPU.info(),
+    SERVER_CPU.info(),
+    SERVER_CORES.info(),
+    SERVER_THREAD.info(),
+    CORE_BUSY.info(),
+    CORE_USER.info(),
+    CORE_SYSTEM.info(),
+    CORE_SOFTIRQ.info(),
+    CORE_STEAL.info(),
+    DISK_READ.info(),
+    DISK_BUSY.info(),
+    CPU_PRESSURE.info(),
+    IO_PRESSURE.info(),
+    MEMORY_PRESSURE.info(),
+    DROPS.info(),
+];
+
+/// The kinds of failures with their counts, as a sentence.
+#[must_use]
+pub fn failures(outcome: &Outcome) -> String {
+    let kinds: Vec<String> =
+        outcome.record.failures.seen().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
+    format!(
+        "{} of {} requests failed: {}",
+        outcome.record.failures.total(),
+        outcome.requests(),
+        kinds.join(", ")
+    )
+}
+
+/// Pushes what the engine recorded. A take without a single good answer is a fault.
+pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
+    if outcome.record.good == 0 {
+        return Err(Fault::new(match outcome.requests() {
+            0 => "no request was due in this time".to_owned(),
+            _ => format!("no good answer: {}", failures(outcome)),
+        }));
+    }
+    let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
+    let responses = outcome.response_time();
+    if let Some(rate) = outcome.throughput() {
+        record.push(&THROUGHPUT, Count(rate) / Seconds(1.0));
+    }
+    if outcome.answering_s > 0.0 {
+        record.push(&BANDWIDTH, Bytes(outcome.record.body_bytes as f64) / Seconds(outcome.answering_s));
+        let little = outcome.little();
+        record.push(&IN_FLIGHT, Count(little.in_flight_s / outcome.answering_s));
+        record.push(&LITTLE, Count(little.served_s / outcome.answering_s));
+    }
+    for (metric, quantile) in [(&RESPONSE, 0.5), (&RESPONSE_P99, 0.99)] {
+        if let Some(time) = seconds(responses.quantile_ns(quantile)) {
+            record.push(metric, time);
+        }
+    }
+    if let Some(late) = outcome.late_p99_s() {
+        record.push(&LATE, Seconds(late));
+    }
+    if let Some(cpu) = outcome.cpu_per_request_s() {
+        record.push(&CPU, Seconds(cpu));
+    }
+    record.push(&SHARE, Ratio(busiest_core(&outcome.generator.threads)));
+    record.histogram(&RESPONSES.info(), responses);
+    record.histogram(&SERVICES.info(), outcome.service_time());
+    for (kind, count) in outcome.record.failures.seen() {
+        let mut extra = Params::default();
+        extra.set("kind", kind.name());
+        record.push_of(&FAILED, &extra, Count(count as f64));
+    }
+    if outcome.record.failures.total() > 0 {
+        record.note("errors", &failures(outcome));
+    }
+    Ok(())
+}
+
+/// The share of the busiest core: threads on one core add up, those of no fixed core stand for themselves.
+#[must_use]
+pub fn busiest_core(threads: &[ThreadUse]) -> f64 {
+    let on = |one: &ThreadUse| match one.cpu {
+        None => one.share(),
+        Some(_) => threads.iter().filter(|other| other.cpu == one.cpu).map(ThreadUse::share).sum(),
+    };
+    threads.iter().map(on).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_on_one_core_add_up() {
+        let thread = |cpu, cpu_ns, spun_ns| ThreadUse { cpu, connections: 1, cpu_ns, spun_ns, wall_ns: 100 };
+        let threads = [thread(Some(1), 40, 0), thread(Some(2), 90, 20), thread(Some(1), 50, 5)];
+        assert!((busiest_core(&threads) - 0.85).abs() < 1e-9);
+        assert!((busiest_core(&[thread(None, 40, 0), thread(None, 50, 0)]) - 0.5).abs() < 1e-9);
+        assert!(busiest_core(&[]).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,285 @@
+//! The parameters of a load on a web server, and what they ask for.
+//!
+//! `auto` and `none` stand for what is not given. Rates are requests per second, spans seconds.
+
+use std::time::Duration;
+
+use model::{ParamKind, ParamSpec, Params, Setup, Size, Unfit};
+
+use super::cores::Cores;
+use crate::bench::kernel::int_param;
+use crate::load::http::request::header;
+use crate::load::schedule::Schedule;
+use crate::load::target::Url;
+use crate::load::{Load, check};
+use crate::workload::server::content::Set;
+use crate::workload::server::kind::{self, Kind};
+use crate::workload::server::options::{self, Options};
+
+pub const NONE: &str = "none";
+pub const AUTO: &str = "auto";
+/// What a server can hold at least, so that loads of different size share one.
+const LEAST_HELD: u64 = 1024;
+/// How long a smoke take lasts.
+const SMOKE: Duration = Duration::from_millis(500);
+
+const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
+    ParamSpec { name, kind, default, says }
+}
+
+const OWN: &[ParamSpec] = &[
+    spec("url", ParamKind::Text, NONE, "http:// or https:// URL to load; none starts a server here"),
+    spec(
+        "content",
+        ParamKind::Choice(Set::NAMES),
+        "gif",
+        "what our own server serves: 43 B to 500 MB, or a mix",
+    ),
+    spec(
+        "arrivals",
+        ParamKind::Choice(&["closed", "constant", "poisson"]),
+        "closed",
+        "closed: each connection sends on its answer; the others: requests are due at a rate",
+    ),
+    spec(
+        "connections",
+        ParamKind::Int { min: 1, max: 1_000_000 },
+        "50",
+        "connections of all generators together",
+    ),
+    spec(
+        "generators",
+        ParamKind::Int { min: 1, max: 1024 },
+        "1",
+        "generator threads, one a CPU while there are any",
+    ),
+    spec(
+        "load",
+        ParamKind::Text,
+        AUTO,
+        "rate of an open loop as a share of the server's capacity, such as 50%",
+    ),
+    spec("rate", ParamKind::Text, AUTO, "requests due per second in an open loop"),
+    spec("duration", ParamKind::Int { min: 1, max: 86_400 }, "1", "seconds in which requests are sent"),
+    spec("requests", ParamKind::Text, AUTO, "that many requests, in whatever time, instead of a duration"),
+    spec(
+        "keepalive",
+        ParamKind::Choice(&["on", "off"]),
+        "on",
+        "off: each request has a connection of its own",
+    ),
+    spec("method", ParamKind::Choice(&["GET", "HEAD", "POST"]), "GET", "the method"),
+    spec("headers", ParamKind::Text, NONE, "further headers, `name: value`, one a line"),
+    spec("body", ParamKind::Text, NONE, "the body of each request"),
+    spec(
+        "timeout",
+        ParamKind::Int { min: 1, max: 3600 },
+        "10",
+        "seconds after which a request has failed, and for which the end of a take waits",
+    ),
+    spec(
+        "certificate",
+        ParamKind::Choice(&["checked", "any"]),
+        "checked",
+        "whether the server's certificate must be valid",
+    ),
+    spec(
+        "cache",
+        ParamKind::Choice(&["warm", "cold"]),
+        "warm",
+        "cold: the content is read from the disk in each take",
+    ),
+    spec("memory", ParamKind::Text, NONE, "limit of our server's memory, page cache included, such as 512M"),
+];
+
+const COUNT: usize = OWN.len() + options::PARAMS.len();
+
+const JOINED: [ParamSpec; COUNT] = {
+    let mut all = [OWN[0]; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        all[at] = if at < OWN.len() { OWN[at] } else { options::PARAMS[at - OWN.len()] };
+        at += 1;
+    }
+    all
+};
+
+/// Those of the load and those of the server.
+pub const PARAMS: &[ParamSpec] = &JOINED;
+
+/// How much an open loop asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Offered {
+    /// A closed loop asks for what it gets.
+    Closed,
+    /// Requests per second.
+    Rate(f64),
+    /// A share of the server's capacity.
+    Share(f64),
+}
+
+/// The server of a load.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// It runs without our doing.
+    Url(Url),
+    /// Ours.
+    Managed { kind: &'static dyn Kind, options: Box<Options>, set: Set },
+}
+
+/// What the parameters ask for.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub subject: Subject,
+    /// Without targets where the server is ours and not started yet; the rate of a share is set later.
+    pub load: Load,
+    pub offered: Offered,
+    pub is_poisson: bool,
+    pub cores: Cores,
+}
+
+impl Ask {
+    /// Reads the parameters of a setup; starts and asks nothing.
+    pub fn of(setup: &Setup) -> Result<Ask, Unfit> {
+        let text = |name: &str| setup.params.get(name).unwrap_or_default();
+        let offered = offered(&setup.params).map_err(Unfit::new)?;
+        let generators = small(setup, "generators")?;
+        let url = Some(text("url")).filter(|url| !url.is_empty() && *url != NONE);
+        let url: Option<Url> =
+            url.map(|url| url.parse().map_err(|error| Unfit::new(format!("{error}")))).transpose()?;
+        let cores = Cores::split(&setup.cpus, generators, url.is_none());
+        let subject = match &url {
+            Some(url) => Subject::Url(url.clone()),
+            None => managed(setup, &cores)?,
+        };
+        // Stands for the server that is not there yet, so that the rest can be checked.
+        let stand_in = "http://127.0.0.1/".parse().map_err(|error| Unfit::new(format!("{error}")))?;
+        let mut load = Load::new(url.unwrap_or(stand_in));
+        describe(setup, &mut load)?;
+        load.threads = generators;
+        load.cpus = cores.generators.iter().map(|&cpu| cpu as usize).collect();
+        load.own_cores = cores.own;
+        let ask = Ask { subject, load, offered, is_poisson: text("arrivals") == "poisson", cores };
+        let rate = match offered {
+            Offered::Rate(rate) => rate,
+            Offered::Closed | Offered::Share(_) => 1.0,
+        };
+        check(&ask.at(rate)).map_err(|error| Unfit::new(error.to_string()))?;
+        Ok(ask)
+    }
+
+    /// The load with this rate, where it has one.
+    #[must_use]
+    pub fn at(&self, rate: f64) -> Load {
+        let schedule = match self.offered {
+            Offered::Closed => Schedule::Closed,
+            _ if self.is_poisson => Schedule::Poisson { rate, seed: self.load.seed },
+            _ => Schedule::Constant { rate },
+        };
+        Load { schedule, ..self.load.clone() }
+    }
+}
+
+fn small(setup: &Setup, name: &str) -> Result<usize, Unfit> {
+    usize::try_from(int_param(setup, name)?).map_err(|_| Unfit::new(format!("{name} is too large")))
+}
+
+/// Everything of a load but its server, its rate and its threads.
+fn describe(setup: &Setup, load: &mut Load) -> Result<(), Unfit> {
+    let text = |name: &str| setup.params.get(name).unwrap_or_default();
+    let seconds = |name: &str| int_param(setup, name).map(Duration::from_secs);
+    load.connections = small(setup, "connections")?;
+    load.duration = Some(if setup.size == Size::Smoke { SMOKE } else { seconds("duration")? });
+    if text("requests") != AUTO {
+        let count = text("requests").parse::<u64>().ok().filter(|count| *count > 0);
+        let wrong = || Unfit::new(format!("requests={}: a whole number above 0, or auto", text("requests")));
+        load.requests = Some(count.ok_or_else(wrong)?);
+        load.duration = None;
+    }
+    load.timeout = seconds("timeout")?;
+    load.drain = load.timeout;
+    load.keepalive = text("keepalive") != "off";
+    text("method").clone_into(&mut load.method);
+    if text("headers") != NONE {
+        let lines = text("headers").lines().filter(|line| !line.trim().is_empty());
+        load.headers = lines.map(header).collect::<Result<_, _>>().map_err(Unfit::new)?;
+    }
+    if text("body") != NONE {
+        load.body = text("body").as_bytes().to_vec();
+    }
+    load.tls.insecure = text("certificate") == "any";
+    load.seed = setup.seed;
+    Ok(())
+}
+
+fn offered(params: &Params) -> Result<Offered, String> {
+    let text = |name: &str| params.get(name).unwrap_or(AUTO);
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    match (text("arrivals"), text("load"), text("rate")) {
+        ("closed", AUTO, AUTO) => Ok(Offered::Closed),
+        ("closed", ..) => {
+            Err("a closed loop has no rate: add arrivals=constant or arrivals=poisson".to_owned())
+        }
+        (_, AUTO, AUTO) => {
+            Err("an open loop needs its rate: rate=1000, or load=50% of the server's capacity".to_owned())
+        }
+        (_, AUTO, rate) => match number(rate) {
+            Some(rate) => Ok(Offered::Rate(rate)),
+            None => Err(format!("rate={rate}: a number of requests per second above 0, or auto")),
+        },
+        (_, load, AUTO) => match load.strip_suffix('%').and_then(number) {
+            Some(percent) if percent <= 1000.0 => Ok(Offered::Share(percent / 100.0)),
+            _ => Err(format!("load={load}: a share of the capacity such as 50%, at most 1000%, or auto")),
+        },
+        (_, load, rate) => Err(format!("load={load} and rate={rate}: give one of them")),
+    }
+}
+
+/// Our own server: which one, and how it is set up.
+fn managed(setup: &Setup, cores: &Cores) -> Result<Subject, Unfit> {
+    let text = |name: &str| setup.params.get(name).unwrap_or_default();
+    let wrong = |why: String| Unfit::new(why);
+    let kind = match (text("server"), text("mpm")) {
+        // An MPM names its server.
+        (AUTO, mpm) if mpm != AUTO => kind::find("httpd"),
+        (AUTO, _) => Some(kind::usual()),
+        (name, _) => kind::find(name),
+    };
+    let kind = kind.ok_or_else(|| wrong(format!("server={} is not known", text("server"))))?;
+    let mut options = Options::of(&setup.params).map_err(wrong)?;
+    let held = int_param(setup, "connections")?.max(LEAST_HELD).next_power_of_two();
+    options.connections = u32::try_from(held).map_err(|_| wrong("too many connections".to_owned()))?;
+    options.cpus = cores.server.iter().map(|&cpu| cpu as usize).collect();
+    kind.accepts(&options).map_err(|error| wrong(error.to_string()))?;
+    if text("certificate") != "checked" {
+        return Err(wrong("certificate=any belongs to a url of https".to_owned()));
+    }
+    let set = Set::parse(text("content")).ok_or_else(|| wrong("this content is not known".to_owned()))?;
+    Ok(Subject::Managed { kind, options: Box::new(options), set })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read_or_explained() {
+        let of = |text: &str| offered(&Params::parse(text).unwrap());
+        assert_eq!(of("arrivals=closed"), Ok(Offered::Closed));
+        assert_eq!(of("arrivals=constant;rate=12.5"), Ok(Offered::Rate(12.5)));
+        assert_eq!(of("arrivals=poisson;load=110%"), Ok(Offered::Share(1.1)));
+        for (text, says) in [
+            ("arrivals=closed;rate=1", "no rate"),
+            ("arrivals=poisson", "needs its rate"),
+            ("arrivals=poisson;rate=0", "rate=0"),
+            ("arrivals=poisson;rate=inf", "rate=inf"),
+            ("arrivals=poisson;load=50", "load=50"),
+            ("arrivals=poisson;load=-1%", "load=-1%"),
+            ("arrivals=poisson;load=2000%", "load=2000%"),
+            ("arrivals=poisson;load=5%;rate=1", "one of them"),
+        ] {
+            let why = of(text).unwrap_err();
+            assert!(why.contains(says), "{text}: {why}");
+        }
+    }
+}

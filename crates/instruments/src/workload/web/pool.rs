@@ -1,0 +1,169 @@
+//! Servers and content that loads share: started when first needed, ended when the last load that uses them goes.
+//!
+//! Servers start on a thread of their own that lasts as long as this process, since the kernel ends a server with the
+//! thread that started it.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use crate::load::Target;
+use crate::load::http::request::Expected;
+use crate::workload::guard;
+use crate::workload::server::account;
+use crate::workload::server::content::{Content, Limits, Set};
+use crate::workload::server::kind::{Kind, ServerError};
+use crate::workload::server::options::Options;
+use crate::workload::server::run::Server;
+
+/// What makes two loads share a server.
+#[derive(Clone, Debug)]
+pub struct Key {
+    pub kind: &'static dyn Kind,
+    pub options: Options,
+    pub set: Set,
+    pub seed: u64,
+    pub dir: PathBuf,
+}
+
+impl Key {
+    fn content_is(&self, content: &Made) -> bool {
+        (content.set, content.seed, content.dir.as_path()) == (self.set, self.seed, self.dir.as_path())
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        self.kind.name() == other.kind.name()
+            && (&self.options, self.set, self.seed, &self.dir)
+                == (&other.options, other.set, other.seed, &other.dir)
+    }
+}
+
+/// Content with what it was made for.
+#[derive(Debug)]
+struct Made {
+    set: Set,
+    seed: u64,
+    dir: PathBuf,
+    content: Content,
+}
+
+/// A server that loads share.
+#[derive(Debug)]
+pub struct Hosted {
+    key: Key,
+    made: Arc<Made>,
+    server: Mutex<Option<Server>>,
+}
+
+#[derive(Debug, Default)]
+struct Pool {
+    hosted: Vec<Weak<Hosted>>,
+    made: Vec<Weak<Made>>,
+}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { hosted: Vec::new(), made: Vec::new() });
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is whole between two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The server of this key, running already or started now.
+pub fn get(key: Key) -> Result<Arc<Hosted>, ServerError> {
+    guard::available().map_err(ServerError::Failed)?;
+    let mut pool = locked(&POOL);
+    pool.hosted.retain(|one| one.strong_count() > 0);
+    pool.made.retain(|one| one.strong_count() > 0);
+    let there = pool.hosted.iter().filter_map(Weak::upgrade).find(|one| one.key == key);
+    if let Some(there) = there {
+        return Ok(there);
+    }
+    let made = match pool.made.iter().filter_map(Weak::upgrade).find(|one| key.content_is(one)) {
+        Some(made) => made,
+        None => {
+            let account = account::choose().map_err(ServerError::Failed)?;
+            let content = Content::make(key.set, key.seed, &Limits::default(), &key.dir, account.as_ref())?;
+            let made = Arc::new(Made { set: key.set, seed: key.seed, dir: key.dir.clone(), content });
+            pool.made.push(Arc::downgrade(&made));
+            made
+        }
+    };
+    let server = start(&key, &made)?;
+    let hosted = Arc::new(Hosted { key, made, server: Mutex::new(Some(server)) });
+    pool.hosted.push(Arc::downgrade(&hosted));
+    Ok(hosted)
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Starts a server on the thread that lasts.
+fn start(key: &Key, made: &Arc<Made>) -> Result<Server, ServerError> {
+    static KEEPER: OnceLock<Mutex<Sender<Job>>> = OnceLock::new();
+    let keeper = KEEPER.get_or_init(|| {
+        let (give, jobs) = channel::<Job>();
+        std::thread::spawn(move || jobs.into_iter().for_each(|job| job()));
+        Mutex::new(give)
+    });
+    let (tell, answer) = channel();
+    let (key, made) = (key.clone(), Arc::clone(made));
+    let job = Box::new(move || {
+        // Whoever asked may have given up.
+        let _heard = tell.send(Server::start(key.kind, &key.options, &made.content, &key.dir));
+    });
+    let gone = |_| ServerError::Failed("the thread that starts servers has ended".to_owned());
+    locked(keeper).send(job).map_err(|_| gone(()))?;
+    answer.recv().map_err(|_| gone(()))?
+}
+
+impl Hosted {
+    /// Makes sure that it runs: one that ended is started anew. Says so when that was needed.
+    pub fn ensure(&self) -> Result<Option<String>, ServerError> {
+        let mut server = locked(&self.server);
+        let ended = match server.as_mut().map(Server::check) {
+            Some(Ok(())) => return Ok(None),
+            Some(Err(why)) => Some(why),
+            None => None,
+        };
+        *server = None;
+        *server = Some(start(&self.key, &self.made)?);
+        Ok(ended)
+    }
+
+    /// Whether it still runs, else how it ended and what it said last.
+    pub fn check(&self) -> Result<(), String> {
+        match locked(&self.server).as_mut() {
+            Some(server) => server.check(),
+            None => Err("the server is not running".to_owned()),
+        }
+    }
+
+    /// Something about the running server.
+    pub fn with<T>(&self, tell: impl FnOnce(&Server) -> T) -> Option<T> {
+        locked(&self.server).as_ref().map(tell)
+    }
+
+    /// What to ask it for, each as often as its weight says.
+    pub fn targets(&self) -> Result<Vec<Target>, String> {
+        let url = |path: &str| self.with(|server| server.url(path)).ok_or("the server is not running");
+        let target = |item: &crate::workload::server::content::Item| {
+            let url = url(&item.path)?.parse().map_err(|error| format!("{error}"))?;
+            let expected = Expected { length: Some(item.bytes), crc32c: None };
+            Ok(Target { url, weight: f64::from(item.weight), expected })
+        };
+        self.made.content.items.iter().map(target).collect()
+    }
+
+    /// Where its content lies on the disk.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.made.content.items.iter().map(|item| self.made.content.file(item)).collect()
+    }
+
+    /// The folder of its content.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.made.content.root()
+    }
+}

@@ -1,0 +1,137 @@
+//! The server under load, ours or another, and its processes.
+//!
+//! Processes of a server that is not ours are found by its listening socket, on this machine only. All servers under
+//! load are known here, so that nobody takes their work for that of strangers.
+
+use std::collections::{BTreeSet, HashMap};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::pool::Hosted;
+use crate::load::target::Url;
+use crate::workload::server::sockets;
+use crate::workload::server::tree::{self, Stat, Usage};
+
+/// The server that is loaded.
+#[derive(Debug)]
+pub enum Served {
+    Ours(Arc<Hosted>),
+    Theirs(Theirs),
+}
+
+/// A server that runs without our doing.
+#[derive(Debug)]
+pub struct Theirs {
+    url: Url,
+    /// The processes that hold its socket, once they were found.
+    roots: Mutex<Option<BTreeSet<i32>>>,
+}
+
+static UNDER_LOAD: Mutex<Vec<Weak<Served>>> = Mutex::new(Vec::new());
+
+/// CPU time of the servers under load so far.
+#[must_use]
+pub fn cpu_ns() -> u64 {
+    let known: Vec<Arc<Served>> =
+        UNDER_LOAD.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
+    // Several loads may share one server.
+    let servers: HashMap<String, &Arc<Served>> = known.iter().map(|one| (one.name(), one)).collect();
+    let used = |served: &&Arc<Served>| tree::cpu_ns(&served.processes().ok()?).ok();
+    servers.values().filter_map(used).fold(0, u64::saturating_add)
+}
+
+impl Served {
+    pub fn ours(hosted: Arc<Hosted>) -> Arc<Served> {
+        known(Served::Ours(hosted))
+    }
+
+    pub fn theirs(url: &Url) -> Arc<Served> {
+        known(Served::Theirs(Theirs { url: url.clone(), roots: Mutex::new(None) }))
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Served::Ours(hosted) => hosted.with(|server| server.pgid().to_string()).unwrap_or_default(),
+            Served::Theirs(theirs) => theirs.url.authority(),
+        }
+    }
+
+    fn processes(&self) -> Result<Vec<Stat>, String> {
+        match self {
+            Served::Ours(hosted) => match hosted.with(|server| server.pgid()) {
+                Some(group) => tree::members(group),
+                None => Err("the server is not running".to_owned()),
+            },
+            Served::Theirs(theirs) => theirs.processes(),
+        }
+    }
+
+    /// What its processes used so far, or why that is not known here.
+    pub fn usage(&self) -> Result<Usage, String> {
+        Usage::of(self.processes()?)
+    }
+}
+
+fn known(served: Served) -> Arc<Served> {
+    let served = Arc::new(served);
+    let mut all = UNDER_LOAD.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|one| one.strong_count() > 0);
+    all.push(Arc::downgrade(&served));
+    served
+}
+
+impl Theirs {
+    fn processes(&self) -> Result<Vec<Stat>, String> {
+        let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = roots.as_ref() {
+            let alive = tree::family(known)?;
+            if !alive.is_empty() {
+                return Ok(alive);
+            }
+        }
+        let found = listeners(&self.url)?;
+        let alive = tree::family(&found)?;
+        *roots = Some(found);
+        Ok(alive)
+    }
+}
+
+fn listeners(url: &Url) -> Result<BTreeSet<i32>, String> {
+    let is_local = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
+    let mut why = format!("the server at {} is not known to be on this machine", url.authority());
+    for address in url.addresses()?.into_iter().filter(is_local) {
+        match sockets::listeners(address) {
+            Ok(listeners) => return Ok(listeners),
+            Err(error) => why = error,
+        }
+    }
+    Err(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_work_of_a_server_under_load_is_known() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        let (one, same) = (Served::theirs(&url), Served::theirs(&url));
+        let start_ns = sys::clock::thread_cpu_ns();
+        while sys::clock::thread_cpu_ns() - start_ns < 50_000_000 {
+            std::hint::spin_loop();
+        }
+        // This process listens; it counts once.
+        let own_ns = sys::clock::process_cpu_ns();
+        let seen_ns = cpu_ns();
+        assert!(seen_ns >= 30_000_000 && seen_ns < own_ns + own_ns / 2 + 50_000_000, "{seen_ns} {own_ns}");
+        assert_eq!(one.usage().unwrap().processes.len(), same.usage().unwrap().processes.len());
+    }
+
+    #[test]
+    fn servers_elsewhere_have_no_processes_here() {
+        let far = Served::theirs(&"http://192.0.2.1/".parse().unwrap());
+        let why = far.usage().unwrap_err();
+        assert!(why.contains("not known to be on this machine"), "{why}");
+    }
+}

@@ -1,0 +1,226 @@
+//! What a machine did during a take: each core, the server's processes, disks, and who waited for what.
+//!
+//! Differences of two looks at the kernel's counters, which count all programs. CPU time has steps of 10 ms. Shares are
+//! of the time between the looks, which lie right around the load. A counter that is not there is missing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use model::{Bytes, Count, Metric, Params, Ratio, Record, RecordExt, Seconds};
+
+use super::cores::Cores;
+use super::metrics::{
+    CORE_BUSY, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE, DISK_BUSY, DISK_READ,
+    IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_THREAD,
+};
+use crate::telemetry::parse::disks::{self, Counters};
+use crate::telemetry::parse::stat::{self, Stat, Times};
+use crate::telemetry::parse::{float, pressure};
+use crate::telemetry::since::extra;
+use crate::workload::server::tree::Usage;
+
+const SECTOR_BYTES: f64 = 512.0;
+/// What is waited for.
+const WAITS: [(&str, &Metric<Ratio>); 3] =
+    [("cpu", &CPU_PRESSURE), ("io", &IO_PRESSURE), ("memory", &MEMORY_PRESSURE)];
+
+/// The machine's counters of one moment.
+#[derive(Clone, Debug)]
+struct Machine {
+    at_ns: u64,
+    stat: Option<Stat>,
+    /// Of each of [`WAITS`].
+    pressure_us: [Option<u64>; 3],
+    disks: Option<BTreeMap<String, Counters>>,
+}
+
+impl Machine {
+    fn now() -> Machine {
+        let pressure_us = WAITS.map(|(name, _)| {
+            let text = fs::read(format!("/proc/pressure/{name}")).ok()?;
+            pressure::parse(&text).some_us
+        });
+        let whole = |text: &[u8]| disks::parse(text).into_iter().filter(|(name, _)| is_whole(name)).collect();
+        let disks = fs::read("/proc/diskstats").ok().map(|text| whole(&text));
+        let stat = fs::read("/proc/stat").ok().map(|text| stat::parse(&text));
+        Machine { at_ns: sys::clock::now_ns(), stat, pressure_us, disks }
+    }
+}
+
+/// All counters of one moment.
+#[derive(Clone, Debug)]
+pub struct Look {
+    machine: Machine,
+    used_at_ns: u64,
+    used: Result<Usage, String>,
+}
+
+impl Look {
+    /// Before a load: the server first, since its processes take longest to read.
+    pub fn before(used: impl FnOnce() -> Result<Usage, String>) -> Look {
+        let used = used();
+        let used_at_ns = sys::clock::now_ns();
+        Look { machine: Machine::now(), used_at_ns, used }
+    }
+
+    /// After a load: the server last.
+    pub fn after(used: impl FnOnce() -> Result<Usage, String>) -> Look {
+        let machine = Machine::now();
+        let used_at_ns = sys::clock::now_ns();
+        Look { machine, used_at_ns, used: used() }
+    }
+
+    /// Pushes what happened since `before`; `requests` is how many were sent.
+    pub fn push(&self, before: &Look, cores: &Cores, requests: u64, record: &mut dyn Record) {
+        let (now, then) = (&self.machine, &before.machine);
+        if let (Some(now), Some(before)) = (&now.stat, &then.stat) {
+            for (cpu, now) in &now.cpus {
+                if let Some(before) = before.cpu(*cpu) {
+                    core(*cpu, cores.role(*cpu), &now.since(before), record);
+                }
+            }
+        }
+        let us = now.at_ns.saturating_sub(then.at_ns) / 1000;
+        for (at, (_, metric)) in WAITS.iter().enumerate() {
+            let waited = now.pressure_us[at].zip(then.pressure_us[at]);
+            if let Some(waited) = waited.and_then(|(now, then)| now.checked_sub(then)).filter(|_| us > 0) {
+                record.push(metric, Ratio((float(waited) / float(us)).min(1.0)));
+            }
+        }
+        if let (Some(now), Some(before)) = (&now.disks, &then.disks) {
+            all_disks(now, before, us, record);
+        }
+        self.server(before, requests, record);
+    }
+
+    fn server(&self, before: &Look, requests: u64, record: &mut dyn Record) {
+        let spent = match (&self.used, &before.used) {
+            (Ok(now), Ok(before)) => now.since(before),
+            (Err(why), _) | (_, Err(why)) => Err(why.clone()),
+        };
+        let ns = self.used_at_ns.saturating_sub(before.used_at_ns);
+        match spent {
+            Ok(spent) if ns > 0 => {
+                let cpu_ns = spent.user_ns.saturating_add(spent.system_ns);
+                record.push(&SERVER_CORES, Count(float(cpu_ns) / float(ns)));
+                if requests > 0 {
+                    record.push(&SERVER_CPU, Seconds(float(cpu_ns) / 1e9 / float(requests)));
+                }
+                if let Some(thread) = spent.busiest {
+                    record.push(&SERVER_THREAD, Ratio(float(thread.cpu_ns) / float(ns)));
+                }
+            }
+            Ok(_) => {}
+            Err(why) => record.note("server-unseen", &format!("the server's CPU time is not known: {why}")),
+        }
+    }
+}
+
+fn core(cpu: u32, role: &str, times: &Times, record: &mut dyn Record) {
+    let total = times.total();
+    if total == 0 {
+        return;
+    }
+    let mut extra = Params::default();
+    extra.set("cpu", &cpu.to_string());
+    extra.set("role", role);
+    let of = |part: u64| Ratio(float(part) / float(total));
+    record.push_of(&CORE_BUSY, &extra, of(times.busy()));
+    record.push_of(&CORE_USER, &extra, of(times.user.saturating_add(times.nice)));
+    record.push_of(&CORE_SYSTEM, &extra, of(times.system));
+    record.push_of(&CORE_SOFTIRQ, &extra, of(times.irq.saturating_add(times.softirq)));
+    record.push_of(&CORE_STEAL, &extra, of(times.steal));
+}
+
+/// Not a partition, and not what another disk holds. Names such as cciss!c0d0 stand with a `!` for the slash.
+fn is_whole(name: &str) -> bool {
+    !disks::is_virtual(name) && Path::new("/sys/block").join(name.replace('/', "!")).exists()
+}
+
+fn all_disks(
+    now: &BTreeMap<String, Counters>,
+    before: &BTreeMap<String, Counters>,
+    us: u64,
+    record: &mut dyn Record,
+) {
+    let mut sectors = None;
+    for (name, now) in now {
+        let Some(before) = before.get(name) else { continue };
+        if let Some(read) = now.read_sectors.checked_sub(before.read_sectors) {
+            sectors = Some(sectors.unwrap_or(0u64).saturating_add(read));
+        }
+        if let Some(busy_ms) = now.busy_ms.checked_sub(before.busy_ms).filter(|_| us > 0) {
+            let share = Ratio((float(busy_ms) * 1000.0 / float(us)).min(1.0));
+            record.push_of(&DISK_BUSY, &extra("disk", name), share);
+        }
+    }
+    if let Some(sectors) = sectors {
+        record.push(&DISK_READ, Bytes(float(sectors) * SECTOR_BYTES));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::record::Values;
+    use crate::workload::server::tree;
+
+    fn look(at_us: u64, stat: &[u8], waits: [Option<u64>; 3], read_sectors: u64) -> Look {
+        let disk = Counters { read_sectors, busy_ms: at_us / 4000, ..Counters::default() };
+        let machine = Machine {
+            at_ns: at_us * 1000,
+            stat: Some(stat::parse(stat)),
+            pressure_us: waits,
+            disks: Some(BTreeMap::from([("vda".to_owned(), disk)])),
+        };
+        Look { machine, used_at_ns: at_us * 1000, used: Err("it is far away".to_owned()) }
+    }
+
+    #[test]
+    fn differences_become_shares() {
+        let before = look(0, b"cpu0 10 0 0 90 0 0 0 0\ncpu1 5 0 0 0 0 0 0 0\n", [Some(5), None, Some(9)], 7);
+        let text = b"cpu0 30 0 40 110 0 5 10 5\ncpu1 5 0 0 0 0 0 0 0\ncpu2 1 0 0 0 0 0 0 0\n";
+        let after = look(1_000_000, text, [Some(250_005), Some(1), Some(8)], 9);
+        let mut values = Values::default();
+        let cores = Cores { server: vec![0], ..Cores::default() };
+        after.push(&before, &cores, 10, &mut values);
+        for (name, wanted) in [
+            ("core-busy cpu=0;role=server", Some(0.75)),
+            ("core-user cpu=0;role=server", Some(0.20)),
+            ("core-system cpu=0;role=server", Some(0.40)),
+            ("core-softirq cpu=0;role=server", Some(0.15)),
+            ("core-steal cpu=0;role=server", Some(0.05)),
+            // No time passed on it, and one that came.
+            ("core-busy cpu=1;role=other", None),
+            ("core-busy cpu=2;role=other", None),
+            ("cpu-pressure", Some(0.25)),
+            ("io-pressure", None),
+            ("memory-pressure", None),
+            ("disk-read", Some(1024.0)),
+            ("disk-busy disk=vda", Some(0.25)),
+            ("server-cpu", None),
+        ] {
+            assert_eq!(values.get(name), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_server_used_is_seen() {
+        let own = || {
+            let pid = i32::try_from(std::process::id()).unwrap();
+            tree::Usage::of(tree::family(&[pid].into())?)
+        };
+        let before = Look::before(own);
+        let start_ns = sys::clock::thread_cpu_ns();
+        while sys::clock::thread_cpu_ns() - start_ns < 100_000_000 {
+            std::hint::spin_loop();
+        }
+        let mut values = Values::default();
+        Look::after(own).push(&before, &Cores::default(), 2, &mut values);
+        let thread = values.get("server-thread-share").unwrap();
+        assert!(thread > 0.0 && values.get("server-cores").unwrap() > 0.0, "{thread}");
+        // 100 ms for two requests, in steps of 10 ms.
+        assert!(values.get("server-cpu").unwrap() >= 0.04);
+    }
+}

@@ -1,0 +1,84 @@
+//! What runs where, in words.
+
+use model::params::show_cpus;
+
+use super::cores::Cores;
+use super::served::Served;
+use crate::load::Load;
+use crate::workload::server::run::Server;
+
+/// The longest that a server's own words about its build are.
+const MOST: usize = 2000;
+
+/// `nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 1`.
+#[must_use]
+pub fn setup(served: &Served, load: &Load, cores: &Cores) -> String {
+    let generators = counted(load.threads, "generator");
+    let on = match cores.generators.len() {
+        shared if load.threads > shared => format!("share {}", cpus(&cores.generators)),
+        _ => format!("on {}", cpus(&cores.generators)),
+    };
+    let server = match served {
+        Served::Ours(hosted) => hosted.with(|server| ours(server, cores)).unwrap_or_default(),
+        Served::Theirs(_) => {
+            format!("the server at {}", load.targets.first().map_or(String::new(), |one| one.url.authority()))
+        }
+    };
+    let both = if cores.server.iter().any(|cpu| cores.generators.contains(cpu)) {
+        "; server and generators share CPUs"
+    } else {
+        ""
+    };
+    format!("{server}; {generators} {on}{both}")
+}
+
+fn ours(server: &Server, cores: &Cores) -> String {
+    let of =
+        |name: &str| server.setup().iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str());
+    let mut words = server.build().version.clone();
+    if let Some(mpm) = of("mpm") {
+        words.push_str(&format!(" {mpm}"));
+    }
+    if let Some(workers) = of("workers") {
+        let workers = workers.parse().map_or_else(|_| format!("{workers} workers"), |n| counted(n, "worker"));
+        words.push_str(&format!(", {workers}"));
+    }
+    words.push_str(&format!(" on {}", cpus(&cores.server)));
+    if let Some(account) = server.account() {
+        words.push_str(&format!(" as {account}"));
+    }
+    words
+}
+
+/// What a server says about how it was built.
+#[must_use]
+pub fn build(server: &Server) -> String {
+    let build = server.build();
+    let details: String =
+        build.details.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MOST).collect();
+    format!("{} ({}): {details}", build.version, build.program.display())
+}
+
+fn cpus(cpus: &[u32]) -> String {
+    let many = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+    format!("{many} {}", show_cpus(cpus))
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generators_are_placed_in_words() {
+        let mut load = Load::new("http://127.0.0.1:81/".parse().unwrap());
+        let served = Served::theirs(&load.targets[0].url);
+        let of = |load: &Load, cpus: &[u32]| setup(&served, load, &Cores::split(cpus, load.threads, false));
+        assert_eq!(of(&load, &[0, 1]), "the server at 127.0.0.1:81; 1 generator on CPU 1");
+        load.threads = 3;
+        assert_eq!(of(&load, &[0, 1]), "the server at 127.0.0.1:81; 3 generators share CPUs 0-1");
+    }
+}
