@@ -56,6 +56,8 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         watts: head.watts,
         series,
         findings: rulings.into_iter().map(|ruling| ruling.finding).collect(),
+        bottlenecks: crate::bottlenecks(&look),
+        curves: Vec::new(),
         notes: run.notes.iter().map(|n| NoteDoc { kind: n.kind.clone(), text: n.text.clone() }).collect(),
         errors: errors(run),
         own_cpu_seconds: own_cpu_seconds(run),

@@ -254,6 +254,8 @@ pub fn run() -> RunDoc {
         watts: None,
         series: figures().iter().map(series).collect(),
         findings: findings(),
+        bottlenecks: Vec::new(),
+        curves: Vec::new(),
         notes: Vec::new(),
         errors: BTreeMap::new(),
         own_cpu_seconds: Some(0.45),
