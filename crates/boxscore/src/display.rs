@@ -20,6 +20,8 @@ pub struct Display {
     /// When the last plain line was said, and of which block.
     last_line: Option<(u64, u32)>,
     says_takes: bool,
+    /// Says nothing: its user reads the run.
+    silent: bool,
     /// What cannot run, by machine, arm and reason, in the order of the first of each: said once for each reason.
     unfit: Vec<((usize, u32, String), Vec<u32>)>,
 }
@@ -46,8 +48,15 @@ impl Display {
             estimates: HashMap::new(),
             last_line: None,
             says_takes,
+            silent: false,
             unfit: Vec::new(),
         }
+    }
+
+    /// Shows nothing at all.
+    #[must_use]
+    pub fn silent(plan: &Plan) -> Display {
+        Display { silent: true, ..Display::new(plan, true, false) }
     }
 
     pub fn show(&mut self, show: &Show<'_>) {
@@ -157,7 +166,7 @@ impl Display {
         let soon = self
             .last_line
             .is_some_and(|(said_ns, said)| said == block || now_ns.saturating_sub(said_ns) < PLAIN_LINE_NS);
-        if self.bar.is_some() || soon {
+        if self.bar.is_some() || self.silent || soon {
             return;
         }
         self.last_line = Some((now_ns, block));
@@ -197,6 +206,7 @@ impl Display {
     fn talk(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| out::say(text)),
+            None if self.silent => {}
             None => out::say(text),
         }
     }

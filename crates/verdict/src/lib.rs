@@ -19,6 +19,7 @@ mod family;
 pub mod loads;
 pub mod noise;
 pub mod paragraph;
+pub mod prove;
 pub mod rules;
 pub mod run;
 mod say;

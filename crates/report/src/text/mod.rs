@@ -12,6 +12,7 @@ pub mod line;
 pub mod list;
 pub mod names;
 pub mod notes;
+pub mod prove;
 pub mod ranks;
 pub mod score;
 pub mod sheet;
