@@ -29,14 +29,15 @@ const WINDOW: Duration = Duration::from_millis(500);
 )]
 pub struct Args {
     /// Plant faults for a minute (delays, stalls, a CPU quota, cut answers, a cached disk ...) and print what was
-    /// planted beside what was read
-    #[arg(long)]
-    pub prove: bool,
+    /// planted beside what was read; --prove=stall,quota plants only these
+    #[arg(long, value_name = "FAULT,...", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
+    #[arg(default_missing_value = "all")]
+    pub prove: Option<Vec<String>>,
 }
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
-    if args.prove {
-        return crate::prove::run(global);
+    if let Some(faults) = &args.prove {
+        return crate::prove::run(faults, global);
     }
     let root = Root::live();
     let live = live(&root);

@@ -115,23 +115,44 @@ impl Bench<'_> {
     }
 
     /// What the system takes from the cores of server and generator just now.
-    pub fn gaps(&self) -> Gaps {
-        let mut cores: Vec<usize> = self.cpus.first().into_iter().chain(self.cpus.last()).copied().collect();
-        cores.dedup();
-        let watch = |cpu: usize| {
+    pub fn cores(&self) -> Cores {
+        let watch = |cpu: Option<usize>| {
             move || {
-                let _pinned = sys::affinity::pin(cpu).ok();
+                // Unpinned it still sees what is taken from wherever it runs.
+                let _pinned = cpu.and_then(|cpu| sys::affinity::pin(cpu).ok());
                 let mut gaps = Vec::new();
                 let seen = sys::spin::gaps(GAPS_NS, GAP_NS, &mut |gap| gaps.push(gap));
-                (seen.span_ns, gaps)
+                Gaps { span_ns: seen.span_ns, gaps_ns: gaps }
             }
         };
-        let watched: Vec<_> = cores.into_iter().map(|cpu| std::thread::spawn(watch(cpu))).collect();
-        let mut all = Gaps { span_ns: GAPS_NS, gaps_ns: Vec::new() };
-        for (_, gaps) in watched.into_iter().filter_map(|thread| thread.join().ok()) {
-            // A request passes both cores, so that their gaps add up.
-            all.gaps_ns.extend(gaps);
+        let server = (self.cpus.len() > 1).then(|| std::thread::spawn(watch(self.server_cpu())));
+        let generator = watch(self.cpus.last().copied())();
+        // On a single CPU both wait for the same gaps.
+        let server = server.and_then(|watched| watched.join().ok()).unwrap_or_else(|| generator.clone());
+        Cores { server, generator }
+    }
+}
+
+/// The gaps of both cores.
+#[derive(Clone, Debug, Default)]
+pub struct Cores {
+    pub server: Gaps,
+    pub generator: Gaps,
+}
+
+impl Cores {
+    pub fn and(mut self, later: Cores) -> Cores {
+        for (mine, theirs) in [(&mut self.server, later.server), (&mut self.generator, later.generator)] {
+            mine.span_ns += theirs.span_ns;
+            mine.gaps_ns.extend(theirs.gaps_ns);
         }
+        self
+    }
+
+    /// What a request meets that is sent, served and answered: the generator's gaps `times` times.
+    pub fn passed(&self, times: usize) -> Gaps {
+        let mut all = self.server.clone();
+        (0..times).for_each(|_| all.gaps_ns.extend(&self.generator.gaps_ns));
         all
     }
 }

@@ -11,7 +11,7 @@ mod servers;
 use model::doc::{ProofDoc, ProofLineDoc, ProofState};
 
 use crate::cli::Global;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, Kind, nearest};
 use crate::stopping::Stop;
 use crate::{out, paths};
 use bench::Bench;
@@ -62,7 +62,24 @@ const ALL: &[Proof] = &[
     Proof { key: "cached-disk", says: "Disk reads that the page cache answers", lines: machine::cached_disk },
 ];
 
-pub fn run(global: &Global) -> Result<u8, CliError> {
+/// The faults of these names, or all of them.
+fn chosen(names: &[String]) -> Result<Vec<&'static Proof>, CliError> {
+    let known = || ALL.iter().map(|proof| proof.key);
+    for name in names {
+        if name != "all" && !known().any(|key| key == name) {
+            let error = CliError::usage(format!("--prove={name}: no fault is called so"));
+            return Err(match nearest(name, known()) {
+                Some(near) => error.hint(format!("did you mean `{near}`?")),
+                None => error.hint(known().collect::<Vec<_>>().join(", ")),
+            });
+        }
+    }
+    let wanted = |proof: &&Proof| names.iter().any(|name| name == "all" || name == proof.key);
+    Ok(ALL.iter().filter(wanted).collect())
+}
+
+pub fn run(names: &[String], global: &Global) -> Result<u8, CliError> {
+    let chosen = chosen(names)?;
     instruments::workload::guard::set_program("/proc/self/exe");
     let stop = Stop::listen()?;
     let store = paths::store(global)?;
@@ -73,7 +90,7 @@ pub fn run(global: &Global) -> Result<u8, CliError> {
         out::print(&report::text::prove::head(out::look()));
     }
     let mut proofs = Vec::new();
-    for proof in ALL {
+    for proof in chosen {
         let document = one(proof, &bench);
         if stop.asked() {
             return Err(CliError { kind: Kind::Interrupted, ..CliError::data("interrupted") });

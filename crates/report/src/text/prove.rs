@@ -21,6 +21,9 @@ fn value(line: &ProofLineDoc, scalar: &Scalar) -> String {
         (Scalar::Number(number), Some(model::Unit::Count)) => {
             fixed(*number, if number.fract() == 0.0 { 0 } else { 2 })
         }
+        (Scalar::Number(number), Some(unit @ model::Unit::PerSec)) => {
+            quantity(*number, Kind { item: "req", ..Kind::of(unit) })
+        }
         (Scalar::Number(number), Some(unit)) => quantity(*number, Kind::of(unit)),
         (Scalar::Number(number), None) => crate::number::number(*number),
         (Scalar::Text(text), _) => text.clone(),
@@ -94,7 +97,7 @@ mod tests {
             unit: Some(Unit::Second),
             planted,
             read,
-            wanted: "within 500 us, this machine's jitter".to_owned(),
+            wanted: "within 500 us (jitter)".to_owned(),
             state,
             why: why.map(str::to_owned),
         }

@@ -216,7 +216,7 @@ impl Faults {
     /// What becomes of the request of that number, from 0.
     #[must_use]
     pub fn of(&self, number: u64) -> Option<Fault> {
-        if self.every == 0 || (number + 1) % self.every != 0 {
+        if self.every == 0 || !(number + 1).is_multiple_of(self.every) {
             return None;
         }
         let turn = (number + 1) / self.every - 1;
