@@ -95,6 +95,18 @@ impl<'a> Load<'a> {
         whole.flat_map(|(_, series, _)| measured(series)).filter_map(|p| Some((p.seq, p.number()?))).collect()
     }
 
+    /// Sum over all parts by take.
+    #[must_use]
+    pub fn sums_by_take(&self, metric: &str) -> BTreeMap<u64, f64> {
+        let mut sums = BTreeMap::new();
+        for point in self.of(metric).flat_map(|(_, series, _)| measured(series)) {
+            if let Some(number) = point.number() {
+                *sums.entry(point.seq).or_insert(0.0) += number;
+            }
+        }
+        sums
+    }
+
     /// Medians by the value of a part's parameter.
     #[must_use]
     pub fn medians_by(&self, metric: &str, part: &str) -> BTreeMap<String, f64> {

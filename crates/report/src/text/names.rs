@@ -2,6 +2,8 @@
 //!
 //! One place for every output. A figure that is not listed is called `instrument metric k=v`. Names carry no value.
 
+pub mod web;
+
 use std::collections::BTreeMap;
 
 use model::Params;
@@ -78,6 +80,8 @@ static NAMES: &[Name] = &[
     name("disk", "disk-read", "disk read", "iops", &["block", "qd=1", "pattern=random"]),
     name("disk", "disk-seq", "disk sequential", "bandwidth", &["op", "block=1MiB"]),
     name("disk", "disk-fsync", "disk fsync", "latency", &["sync=fdatasync"]),
+    name("web", "web", "web", "throughput", &[]),
+    name("web", "web-slo", "web", "slo-throughput", &[]),
     name("machine", "clock", "clock", "", &[]),
     name("machine", "jitter", "jitter", "", &[]),
     name("machine", "timer", "timer", "", &[]),
@@ -103,6 +107,11 @@ pub fn is_detail(instrument: &str, metric: &str) -> bool {
 /// Order among the figures of one instrument: what it does, then the size, then threads.
 #[must_use]
 pub fn order(key: Key<'_>) -> (usize, usize, u64, u64, String) {
+    if web::is_web(key.instrument) {
+        let (what, load, connections, generators) = web::order(key);
+        let rest = format!("{generators:08} {}", key.params);
+        return (rank(key.instrument), what, load, connections, rest);
+    }
     const WORDS: [&str; 20] = [
         "integer", "floating", "memory", "read", "write", "rdwr", "fread", "fwrite", "copy", "fcopy",
         "scale", "add", "triad", "zero", "L1", "L2", "L3", "any", "worst", "best",
@@ -138,7 +147,7 @@ pub fn says(instrument: &str) -> Option<&'static str> {
     find(instrument).map(|name| name.says).filter(|says| !says.is_empty())
 }
 
-/// Topic of an instrument: `cpu`, `memory`, `disk`, `machine`, `user`, else `other`.
+/// Topic of an instrument: `cpu`, `memory`, `disk`, `web`, `machine`, `user`, else `other`.
 #[must_use]
 pub fn family(instrument: &str) -> &'static str {
     find(instrument).map_or("other", |name| name.family)
@@ -195,6 +204,9 @@ fn told(key: &str, value: &str) -> String {
 /// The name of one figure, without regard to its neighbours.
 #[must_use]
 pub fn label(key: Key<'_>) -> String {
+    if web::is_web(key.instrument) {
+        return web::label(key, &[]);
+    }
     let Some(name) = find(key.instrument) else {
         let params = key.params.to_string().replace(';', " ");
         return format!("{} {} {params}", key.instrument, key.metric).trim_end().to_owned();
@@ -219,7 +231,10 @@ pub fn label(key: Key<'_>) -> String {
 /// The names of several figures, told apart: what differs between two of the same name is added.
 #[must_use]
 pub fn labels(keys: &[Key<'_>]) -> Vec<String> {
-    let mut out: Vec<String> = keys.iter().map(|key| label(*key)).collect();
+    let loads = web::differing(keys);
+    let name =
+        |key: &Key<'_>| if web::is_web(key.instrument) { web::label(*key, &loads) } else { label(*key) };
+    let mut out: Vec<String> = keys.iter().map(name).collect();
     let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, label) in out.iter().enumerate() {
         same.entry(label.clone()).or_default().push(index);
@@ -323,7 +338,7 @@ mod tests {
             "memory latency 4 KiB stride"
         );
         assert_eq!(named("crc32c", "throughput", "impl=chain;size=7"), "crc32c 7 B chain");
-        assert_eq!(named("web", "throughput", "size=43;url=gif"), "web throughput size=43 url=gif");
+        assert_eq!(named("unheard", "throughput", "size=43;url=gif"), "unheard throughput size=43 url=gif");
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub mod environment;
 mod failed;
 pub mod generator_bound;
 mod heat;
+mod idle_at_peak;
 mod late;
 mod little;
 mod look;
@@ -49,7 +50,7 @@ pub struct Ruling {
 type Rule = fn(&Look<'_>) -> Vec<Ruling>;
 
 /// In the order in which they are shown: what refuses first.
-const ALL: [Rule; 23] = [
+const ALL: [Rule; 24] = [
     recorded::rule,
     above_ceiling::rule,
     little::rule,
@@ -59,6 +60,7 @@ const ALL: [Rule; 23] = [
     failed::rule,
     late::rule,
     drops::rule,
+    idle_at_peak::rule,
     clock::rule,
     heat::rule,
     thermal::rule,
