@@ -221,7 +221,7 @@ impl<'a> Load<'a> {
 
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        matches!(self.params.get("arrivals"), None | Some("closed"))
+        self.instrument == "web" && matches!(self.params.get("arrivals"), None | Some("closed"))
     }
 
     /// An open loop whose answers keep up with what is offered: at least [`HELD`] of it.

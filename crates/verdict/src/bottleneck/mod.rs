@@ -69,7 +69,8 @@ struct View<'v, 'a> {
 /// What binds each load, that of the highest throughput first.
 #[must_use]
 pub fn bottlenecks(look: &Look<'_>) -> Vec<BottleneckDoc> {
-    let mut all: Vec<BottleneckDoc> = look.loads().iter().map(|load| of_load(look, load)).collect();
+    let mut all: Vec<BottleneckDoc> =
+        look.loads().iter().filter(|load| load.instrument == "web").map(|load| of_load(look, load)).collect();
     all.sort_by(|a, b| b.throughput.unwrap_or(0.0).total_cmp(&a.throughput.unwrap_or(0.0)));
     all
 }
