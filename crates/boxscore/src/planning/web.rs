@@ -1,12 +1,17 @@
 //! What loads of web servers need beside their card: which server `auto` is, what an MPM implies, a goal, and how many
 //! cells a quick run has time for.
 
-use model::{Card, Cell, Need, Params};
+use model::plan::PROFILE;
+use model::{Arm, Card, Cell, Need, Params};
 
 use super::Host;
 use crate::cli::run::Args;
 use crate::error::CliError;
 
+/// Connections of a load that is profiled, where there are several.
+const TYPICAL: f64 = 50.0;
+/// Profiles of one arm: each takes some seconds.
+const MOST_PROFILES: usize = 4;
 const URL: &str = "url";
 const NONE: &str = "none";
 const AUTO: &str = "auto";
@@ -128,6 +133,33 @@ pub fn within(mut cells: Vec<Cell>, arms: usize, budget: f64) -> Vec<Cell> {
 pub fn warm_up(args: &Args, cells: &[Cell]) -> u32 {
     let is_load = |cell: &Cell| cell.params.get(URL).is_some();
     u32::from(!(args.quick && !cells.is_empty() && cells.iter().all(is_load)))
+}
+
+/// Has the cells profiled that show most of what is served: of each content and way of connecting the closed loop
+/// whose connections are nearest to [`TYPICAL`].
+pub fn profile(cells: &[Cell], arms: &mut [Arm]) -> Result<(), CliError> {
+    let number = |cell: &Cell| cell.params.get("connections").and_then(|text| text.parse::<f64>().ok());
+    let far = |cell: &Cell| {
+        let open = if cell.params.get("arrivals") == Some("closed") { 0.0 } else { 100.0 };
+        open + number(cell).map_or(50.0, |connections| (connections / TYPICAL).ln().abs())
+    };
+    let kind =
+        |cell: &Cell| ["url", "content", "keepalive"].map(|key| cell.params.get(key).map(str::to_owned));
+    let mut best: Vec<(u32, &Cell)> = Vec::new();
+    for (index, cell) in (0u32..).zip(cells).filter(|(_, cell)| cell.instrument == "web") {
+        match best.iter_mut().find(|(_, other)| kind(other) == kind(cell)) {
+            Some(known) if far(cell) < far(known.1) => *known = (index, cell),
+            Some(_) => {}
+            None => best.push((index, cell)),
+        }
+    }
+    if best.is_empty() {
+        return Err(CliError::usage("--profile samples a web server: this run has none")
+            .hint("boxscore run web --profile"));
+    }
+    let list: Vec<String> = best.iter().take(MOST_PROFILES).map(|(index, _)| index.to_string()).collect();
+    arms.iter_mut().for_each(|arm| arm.set.set(PROFILE, &list.join(",")));
+    Ok(())
 }
 
 #[cfg(test)]

@@ -82,6 +82,7 @@ impl Bench<'_> {
             cells: cells.iter().map(cell).collect::<Result<_, String>>()?,
             arms: vec![Arm { name: String::new(), set: Params::default() }],
             machines: vec![Via { name: String::new(), command: None }],
+            generators: Vec::new(),
             takes: Takes::Fixed(takes),
             warm_up: 0,
             take_seconds: 0.05,
