@@ -260,4 +260,23 @@ mod tests {
             assert_eq!(objective(&format!("p50={given}")).unwrap().1, spelled);
         }
     }
+
+    #[test]
+    fn typical_closed_loops_are_profiled_in_every_arm() {
+        let sweep = cells(&named(&["web"]), 2);
+        let arm = || Arm { name: String::new(), set: Params::default() };
+        let mut arms = vec![arm(), arm()];
+        profile(&sweep, &mut arms).unwrap();
+        let listed: Vec<usize> =
+            arms[1].set.get(PROFILE).unwrap().split(',').map(|text| text.parse().unwrap()).collect();
+        assert_eq!(arms[0].set, arms[1].set);
+        let of = |index: usize, key: &str| sweep[index].params.get(key).unwrap_or_default();
+        let first =
+            listed.iter().find(|&&index| of(index, "content") == "gif" && of(index, "keepalive") == "on");
+        let first = *first.unwrap();
+        assert_eq!((of(first, "arrivals"), of(first, "connections")), ("closed", "50"));
+        assert!(listed.len() <= MOST_PROFILES && listed.iter().any(|&index| of(index, "content") == "large"));
+        let refused = profile(&cells(&named(&["cpu"]), 2), &mut arms).unwrap_err();
+        assert!(refused.to_string().contains("run web --profile"));
+    }
 }
