@@ -191,6 +191,12 @@ impl Ask {
         Ok(ask)
     }
 
+    /// Whether few answers fit into a take.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        matches!(&self.subject, Subject::Managed { set: Set::Large, .. })
+    }
+
     /// What a search asks for: the schedule is its own.
     pub fn searching(setup: &Setup) -> Result<Ask, Unfit> {
         let mut setup = setup.clone();

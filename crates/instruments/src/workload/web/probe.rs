@@ -241,7 +241,7 @@ impl Probe for Loads {
         let (rate, capacity) = self.rate()?;
         self.note_profile(record);
         let watched = self.one(rate.unwrap_or_default(), record)?;
-        metrics::push(&watched.outcome, record)?;
+        metrics::push(&watched.outcome, self.ask.is_large(), record)?;
         if let Some(rate) = rate {
             record.push(&OFFERED, PerSec(rate));
         }
