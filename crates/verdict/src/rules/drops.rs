@@ -73,7 +73,7 @@ pub const COUNTERS: [Counter; 8] = [
         ..counter(
             "retransmits",
             "segments sent again",
-            "packets were lost: look at the drops and errors of the interfaces on the way",
+            "packets were lost, or acknowledged too late: look at the drops and errors of the interfaces on the way",
             &[],
         )
     },
