@@ -5,7 +5,10 @@
 //! one in which a server of ours ended. Other programs' work on the same machine is in the figures of cores and disks.
 
 pub mod capacity;
+pub mod cold;
 pub mod cores;
+pub mod drops;
+pub mod memory;
 pub mod metrics;
 pub mod params;
 pub mod pool;
@@ -109,6 +112,7 @@ mod tests {
             memory: None,
             seed: 1,
             command: None,
+            relay: None,
         }
     }
 

@@ -4,15 +4,18 @@
 
 use std::time::Duration;
 
+use model::params::parse_bytes;
 use model::{ParamKind, ParamSpec, Params, Setup, Size, Unfit};
 
+use super::cold;
 use super::cores::Cores;
 use crate::bench::kernel::int_param;
+use crate::load::generators::{Generators, Local, Remote, Sent};
 use crate::load::http::request::header;
 use crate::load::schedule::Schedule;
 use crate::load::target::Url;
-use crate::load::{Load, check};
-use crate::workload::server::content::Set;
+use crate::load::{Control, Error, Load, check};
+use crate::workload::server::content::{Limits, Set};
 use crate::workload::server::kind::{self, Kind};
 use crate::workload::server::options::{self, Options};
 
@@ -60,7 +63,7 @@ const OWN: &[ParamSpec] = &[
         "generators",
         ParamKind::Int { min: 1, max: 1024 },
         "1",
-        "generator threads, one a CPU while there are any",
+        "generator threads, one a CPU while there are any; with --from, how many of those take part",
     ),
     spec("duration", ParamKind::Int { min: 1, max: 86_400 }, "1", "seconds in which requests are sent"),
     spec(
@@ -85,12 +88,17 @@ const OWN: &[ParamSpec] = &[
         "whether the server's certificate must be valid",
     ),
     spec(
+        "content-size",
+        ParamKind::BytesOrAuto { min: 1 << 20, max: 1 << 40 },
+        AUTO,
+        "bytes of the mix (auto: 64MiB) or of the large file (auto: 500 MB)",
+    ),
+    spec(
         "cache",
         ParamKind::Choice(&["warm", "cold"]),
         "warm",
-        "cold: the content is read from the disk in each take",
+        "cold: the mix or the large file is read from the disk in each take",
     ),
-    spec("memory", ParamKind::Text, NONE, "limit of our server's memory, page cache included, such as 512M"),
 ];
 
 const COUNT: usize = OWN.len() + options::PARAMS.len();
@@ -127,7 +135,7 @@ pub enum Subject {
     /// It runs without our doing.
     Url(Url),
     /// Ours.
-    Managed { kind: &'static dyn Kind, options: Box<Options>, set: Set },
+    Managed { kind: &'static dyn Kind, options: Box<Options>, set: Set, limits: Limits },
 }
 
 /// What the parameters ask for.
@@ -138,7 +146,10 @@ pub struct Ask {
     pub load: Load,
     pub offered: Offered,
     pub is_poisson: bool,
+    pub is_cold: bool,
     pub cores: Cores,
+    /// Generators in other processes; without them, threads of this one send.
+    pub remote: Option<Remote>,
 }
 
 impl Ask {
@@ -150,7 +161,14 @@ impl Ask {
         let url = Some(text("url")).filter(|url| !url.is_empty() && *url != NONE);
         let url: Option<Url> =
             url.map(|url| url.parse().map_err(|error| Unfit::new(format!("{error}")))).transpose()?;
-        let cores = Cores::split(&setup.cpus, generators, url.is_none());
+        let remote = setup.relay.clone().map(Remote::new);
+        let cores = match &remote {
+            None => Cores::split(&setup.cpus, generators, url.is_none()),
+            Some(remote) => {
+                remote.choose(generators).map_err(|error| Unfit::new(error.to_string()))?;
+                Cores::remote(&setup.cpus, remote.cpus_here(generators), url.is_none())
+            }
+        };
         let subject = match &url {
             Some(url) => Subject::Url(url.clone()),
             None => managed(setup, &cores)?,
@@ -162,13 +180,21 @@ impl Ask {
         load.threads = generators;
         load.cpus = cores.generators.iter().map(|&cpu| cpu as usize).collect();
         load.own_cores = cores.own;
-        let ask = Ask { subject, load, offered, is_poisson: text("arrivals") == "poisson", cores };
+        let is_cold = cold::is_asked(&setup.params, &subject).map_err(Unfit::new)?;
+        let is_poisson = text("arrivals") == "poisson";
+        let ask = Ask { subject, load, offered, is_poisson, is_cold, cores, remote };
         let rate = match offered {
             Offered::Rate(rate) => rate,
             Offered::Closed | Offered::Share(_) => 1.0,
         };
         check(&ask.at(rate)).map_err(|error| Unfit::new(error.to_string()))?;
         Ok(ask)
+    }
+
+    /// Whether few answers fit into a take.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        matches!(&self.subject, Subject::Managed { set: Set::Large, .. })
     }
 
     /// What a search asks for: the schedule is its own.
@@ -178,6 +204,17 @@ impl Ask {
             setup.params.set(name, value);
         }
         Ask::of(&setup)
+    }
+
+    /// Carries a load out on the generators.
+    pub fn run(&self, load: &Load) -> Result<Sent, Error> {
+        let control = Control::default();
+        match &self.remote {
+            Some(remote) => remote.run(load, load.threads, &control),
+            None => {
+                Local { cpus: load.cpus.clone(), own_cores: load.own_cores }.run(load, load.threads, &control)
+            }
+        }
     }
 
     /// The load with this rate, where it has one.
@@ -267,7 +304,19 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Subject, Unfit> {
         return Err(wrong("certificate=any belongs to a url of https".to_owned()));
     }
     let set = Set::parse(text("content")).ok_or_else(|| wrong("this content is not known".to_owned()))?;
-    Ok(Subject::Managed { kind, options: Box::new(options), set })
+    let limits = sizes(set, text("content-size")).map_err(wrong)?;
+    Ok(Subject::Managed { kind, options: Box::new(options), set, limits })
+}
+
+/// How large the content is; one that has a size of its own takes no other.
+fn sizes(set: Set, asked: &str) -> Result<Limits, String> {
+    let usual = Limits::default();
+    let Some(bytes) = parse_bytes(asked) else { return Ok(usual) };
+    match set {
+        Set::Mix => Ok(Limits { mix_bytes: bytes, ..usual }),
+        Set::Large => Ok(Limits { large_bytes: bytes, ..usual }),
+        _ => Err(format!("content-size={asked}: only content=mix and content=large have a size to choose")),
+    }
 }
 
 #[cfg(test)]

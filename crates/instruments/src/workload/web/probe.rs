@@ -5,14 +5,18 @@ use std::time::Duration;
 
 use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
+use super::cold::Cold;
+use super::drops::{Drops, Place};
 use super::metrics::{self, CAPACITY, OFFERED};
 use super::params::{Ask, Offered, Subject};
 use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
-use super::{capacity, words};
+use super::{capacity, memory, words};
 use crate::load::schedule::Schedule;
-use crate::load::{Control, Load, Outcome, run};
+use crate::load::{Load, Outcome};
+use crate::workload::server::memory::Use;
+use crate::workload::server::run::Server;
 
 /// How long a server of ours is loaded before its first take.
 const WARM: Duration = Duration::from_millis(200);
@@ -30,11 +34,12 @@ impl Loads {
     pub fn prepare(setup: &Setup, ask: Ask) -> Result<Loads, Unfit> {
         let served = match &ask.subject {
             Subject::Url(url) => Served::theirs(url),
-            Subject::Managed { kind, options, set } => {
+            Subject::Managed { kind, options, set, limits } => {
                 let key = Key {
                     kind: *kind,
                     options: (**options).clone(),
                     set: *set,
+                    limits: *limits,
                     seed: setup.seed,
                     dir: setup.dir.clone(),
                 };
@@ -60,7 +65,9 @@ impl Loads {
     pub fn capacity(&self) -> Result<f64, Fault> {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
-            None => capacity::measure(&self.key, &self.at(0.0)?.0).map_err(Fault::new),
+            None => {
+                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load)).map_err(Fault::new)
+            }
         }
     }
 
@@ -71,20 +78,32 @@ impl Loads {
             record.note("server-restarted", &ended);
         }
         self.tell(&load, record);
+        let cold = self.cold()?;
+        let counters = Place::of(&self.served);
+        let (drops, held) = (counters.look(), self.held());
         let before = Look::before(|| self.served.usage());
-        let ran = run(&load, &Control::default());
+        let ran = self.ask.run(&load);
         let after = Look::after(|| self.served.usage());
+        let (drops, held) = ((drops, counters.look()), (held, self.held()));
         if let Served::Ours(hosted) = &*self.served {
             hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
         }
-        let outcome = ran.map_err(|error| Fault::new(error.to_string()))?;
-        Ok(Watched { outcome, before, after })
+        let sent = ran.map_err(|error| Fault::new(error.to_string()))?;
+        if let Some(together) = &sent.together {
+            record.note("generators", &together.to_string());
+        }
+        Ok(Watched { outcome: sent.outcome, looks: (before, after), counters, drops, held, cold })
     }
 
     /// Pushes what the machine did during a load.
     pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
         let sent = watched.outcome.record.service().total();
-        watched.after.push(&watched.before, &self.ask.cores, sent, record);
+        watched.looks.1.push(&watched.looks.0, &self.ask.cores, sent, record);
+        watched.counters.push(&watched.drops.0, &watched.drops.1, record);
+        memory::push(watched.held.0, watched.held.1, record);
+        if let (Some(cold), Served::Ours(hosted)) = (&watched.cold, &*self.served) {
+            cold.after(hosted.content(), &watched.outcome, record);
+        }
     }
 
     /// The CPUs of the server and of the generators.
@@ -96,13 +115,30 @@ impl Loads {
         cpus
     }
 
+    /// Drops the content from the page cache, where that is asked for.
+    fn cold(&self) -> Result<Option<Cold>, Fault> {
+        match &*self.served {
+            Served::Ours(hosted) if self.ask.is_cold => Cold::before(hosted).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// What the server uses of the limit of its memory.
+    fn held(&self) -> Option<Use> {
+        match &*self.served {
+            Served::Ours(hosted) => hosted.with(Server::memory).flatten(),
+            Served::Theirs(_) => None,
+        }
+    }
+
     /// Says once what runs where.
     fn tell(&mut self, load: &Load, record: &mut dyn Record) {
         if self.told {
             return;
         }
         self.told = true;
-        record.note("web-setup", &words::setup(&self.served, load, &self.ask.cores));
+        record
+            .note("web-setup", &words::setup(&self.served, load, &self.ask.cores, self.ask.remote.as_ref()));
         if let Served::Ours(hosted) = &*self.served
             && hosted.describe_now()
         {
@@ -111,11 +147,14 @@ impl Loads {
     }
 }
 
-/// One load and what the machine did meanwhile.
+/// One load, and what was read before and after it.
 pub struct Watched {
     pub outcome: Outcome,
-    before: Look,
-    after: Look,
+    looks: (Look, Look),
+    counters: Place,
+    drops: (Drops, Drops),
+    held: (Option<Use>, Option<Use>),
+    cold: Option<Cold>,
 }
 
 impl Probe for Loads {
@@ -125,7 +164,7 @@ impl Probe for Loads {
         } else if let Served::Ours(_) = &*self.served {
             let load = self.at(0.0)?.0;
             let warm = Load { schedule: Schedule::Closed, duration: Some(WARM), requests: None, ..load };
-            run(&warm, &Control::default()).map_err(|error| Fault::new(error.to_string()))?;
+            self.ask.run(&warm).map_err(|error| Fault::new(error.to_string()))?;
         }
         Ok(1)
     }
@@ -140,7 +179,7 @@ impl Probe for Loads {
             }
         };
         let watched = self.one(rate.unwrap_or_default(), record)?;
-        metrics::push(&watched.outcome, record)?;
+        metrics::push(&watched.outcome, self.ask.is_large(), record)?;
         if let Some(rate) = rate {
             record.push(&OFFERED, PerSec(rate));
         }

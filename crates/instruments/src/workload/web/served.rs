@@ -69,6 +69,15 @@ impl Served {
         }
     }
 
+    /// One of its processes; `None` when none is known here.
+    #[must_use]
+    pub fn leader(&self) -> Option<i32> {
+        match self {
+            Served::Ours(hosted) => hosted.with(|server| server.pgid()),
+            Served::Theirs(theirs) => theirs.processes().ok()?.first().map(|stat| stat.pid),
+        }
+    }
+
     /// What its processes used so far, or why that is not known here.
     pub fn usage(&self) -> Result<Usage, String> {
         Usage::of(self.processes()?)
