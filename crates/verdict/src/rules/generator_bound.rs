@@ -7,7 +7,7 @@
 use model::{Finding, Unit, Validity};
 
 use super::{Look, Ruling, unknown};
-use crate::loads::sweep::{Generator, generator};
+use crate::loads::sweep::{CEILING, Generator, generator};
 use crate::loads::{Load, more, rate};
 use crate::say;
 
@@ -97,6 +97,10 @@ fn bound(load: &Load<'_>, found: &Generator) -> Ruling {
             say::count(cores, "core"),
             rate(rate_)
         ));
+    }
+    let full = load.server_cores().into_iter().filter(|core| core.role == "server" && core.busy >= CEILING);
+    if let Some(core) = full.max_by(|a, b| a.busy.total_cmp(&b.busy)) {
+        text.push_str(&format!("; its cpu{} was {} busy too", core.cpu, say::percent(core.busy)));
     }
     text.push_str(match found {
         Generator::Starved { is_shared: false, .. } => {
@@ -211,6 +215,18 @@ mod tests {
         }
         assert_eq!(found[0].reach, [0, 1], "not what the server used");
         assert!((found[0].finding.evidence["capacity"] - 125e3).abs() < 10.0);
+    }
+
+    #[test]
+    fn a_server_that_is_full_as_well_is_not_kept_quiet() {
+        let figures = [
+            ("throughput", 60e3),
+            ("generator-share", 0.9),
+            ("server-cpu", 16e-6),
+            ("core-busy;cpu=0;role=server", 0.98),
+        ];
+        let text = rulings(&one("connections=50", &figures)).remove(0).finding.text;
+        assert!(text.contains("up to 62.5 k/s; its cpu0 was 98 % busy too; add generators"), "{text}");
     }
 
     #[test]
