@@ -12,7 +12,7 @@ pub const MORE: f64 = 1.05;
 /// Share of a core that others have to use to be what fills it.
 pub const OTHERS: f64 = 0.25;
 /// Who uses less of its core than this does not compete for it: the scheduler gives that to anyone who asks.
-pub const COMPETES: f64 = 0.15;
+pub const COMPETES: f64 = 0.05;
 
 /// Whether the load generator set a figure.
 #[derive(Clone, Debug, PartialEq)]

@@ -102,13 +102,7 @@ fn bound(load: &Load<'_>, found: &Generator) -> Ruling {
     if let Some(core) = full.max_by(|a, b| a.busy.total_cmp(&b.busy)) {
         text.push_str(&format!("; its cpu{} was {} busy too", core.cpu, say::percent(core.busy)));
     }
-    text.push_str(match found {
-        Generator::Starved { is_shared: false, .. } => {
-            "; end the other programs, or generate from another machine"
-        }
-        Generator::Starved { .. } => "; give it a core of its own, or generate from another machine",
-        _ => "; add generators, or generate from another machine",
-    });
+    text.push_str(&format!("; {}", advice(found)));
     let mut finding = Finding::new(KIND, Validity::Doubtful, text).about(load.title());
     let known = [
         ("share", share),
@@ -123,6 +117,18 @@ fn bound(load: &Load<'_>, found: &Generator) -> Ruling {
         }
     }
     Ruling { finding, reach: load.set_by_generator() }
+}
+
+/// What to try.
+#[must_use]
+pub const fn advice(found: &Generator) -> &'static str {
+    match found {
+        Generator::Starved { is_shared: false, .. } => {
+            "end the other programs, or generate from another machine"
+        }
+        Generator::Starved { .. } => "give it a core of its own, or generate from another machine",
+        _ => "add generators, or generate from another machine",
+    }
 }
 
 const fn raised(found: &Generator) -> Option<f64> {
