@@ -1,8 +1,8 @@
 //! What the kernel dropped or refused during the loads, and which limit to raise.
 //!
-//! Counters of the whole network namespace, summed over the measured takes of a load. It doubts no figure: a limit that
-//! was hit is part of what was measured. Retransmits and resets count from one in a thousand requests, resets only where
-//! requests failed by them.
+//! Counters of the whole network namespace, summed over the measured takes of a load. It doubts no figure: a limit
+//! that was hit is part of what was measured. Retransmits and resets count from one in a thousand requests, resets only
+//! where requests failed by them.
 
 use model::{Finding, Validity};
 

@@ -1,8 +1,8 @@
 //! Generator-bound: the load generator, not the server, set the figures of a load, which are then lower bounds.
 //!
-//! Doubtful where its busiest core works over 85 % of the time, where the server or others fill that core, or where more
-//! generators reach over 5 % more. What the server used for each request does not depend on the generator; the rate that
-//! its cores could serve by that is shown, at most, since interrupts are not in it.
+//! Doubtful where its busiest core works over 85 % of the time, where the server or others fill that core, or where
+//! more generators reach over 5 % more. What the server used for each request does not depend on the generator; the
+//! rate that its cores could serve by that is shown, at most, since interrupts are not in it.
 
 use model::{Finding, Unit, Validity};
 
