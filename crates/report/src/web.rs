@@ -90,16 +90,16 @@ impl<'a> Sweep<'a> {
 
     /// `nginx, closed loop, no keep-alive [event]`
     #[must_use]
-    pub fn title(&self) -> String {
+    pub fn title(&self, run: &RunDoc) -> String {
         let Some(first) = self.loads.first() else { return String::new() };
-        let mut words = vec![server(first.params)];
+        let mut words = vec![served(run, first.params)];
         words.retain(|word| !word.is_empty());
         words.push(match first.params.get("arrivals") {
             None | Some("closed") => "closed loop".to_owned(),
             Some(arrivals) => format!("open loop ({arrivals})"),
         });
         if first.instrument == "web-slo" {
-            "highest load within the limit".clone_into(&mut words[0]);
+            words.push("highest load within the limit".to_owned());
         }
         let varied = |param: &str| self.loads.len() > 1 && self.varies(param);
         let never: Vec<&str> = SWEPT.into_iter().filter(|param| varied(param)).chain(["arrivals"]).collect();
@@ -152,6 +152,19 @@ pub fn sweeps(run: &RunDoc) -> Vec<Sweep<'_>> {
     }
     out.sort_by_key(|sweep| (sweep.loads[0].is_open(), std::cmp::Reverse(sweep.loads.len().min(2))));
     out
+}
+
+/// What the server is called: by the parameters, else by the first words of what the run noted, `nginx/1.22.1`.
+#[must_use]
+pub fn served(run: &RunDoc, params: &Params) -> String {
+    let named = server(params);
+    if !named.is_empty() {
+        return named;
+    }
+    let noted = run.notes.iter().find(|note| note.kind == "web-setup").map(|note| note.text.as_str());
+    let first = noted.and_then(|text| text.split([',', ';', '\n']).next()).unwrap_or("");
+    let first = first.split(" on CPU").next().unwrap_or("").trim();
+    if first.starts_with("the server at") { String::new() } else { first.to_owned() }
 }
 
 /// What binds a load.

@@ -83,7 +83,7 @@ impl Stack {
             })
             .collect();
         html! {
-            (cut_text("", (axis.from - 8.0, y + BAR / 2.0 + FONT * 0.36), "end", &row.name, axis.from - 12.0))
+            (cut_text("", (axis.from - 8.0, y + BAR / 2.0 + FONT * 0.36), "end", &row.name, axis.from - 7.9))
             rect class="rest" x=(Px(axis.from)) y=(Px(y)) width=(Px(axis.to - axis.from)) height=(Px(BAR)) {}
             @for (part, share, start, end) in &bars { @if end - start > 0.05 {
                 g class=(series_class(*part)) {

@@ -12,6 +12,7 @@ use crate::section::{Figure, ReportInput, Section, labels};
 use crate::text::names;
 use crate::text::score::{Row, rows};
 use crate::theme::Trust;
+use crate::web::has_sweeps;
 
 pub struct Score;
 pub static SECTION: Score = Score;
@@ -24,14 +25,18 @@ impl Section for Score {
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
         let mut all: Vec<Figure<'_>> = input.figures(0).collect();
         all.sort_by_cached_key(|figure| names::order(figure.key()));
-        let (head, rest): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(|f| f.doc.headline);
+        // Sweeps have tables and curves of their own.
+        let swept = input.runs.first().is_some_and(|(run, _)| has_sweeps(run));
+        let is_head = |f: &Figure<'_>| f.doc.headline && !(swept && names::web::is_web(&f.doc.instrument));
+        let (head, rest): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(is_head);
         if head.is_empty() && rest.is_empty() {
             return None;
         }
         let body = html! {
             @if !head.is_empty() { div class="full" { (table(input, &head)) } }
             @if !rest.is_empty() {
-                (page::more(&format!("{} other figures", rest.len()), &table(input, &rest)))
+                @let other = if head.is_empty() { "" } else { "other " };
+                (page::more(&format!("{} {other}figures", rest.len()), &table(input, &rest)))
             }
         };
         Some(page::section("score", &title(input), &body))
@@ -64,7 +69,13 @@ pub fn headlines(run: &RunDoc) -> Markup {
         ("all threads", Column::Number),
     ];
     const MOST: usize = 24;
-    let score_rows = rows(run, None);
+    let mut score_rows = rows(run, None);
+    if has_sweeps(run) {
+        score_rows.retain(|row| !row.main().is_some_and(|series| names::web::is_web(&series.instrument)));
+    }
+    if score_rows.is_empty() {
+        return html! {};
+    }
     let rows: Vec<Vec<Markup>> = score_rows
         .iter()
         .take(MOST)

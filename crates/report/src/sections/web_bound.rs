@@ -11,13 +11,14 @@ use model::data::{RunData, Series};
 use model::doc::{Binding, BottleneckDoc, RunDoc};
 use model::unit::Unit;
 
+use super::web_sweep::titled;
 use crate::number::{Kind, fixed, percent, quantity};
 use crate::page::{self, Column};
 use crate::plot::{Caption, Size, Stack, stack};
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::{server, unusual};
+use crate::text::names::web::unusual;
 use crate::text::web::{Table, firsts};
-use crate::web::{Load, bottleneck, sweeps};
+use crate::web::{Load, bottleneck, served, sweeps};
 
 pub struct WebBound;
 pub static SECTION: WebBound = WebBound;
@@ -40,7 +41,7 @@ impl Section for WebBound {
             let found = firsts(doc);
             for one in found.iter().take(MOST) {
                 let name = called(input, run, &one.arm);
-                title = title.or_else(|| Some(headline(one)));
+                title = title.or_else(|| Some(headline(doc, one)));
                 body.push(panel(data, one, &name));
             }
             let several = input.runs.len() > 1;
@@ -59,12 +60,18 @@ fn called(input: &ReportInput, run: usize, arm: &str) -> String {
     words.join(", ")
 }
 
+/// What binds the load with the highest throughput of a run.
+#[must_use]
+pub fn lead(doc: &RunDoc) -> Option<String> {
+    doc.bottlenecks.first().map(|found| found.sentence.clone())
+}
+
 /// `nginx: bound by softirq on cpu0 (97 % busy)`
-fn headline(found: &BottleneckDoc) -> String {
-    let server = server(&found.params);
+fn headline(doc: &RunDoc, found: &BottleneckDoc) -> String {
+    let server = served(doc, &found.params);
     let text =
         if server.is_empty() { found.sentence.clone() } else { format!("{server}: {}", found.sentence) };
-    sentence(&text)
+    titled(&text)
 }
 
 /// The load with the highest throughput of one arm: what binds it, and its cores.
@@ -203,7 +210,7 @@ fn costs(readings: &[(Params, &Series)]) -> Option<String> {
 fn every(doc: &RunDoc, data: &RunData, name: Option<&str>) -> Markup {
     let all = sweeps(doc);
     let tables: Vec<(String, Markup)> =
-        all.iter().map(|sweep| (sweep.title(), table(doc, data, sweep))).collect();
+        all.iter().map(|sweep| (sweep.title(doc), table(doc, data, sweep))).collect();
     let count = all.iter().map(|sweep| sweep.loads.len()).sum::<usize>();
     if count < 2 {
         return html! {};

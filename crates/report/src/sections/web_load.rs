@@ -5,17 +5,18 @@
 
 use maud::{Markup, html};
 use model::data::RunData;
-use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc, PercentileDoc};
+use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc, PercentileDoc, RunDoc};
 use model::unit::Unit;
 
+use super::web_sweep::titled;
 use crate::number::{Kind, percent, quantity};
 use crate::page;
 use crate::plot::line::{Marker, Point, Series, Span};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::{server, unusual};
-use crate::web::{curves, is_refused, percentile};
+use crate::text::names::web::unusual;
+use crate::web::{curves, is_refused, percentile, served};
 
 pub struct WebLoad;
 pub static SECTION: WebLoad = WebLoad;
@@ -46,6 +47,7 @@ impl Section for WebLoad {
 /// One curve over offered load.
 struct Open<'a> {
     curve: &'a CurveDoc,
+    doc: &'a RunDoc,
     data: &'a RunData,
     /// Run and arm, where there are several.
     name: String,
@@ -59,7 +61,7 @@ fn open_loops(input: &ReportInput) -> Vec<Open<'_>> {
             let run = several.then(|| input.name(run));
             let name: Vec<String> =
                 run.into_iter().chain([curve.arm.clone()]).filter(|word| !word.is_empty()).collect();
-            out.push(Open { curve, data, name: name.join(", ") });
+            out.push(Open { curve, doc, data, name: name.join(", ") });
         }
     }
     out
@@ -71,10 +73,10 @@ impl Open<'_> {
     }
 
     fn setup(&self) -> String {
-        let mut words = vec![server(&self.curve.params)];
+        let mut words = vec![served(self.doc, &self.curve.params)];
         words.retain(|word| !word.is_empty());
         words.extend(unusual(&self.curve.params, &[], &["arrivals", "connections", "generators"]));
-        if words.is_empty() { "The server".to_owned() } else { words.join(", ") }
+        if words.is_empty() { "the server".to_owned() } else { words.join(", ") }
     }
 
     /// `nginx keeps up to 61.2 k/s; at 45.9 k/s (the knee) 1 in 100 answers takes more than 740 µs`
@@ -96,7 +98,7 @@ impl Open<'_> {
             )
         });
         let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
-        Some(sentence(&format!("{name}{held}{}", tail.unwrap_or_default())))
+        Some(titled(&format!("{name}{held}{}", tail.unwrap_or_default())))
     }
 
     fn plots(&self) -> Vec<Markup> {
@@ -144,7 +146,7 @@ impl Open<'_> {
             if series.iter().any(|line| line.reference) { "; dashed = from when it was sent" } else { "" };
         let title = match &self.curve.knee {
             Some(knee) => sentence(&knee.text),
-            None => format!("{} by offered load", self.setup()),
+            None => titled(&format!("{} by offered load", self.setup())),
         };
         let title = if self.name.is_empty() { title } else { format!("{}: {title}", self.name) };
         LinePlot {

@@ -32,29 +32,41 @@ impl Section for WebSetup {
     }
 }
 
-/// Each different setup once.
+/// Each different setup once, with what the servers say of how they were built.
 fn setups(notes: &[Note]) -> Vec<Vec<(String, String)>> {
     let mut out: Vec<Vec<(String, String)>> = Vec::new();
-    for note in notes.iter().filter(|note| note.kind == "web-setup") {
-        let lines = note.text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let setup: Vec<(String, String)> = lines.map(parted).collect();
+    let mut push = |setup: Vec<(String, String)>| {
         if !setup.is_empty() && !out.contains(&setup) {
             out.push(setup);
         }
-    }
+    };
+    notes.iter().filter(|note| note.kind == "web-setup").for_each(|note| push(parted(&note.text)));
+    let builds = notes.iter().filter(|note| note.kind == "server-build");
+    builds.for_each(|note| push(vec![("build".to_owned(), note.text.trim().to_owned())]));
     out
 }
 
-/// `server: nginx` in two; a line without a name is a value.
-fn parted(line: &str) -> (String, String) {
-    let (name, value) = line.split_once(": ").or_else(|| line.split_once('=')).unwrap_or(("", line));
-    (name.trim().to_owned(), value.trim().to_owned())
+/// `nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 1` by part; `name: value` in two.
+fn parted(text: &str) -> Vec<(String, String)> {
+    let parts = text.split([';', '\n']).map(str::trim).filter(|part| !part.is_empty());
+    let named = |(at, part): (usize, &str)| match part.split_once(": ") {
+        Some((name, value)) => (name.trim().to_owned(), value.trim().to_owned()),
+        None => {
+            let name = match at {
+                0 => "server",
+                _ if part.contains("generator") => "load",
+                _ => "",
+            };
+            (name.to_owned(), part.to_owned())
+        }
+    };
+    parts.enumerate().map(named).collect()
 }
 
-/// The server by its version where a line tells it.
+/// The server with its place where a line tells it.
 fn said(setup: &[(String, String)]) -> Option<String> {
     let server = setup.iter().find(|(name, _)| name == "server")?;
-    Some(format!("The server was {}", server.1))
+    Some(format!("The load was on {}", server.1))
 }
 
 fn table(setup: &[(String, String)]) -> Markup {

@@ -14,8 +14,8 @@ use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::{server, unusual};
-use crate::web::{curves, is_refused, loads, percentile};
+use crate::text::names::web::unusual;
+use crate::web::{curves, is_refused, loads, percentile, served};
 
 pub struct WebSweep;
 pub static SECTION: WebSweep = WebSweep;
@@ -31,7 +31,11 @@ impl Section for WebSweep {
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
         let groups = groups(input);
         let mut plots: Vec<Markup> = groups.iter().flat_map(Group::plots).collect();
-        let title = groups.iter().find_map(Group::said).or_else(|| takes::title(input, "web", "Web serving"));
+        let title = groups
+            .iter()
+            .find_map(Group::said)
+            .map(|said| titled(&said))
+            .or_else(|| takes::title(input, "web", "Web serving"));
         let single = input.runs.iter().all(|(run, _)| loads(run).len() <= crate::web::MANY);
         if single {
             plots.extend(takes::plots(input, "web"));
@@ -45,9 +49,31 @@ impl Section for WebSweep {
     }
 }
 
+/// The first sweep of the report, for the first screen.
+#[must_use]
+pub fn glance(input: &ReportInput) -> Markup {
+    let first = groups(input).into_iter().next();
+    let swept = input.runs.first().is_some_and(|(run, _)| crate::web::has_sweeps(run));
+    html! { @if let Some(group) = first.filter(|_| swept) { (group.rates(Size::Half)) } }
+}
+
+/// `nginx serves up to 61.2 k/s, with 100 connections`
+#[must_use]
+pub fn lead(input: &ReportInput) -> Option<String> {
+    groups(input).iter().find_map(Group::said)
+}
+
+/// A heading; `nginx` and `httpd` are written small.
+#[must_use]
+pub fn titled(text: &str) -> String {
+    if text.starts_with("nginx") || text.starts_with("httpd") { text.to_owned() } else { sentence(text) }
+}
+
 /// One curve as a line.
 struct Line<'a> {
+    run: usize,
     curve: &'a CurveDoc,
+    /// What tells it from the others of its plot.
     name: String,
 }
 
@@ -55,6 +81,8 @@ struct Line<'a> {
 struct Group<'a> {
     over: &'a str,
     rest: Params,
+    /// What the server is called.
+    server: String,
     lines: Vec<Line<'a>>,
 }
 
@@ -66,39 +94,50 @@ fn groups(input: &ReportInput) -> Vec<Group<'_>> {
             let arms = data.plan.arm_keys();
             for curve in curves(doc, over) {
                 let mut rest = curve.params.without(&arms);
-                rest.0.remove("generators");
-                let line = Line { curve, name: name(input, run, curve) };
+                rest.0.retain(|name, _| name != "generators" && name != "connections");
+                // Two counts of generators are two lines over connections already.
+                if over == "generators" && out.iter().any(|group| group.over != over && group.rest == rest) {
+                    continue;
+                }
+                let line = Line { run, curve, name: String::new() };
                 match out.iter_mut().find(|group| group.over == over && group.rest == rest) {
                     Some(group) => group.lines.push(line),
-                    None => out.push(Group { over, rest, lines: vec![line] }),
+                    None => {
+                        let server = served(doc, &rest);
+                        out.push(Group { over, rest, server, lines: vec![line] });
+                    }
                 }
             }
         }
+    }
+    for group in &mut out {
+        let names: Vec<String> = group.lines.iter().map(|line| name(input, group, line)).collect();
+        group.lines.iter_mut().zip(names).for_each(|(line, name)| line.name = name);
     }
     out.sort_by_key(|group| (group.is_bandwidth(), group.over != "connections"));
     out
 }
 
-/// What tells a line from the others: run, arm, generators.
-fn name(input: &ReportInput, run: usize, curve: &CurveDoc) -> String {
+/// What tells a line from the others of its plot: run, arm, generators, connections.
+fn name(input: &ReportInput, group: &Group<'_>, line: &Line<'_>) -> String {
     let mut words = Vec::new();
-    if input.runs.len() > 1 {
-        words.push(input.name(run));
+    if group.lines.iter().any(|other| other.run != line.run) {
+        words.push(input.name(line.run));
     }
-    if !curve.arm.is_empty() {
-        words.push(curve.arm.clone());
+    if group.lines.iter().any(|other| other.curve.arm != line.curve.arm) {
+        words.push(if line.curve.arm.is_empty() { "no arm".to_owned() } else { line.curve.arm.clone() });
     }
-    let all = input.runs.get(run).map_or(0, |(doc, _)| {
-        let of = curves(doc, &curve.over).filter(|other| other.arm == curve.arm);
-        let mut counts: Vec<&str> = of.filter_map(|other| other.params.get("generators")).collect();
-        counts.sort_unstable();
-        counts.dedup();
-        counts.len()
-    });
-    if let Some(count) = curve.params.get("generators").filter(|_| all > 1) {
-        words.push(if count == "1" { "1 generator".to_owned() } else { format!("{count} generators") });
+    for what in ["generators", "connections"] {
+        let of = |line: &Line<'_>| line.curve.params.get(what).map(str::to_owned);
+        let own = of(line).filter(|own| group.lines.iter().any(|other| of(other).as_ref() != Some(own)));
+        words.extend(own.map(|count| counted(&count, what)));
     }
     words.join(", ")
+}
+
+/// `1 generator`, `2 generators`
+fn counted(count: &str, what: &str) -> String {
+    if count == "1" { format!("1 {}", what.trim_end_matches('s')) } else { format!("{count} {what}") }
 }
 
 impl Group<'_> {
@@ -109,10 +148,11 @@ impl Group<'_> {
 
     /// `nginx, no keep-alive`
     fn setup(&self) -> String {
-        let mut words = vec![server(&self.rest)];
+        let mut words = vec![self.server.clone()];
         words.retain(|word| !word.is_empty());
-        words.extend(unusual(&self.rest, &[], &["generators", "connections"]));
-        if words.is_empty() { "web".to_owned() } else { words.join(", ") }
+        let never: &[&str] = if self.is_bandwidth() { &["content"] } else { &[] };
+        words.extend(unusual(&self.rest, &[], never));
+        if words.is_empty() { "the server".to_owned() } else { words.join(", ") }
     }
 
     fn unit(&self) -> (&'static str, &'static str, Kind) {
@@ -139,25 +179,28 @@ impl Group<'_> {
     /// `nginx serves up to 61.2 k/s, with 100 connections`
     fn said(&self) -> Option<String> {
         let (line, point, value) = self.best()?;
-        let peak = line.curve.peak.as_ref().map_or(point.x, |peak| peak.x);
-        let (unit, kind) = if self.is_bandwidth() {
-            ("delivers", Kind::of(Unit::BytesPerSec))
-        } else {
-            ("serves", Kind::of(Unit::PerSec))
-        };
         let (many, one, _) = self.unit();
-        let with = if peak == 1.0 { format!("1 {one}") } else { format!("{} {many}", fixed(peak, 0)) };
+        let with = if point.x == 1.0 { format!("1 {one}") } else { format!("{} {many}", fixed(point.x, 0)) };
         let bound = if point.lower_bound { "at least" } else { "up to" };
         let name = if line.name.is_empty() { String::new() } else { format!(" ({})", line.name) };
-        Some(sentence(&format!(
-            "{} {unit} {bound} {}, with {with}{name}",
-            self.setup(),
-            quantity(value, kind)
-        )))
+        let setup = self.setup();
+        Some(if self.is_bandwidth() {
+            let rate = quantity(value, Kind::of(Unit::BytesPerSec));
+            format!("{setup} delivers {bound} {rate} of large files, to {with}{name}")
+        } else {
+            format!("{setup} serves {bound} {}, with {with}{name}", quantity(value, Kind::of(Unit::PerSec)))
+        })
+    }
+
+    /// `2 generators: 59.0 k/s at 1000 connections; 100 reach it within 3 %`
+    fn peaks(&self) -> Option<String> {
+        let (line, ..) = self.best()?;
+        let text = &line.curve.peak.as_ref().filter(|_| !self.is_bandwidth())?.text;
+        Some(if line.name.is_empty() { text.clone() } else { format!("{}: {text}", line.name) })
     }
 
     fn plots(&self) -> Vec<Markup> {
-        let mut out = vec![self.rates()];
+        let mut out = vec![self.rates(Size::Cell)];
         if !self.is_bandwidth() {
             out.extend(self.times());
         }
@@ -178,7 +221,7 @@ impl Group<'_> {
         self.lines.iter().take(MOST_LINES).map(line).collect()
     }
 
-    fn rates(&self) -> Markup {
+    fn rates(&self, size: Size) -> Markup {
         let bandwidth = self.is_bandwidth();
         let (kind, what) = if bandwidth {
             (Kind::of(Unit::BytesPerSec), "bandwidth")
@@ -191,18 +234,20 @@ impl Group<'_> {
         {
             markers.push(Marker { at: peak.x, label: "peak".to_owned(), upright: true });
         }
+        let said = if size == Size::Cell { self.peaks() } else { None };
+        let said = said.or_else(|| self.said()).unwrap_or_else(|| self.setup());
         let bounds = self.lines.iter().flat_map(|line| &line.curve.points).any(|point| point.lower_bound);
         let hollow = if bounds { "; hollow = a lower bound, set by the generator" } else { "" };
         let (many, ..) = self.unit();
         LinePlot {
-            caption: Caption::new(self.said().unwrap_or_else(|| self.setup()))
+            caption: Caption::new(titled(&said))
                 .subtitle(format!("good answers by {many}; bars = 95 % intervals{hollow}")),
             x: self.axis(),
             y: AxisSpec::new(what, kind).from_zero(),
             series: self.lines(|point| self.value(point), true),
             markers,
             spans: Vec::new(),
-            size: Size::Cell,
+            size,
         }
         .render()
     }
@@ -226,10 +271,8 @@ impl Group<'_> {
         if series.iter().all(|line| line.points.is_empty()) {
             return None;
         }
-        let (line, best, _) = self.best()?;
+        let (_, at, _) = self.best()?;
         let (many, one, _) = self.unit();
-        let peak = line.curve.peak.as_ref();
-        let at = peak.and_then(|peak| line.curve.points.iter().find(|p| p.x == peak.x)).unwrap_or(best);
         let time = |quantile: f64| {
             of(quantile)(at).map_or("-".to_owned(), |time| quantity(time, Kind::of(Unit::Second)))
         };

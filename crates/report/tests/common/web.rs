@@ -248,19 +248,37 @@ fn curves(all: &[Load]) -> Vec<CurveDoc> {
     let open = of(&|load| is(load, "arrivals", "poisson"));
     let large = of(&|load| is(load, "content", "large"));
     vec![
-        curve("connections", "closed", &one, Some((4, "peak 53.7 k/s, reached with 100 connections")), None),
-        curve("connections", "closed", &two, Some((3, "peak 57.7 k/s, reached with 100 connections")), None),
+        curve(
+            "connections",
+            "closed",
+            &one,
+            Some((6, "54.9 k/s at 1000 connections, a lower bound; 100 reach it within 3 %")),
+            None,
+        ),
+        curve(
+            "connections",
+            "closed",
+            &two,
+            Some((5, "59.0 k/s at 1000 connections; 100 reach it within 3 %")),
+            None,
+        ),
         curve(
             "offered-load",
             "poisson",
             &open,
-            Some((5, "saturation: 61.2 k/s is the highest rate that was held")),
+            Some((5, "holds 61.2 k/s offered; more is not answered in full (60.9 k/s at most)")),
             Some((
                 3,
-                "knee at 45.9 k/s (75 % load): mean 171 us; beyond it time grows faster than throughput",
+                "knee at 45.9 k/s offered, 171 us in the mean: beyond it, time grows faster than throughput",
             )),
         ),
-        curve("connections", "closed", &large, Some((2, "peak 9.60 /s, reached with 4 connections")), None),
+        curve(
+            "connections",
+            "closed",
+            &large,
+            Some((2, "9.60 1/s at 4 connections; no fewer reach it within 3 %")),
+            None,
+        ),
     ]
 }
 
@@ -356,10 +374,7 @@ pub fn web() -> (RunDoc, RunData) {
     doc.bottlenecks = bottlenecks(&all);
     let note = |kind: &str, text: &str| Note { kind: kind.to_owned(), text: text.to_owned(), at_ns: None };
     raw_data.notes = vec![
-        note(
-            "web-setup",
-            "server: nginx 1.22.1, 1 worker on cpu0\ngenerator: 1 thread on cpu1\nlisten: 127.0.0.1:41231, backlog 511\ncontent: gif, 43 B",
-        ),
+        note("web-setup", "nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 1"),
         note("profile", PROFILE),
     ];
     raw_data.series = all.iter().flat_map(raw).collect();
