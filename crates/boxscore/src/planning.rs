@@ -1,13 +1,19 @@
 //! From the command line to a plan. Pure: it knows the cards, the number of CPUs and the NUMA nodes, not the machine.
 
+mod web;
+
 use model::fake::FakeWorld;
-use model::plan::{Command, Level, PLAN_VERSION, Takes, Via};
+use model::plan::{Command, Level, PLAN_VERSION, PLAN_VERSION_ALONE, Takes};
 use model::{Arm, Cadence, Card, Cell, Family, Node, Params, Plan, Tier};
 
 use crate::cli::run::Args;
 use crate::error::{CliError, nearest};
 
+mod children;
+
 const QUICK_BUDGET: f64 = 110.0;
+/// Of instruments that the user named: the command ends within 3 minutes.
+const QUICK_NAMED_BUDGET: f64 = 165.0;
 const DEFAULT_BUDGET: f64 = 570.0;
 const TAKE_SECONDS: f64 = 0.05;
 const TARGET: f64 = 0.02;
@@ -17,6 +23,8 @@ const TARGET: f64 = 0.02;
 pub struct Host {
     pub cpus: u32,
     pub nodes: Vec<Node>,
+    /// The web server that `server=auto` stands for.
+    pub server: &'static str,
 }
 
 impl Host {
@@ -24,7 +32,7 @@ impl Host {
     fn within(&self, listed: &[u32]) -> Host {
         let mut nodes = self.nodes.clone();
         nodes.iter_mut().for_each(|node| node.cpus.retain(|cpu| listed.contains(cpu)));
-        Host { cpus: u32::try_from(listed.len()).unwrap_or(u32::MAX), nodes }
+        Host { cpus: u32::try_from(listed.len()).unwrap_or(u32::MAX), nodes, ..*self }
     }
 }
 
@@ -48,7 +56,7 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
     let level = level(args);
     let telemetry_only = args.names == ["telemetry"];
     let command = command(args)?;
-    let sets = sets(&args.sets)?;
+    let sets = [sets(&args.sets)?, web::flags(args)?].concat();
     let chosen = choose(args, cards, command.is_some(), telemetry_only)?;
     check_sets(&sets, &chosen)?;
     let listed = args.cpus.as_deref().map(|list| {
@@ -63,22 +71,28 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
         cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), &sets, &host)?);
     }
     let arms = arms(&args.arms, &chosen)?;
-    let cells = distinct(cells, &arms, &chosen);
+    let cells = distinct(web::settle(cells, &host, &chosen), &arms, &chosen);
     let (takes, budget_seconds) = limits(args, level)?;
+    let cells = match budget_seconds {
+        Some(budget) if args.quick && level == Level::Named => web::within(cells, arms.len(), budget),
+        _ => cells,
+    };
     if telemetry_only && budget_seconds.is_none() {
         return Err(
             CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h")
         );
     }
+    let warm_up = web::warm_up(args, &cells);
     Ok(Plan {
-        version: PLAN_VERSION,
+        version: if args.from.is_empty() { PLAN_VERSION_ALONE } else { PLAN_VERSION },
         seed,
         level,
         cells,
         arms,
-        machines: machines(&args.via)?,
+        machines: children::machines(&args.via)?,
+        generators: children::generators(&args.from, &chosen)?,
         takes,
-        warm_up: 1,
+        warm_up,
         take_seconds: TAKE_SECONDS,
         budget_seconds,
         cpus: listed,
@@ -141,7 +155,7 @@ fn fault(plan: &Plan, cards: &[&'static Card]) -> Option<String> {
 
 fn level(args: &Args) -> Level {
     match (args.quick, args.full) {
-        (true, _) => Level::Quick,
+        (true, _) if args.names.is_empty() => Level::Quick,
         (_, true) => Level::Full,
         _ if args.names.is_empty() && args.cmd.is_none() => Level::Default,
         _ => Level::Named,
@@ -163,13 +177,16 @@ fn choose(
         return Ok(cards.iter().filter(measured).filter(|card| card.name == "cmd").copied().collect());
     }
     let own = |card: &&&'static Card| card.family != Family::User;
-    if args.names.is_empty() {
-        return Ok(cards.iter().filter(measured).filter(own).copied().collect());
+    let usual = |card: &&&'static Card| web::is_usual(card);
+    let names = web::names(args)?;
+    if names.is_empty() {
+        return Ok(cards.iter().filter(measured).filter(own).filter(usual).copied().collect());
     }
     let mut chosen: Vec<&'static Card> = Vec::new();
-    for name in &args.names {
+    for name in &names {
         let before = chosen.len();
-        let fits = |card: &&&'static Card| card.name == name || card.family.name() == name;
+        let fits =
+            |card: &&&'static Card| card.name == name || card.family.name() == name && web::is_usual(card);
         chosen.extend(cards.iter().filter(measured).filter(own).filter(fits).copied());
         if chosen.len() == before {
             return Err(unknown(name, cards));
@@ -360,6 +377,9 @@ fn arms(given: &[String], chosen: &[&'static Card]) -> Result<Vec<Arm>, CliError
             clean.set(key, &value);
         }
         let name = clean.to_string();
+        if let Some(server) = web::implied(&clean) {
+            clean.set("server", server);
+        }
         if arms.iter().any(|arm| arm.name == name) {
             return Err(CliError::usage(format!("--arm {text} is given twice")));
         }
@@ -377,7 +397,7 @@ fn limits(args: &Args, level: Level) -> Result<(Takes, Option<f64>), CliError> {
     };
     let takes = match args.takes {
         Some(n) => Takes::Fixed(n),
-        None => Takes::Adaptive { quick: level == Level::Quick, target },
+        None => Takes::Adaptive { quick: args.quick, target },
     };
     let budget = match (&args.span, level) {
         (Some(text), _) => Some(parse_span(text).ok_or_else(|| {
@@ -385,6 +405,7 @@ fn limits(args: &Args, level: Level) -> Result<(Takes, Option<f64>), CliError> {
         })?),
         (None, _) if args.takes.is_some() => None,
         (None, Level::Quick) => Some(QUICK_BUDGET),
+        (None, Level::Named) if args.quick => Some(QUICK_NAMED_BUDGET),
         (None, Level::Default) => Some(DEFAULT_BUDGET),
         // One run of a command may take longer than any budget of ours.
         (None, Level::Named) if args.cmd.is_none() && args.names != ["telemetry"] => Some(DEFAULT_BUDGET),
@@ -462,27 +483,6 @@ pub fn parse_span(text: &str) -> Option<f64> {
     (total > 0.0).then_some(total)
 }
 
-fn machines(via: &[String]) -> Result<Vec<Via>, CliError> {
-    if via.is_empty() {
-        return Ok(vec![Via { name: String::new(), command: None }]);
-    }
-    let mut machines: Vec<Via> = Vec::new();
-    for text in via {
-        let Some((name, command)) = text.split_once('=').map(|(n, c)| (n.trim(), c.trim())) else {
-            return Err(CliError::usage(format!("--via {text}: not of the form NAME=COMMAND"))
-                .hint("for example --via box2='ssh box2 ./boxscore'"));
-        };
-        if name.is_empty() || command.is_empty() {
-            return Err(CliError::usage(format!("--via {text}: the name and the command must not be empty")));
-        }
-        if machines.iter().any(|machine| machine.name == name) {
-            return Err(CliError::usage(format!("--via: `{name}` is given twice")));
-        }
-        machines.push(Via { name: name.to_owned(), command: Some(command.to_owned()) });
-    }
-    Ok(machines)
-}
-
 fn command(args: &Args) -> Result<Option<Command>, CliError> {
     let Some(run) = &args.cmd else { return Ok(None) };
     let mut command = Command { run: run.clone(), prepare: args.prepare.clone(), ..Command::default() };
@@ -534,7 +534,7 @@ mod tests {
     #[test]
     fn a_full_run_has_the_matrix_of_nodes() {
         let node = |id, cpus: &[u32]| Node { id, cpus: cpus.to_vec(), memory: true };
-        let two = Host { cpus: 4, nodes: vec![node(0, &[0, 1]), node(1, &[2, 3])] };
+        let two = Host { cpus: 4, nodes: vec![node(0, &[0, 1]), node(1, &[2, 3])], server: "nginx" };
         let full = Args { full: true, ..Args::default() };
         let pairs = |threads: &str| {
             [("0-1", "0"), ("0-1", "1"), ("2-3", "0"), ("2-3", "1")]
@@ -545,7 +545,7 @@ mod tests {
         let some = Args { cpus: Some("1-2".to_owned()), ..full.clone() };
         let lists: Vec<String> = matrix("mem-latency", &two, &some).into_iter().map(|cell| cell.1).collect();
         assert_eq!(lists, ["1", "1", "2", "2"]);
-        let one = Host { cpus: 4, nodes: vec![node(0, &[0, 1, 2, 3])] };
+        let one = Host { cpus: 4, nodes: vec![node(0, &[0, 1, 2, 3])], server: "nginx" };
         assert_eq!(matrix("mem-latency", &one, &full), []);
         assert_eq!(matrix("mem-bandwidth", &one, &full), []);
         assert_eq!(matrix("mem-latency", &two, &Args::default()), []);

@@ -25,7 +25,7 @@ fn it_serves_what_it_is_told_to() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         drop(listener);
-        let mut child = started(&format!("{} 1 511 true\n{}\n", address.port(), dir.path().display()));
+        let mut child = started(&format!("{address} 1 511 true\n{}\n", dir.path().display()));
         let mut body = None;
         // It may take long to start on a loaded machine; when it has ended there is nothing to wait for.
         for _ in 0..6000 {
@@ -51,9 +51,11 @@ fn it_serves_what_it_is_told_to() {
 
 #[test]
 fn what_it_cannot_serve_it_says() {
-    for (order, says) in
-        [("", "makes no sense"), ("x\n", "makes no sense"), ("80 1 511 true\n/no/such\n", "/no/such")]
-    {
+    for (order, says) in [
+        ("", "makes no sense"),
+        ("x\n", "makes no sense"),
+        ("127.0.0.1:80 1 511 true\n/no/such\n", "/no/such"),
+    ] {
         let output = started(order).wait_with_output().expect("it ends");
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
             }
         }
         ["owner", which, dir] => owner(which.parse().unwrap(), Path::new(dir)),
+        ["limited-owner", dir] => limited_owner(Path::new(dir)),
         ["plain", dir] => plain(Path::new(dir)),
         _ => everything(),
     }
@@ -52,6 +53,7 @@ fn everything() {
     many_connections_are_held();
     a_folder_that_the_server_cannot_reach_is_not_used();
     without_rights_it_works_too();
+    memory_is_limited();
 }
 
 /// `xtask/setup.sh test` installs them: without one the tests would show less than they say.
@@ -430,4 +432,132 @@ fn without_rights_it_works_too() {
     let exit = Group::spawn(command, start).unwrap().wait().unwrap();
     assert!(exit.status.success(), "as an ordinary user: {}", exit.status);
     assert!(is_empty(dir.path()));
+}
+
+/// Whether this system lets us limit a group's memory, found out without the code under test.
+fn memory_can_be_limited() -> bool {
+    const PROBE: &str = r#"
+        v1=$(grep ':memory:' /proc/self/cgroup | cut -d: -f3-)
+        if [ -n "$v1" ]; then
+            group=/sys/fs/cgroup/memory$v1/test-probe-$$
+            mkdir "$group" && echo 64M >"$group/memory.limit_in_bytes"; result=$?
+            rmdir "$group"; exit $result
+        fi
+        path=$(grep '^0::' /proc/self/cgroup | cut -d: -f3-)
+        while :; do
+            group=/sys/fs/cgroup$path/test-probe-$$
+            if mkdir "$group"; then
+                echo 64M >"$group/memory.max" && sh -c 'echo $$ >"$1/cgroup.procs"' - "$group"; result=$?
+                rmdir "$group"
+                [ $result = 0 ] && exit 0
+            fi
+            [ -n "$path" ] || exit 1
+            path=${path%/*}
+        done"#;
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", PROBE]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().unwrap().success()
+}
+
+const LIMIT: u64 = 48 << 20;
+
+fn limited(options: &Options) -> Options {
+    Options { memory: Some(LIMIT), connections: 8, workers: Some(4), ..options.clone() }
+}
+
+/// Starts a server with a limit, says its process group and its control group, and waits.
+fn limited_owner(dir: &Path) {
+    let content = content(Set::K1, dir);
+    let server = start(kind::find("nginx").unwrap(), &limited(&Options::default()), &content, dir);
+    let mut out = std::io::stdout();
+    writeln!(out, "{} {}", server.pgid(), server.control_group().unwrap().display()).unwrap();
+    std::thread::sleep(Duration::from_secs(1000));
+}
+
+/// On a disk, which a folder for temporary files need not be.
+fn disk_folder() -> tempfile::TempDir {
+    let dir = tempfile::Builder::new().prefix("a test's ").tempdir_in("/var/tmp").unwrap();
+    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    dir
+}
+
+fn memory_is_limited() {
+    let dir = disk_folder();
+    let limits = Limits { mix_bytes: 2 * LIMIT, large_bytes: 0 };
+    let account = account::choose().unwrap();
+    let content = Content::make(Set::Mix, 5, &limits, dir.path(), account.as_ref()).unwrap();
+    let is_possible = memory_can_be_limited();
+    for (kind, options) in arms() {
+        let started = Server::start(kind, &limited(&options), &content, dir.path());
+        if kind.name() == "builtin" {
+            assert!(matches!(started, Err(ServerError::Refused(why)) if why.contains("memory=48MiB")));
+            continue;
+        }
+        if !is_possible {
+            let Err(ServerError::Refused(why)) = started else { panic!("{}: it is limited", kind.name()) };
+            assert!(why.contains("memory=48MiB: ") && why.contains("; "), "{why}");
+            continue;
+        }
+        let server = started.unwrap_or_else(|why| panic!("{}: {why}", kind.name()));
+        what_is_cached_counts_for_it(&server, &content);
+        let group = server.control_group().unwrap().to_owned();
+        server.stop().unwrap();
+        assert!(!group.exists(), "{} is left", group.display());
+    }
+    if is_possible {
+        a_killed_owner_leaves_no_control_group();
+        memory_is_no_place_for_content();
+    }
+}
+
+fn what_is_cached_counts_for_it(server: &Server, content: &Content) {
+    let group = server.control_group().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    for member in tree::members(server.pgid()).unwrap() {
+        let groups = std::fs::read_to_string(format!("/proc/{}/cgroup", member.pid)).unwrap();
+        assert!(groups.contains(&group), "{} is not in {group}: {groups}", member.name);
+    }
+    assert!(server.setup().contains(&("memory", "48MiB".to_owned())), "{:?}", server.setup());
+    let cached = || -> u64 {
+        let of = |path| sys::direct::cached(&std::fs::File::open(path).unwrap()).unwrap();
+        content.files().iter().map(of).sum()
+    };
+    for item in content.items.iter().chain(&content.items) {
+        assert_eq!(fetch(server.address(), &item.path).1.len() as u64, item.bytes);
+    }
+    // All was read twice, and what does not fit has left each time.
+    assert!(content.bytes() > LIMIT && cached() < LIMIT, "{} of {}", cached(), content.bytes());
+    let used = server.memory().unwrap();
+    assert!(used.bytes.unwrap() <= LIMIT && used.cache_bytes.unwrap() > LIMIT / 4, "{used:?}");
+    // Old kernels do not count these.
+    assert!(used.refaults != Some(0) && used.hits != Some(0) && used.killed.unwrap_or(0) == 0, "{used:?}");
+}
+
+fn a_killed_owner_leaves_no_control_group() {
+    let dir = folder();
+    let mut command = Command::new("/proc/self/exe");
+    command.arg("limited-owner").arg(dir.path()).stdin(Stdio::null());
+    let mut owner = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(owner.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let (pgid, group) = line.trim().split_once(' ').unwrap();
+    let pgid: i32 = pgid.parse().unwrap();
+    assert!(Path::new(group).is_dir() && !tree::members(pgid).unwrap().is_empty());
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    soon("no process", || tree::members(pgid).unwrap().is_empty());
+    soon("no control group", || !Path::new(group).exists());
+}
+
+/// Files in memory belong to whoever wrote them, and never leave.
+fn memory_is_no_place_for_content() {
+    let shm = Path::new("/dev/shm");
+    if !sys::direct::file_system(shm).is_ok_and(|system| system.in_memory) {
+        return;
+    }
+    let dir = tempfile::tempdir_in(shm).unwrap();
+    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let content = content(Set::K1, dir.path());
+    let why =
+        Server::start(kind::find("nginx").unwrap(), &limited(&Options::default()), &content, dir.path());
+    assert!(matches!(&why, Err(ServerError::Refused(why)) if why.contains("not a disk")), "{why:?}");
 }

@@ -74,6 +74,8 @@ pub enum Need {
     Peer,
     Command,
     Server,
+    /// A goal that only the user can name.
+    Objective,
 }
 
 impl Need {
@@ -85,6 +87,7 @@ impl Need {
             Need::Peer => "peer",
             Need::Command => "command",
             Need::Server => "server",
+            Need::Objective => "objective",
         }
     }
 }
@@ -98,7 +101,7 @@ pub enum Tier {
 }
 
 /// One or more parameter sets that a run measures: `size=31|1KiB;impl=fast` stands for two.
-/// `threads=sweep` stands for 1, 2, 4 … all; `cpus=each` for every CPU by itself. `cpus=nodes` stands for the CPUs of
+/// `threads=sweep` stands for 1, 2, 4 … all, `generators=half` for 1, 2, 4 … half of them; `cpus=each` for every CPU by itself. `cpus=nodes` stands for the CPUs of
 /// each NUMA node and `node=nodes` for each node that has memory; where there are not several, they stand for nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
@@ -174,6 +177,7 @@ impl Card {
                 .split('|')
                 .flat_map(|value| match value {
                     "sweep" => thread_sweep(cpus),
+                    "half" => half_sweep(cpus),
                     "each" => (0..cpus).map(|cpu| cpu.to_string()).collect(),
                     "nodes" => self.of_nodes(key, nodes),
                     _ => vec![value.to_owned()],
@@ -207,6 +211,13 @@ fn one(key: &str, value: &str) -> Params {
 fn thread_sweep(cpus: u32) -> Vec<String> {
     let doubling = std::iter::successors(Some(1u32), |n| n.checked_mul(2));
     doubling.take_while(|&n| n < cpus).map(|n| n.to_string()).chain(["all".to_owned()]).collect()
+}
+
+/// 1, 2, 4 … and half of `cpus`, rounded up: as many as are left where a server has the other half.
+fn half_sweep(cpus: u32) -> Vec<String> {
+    let half = cpus.div_ceil(2).max(1);
+    let doubling = std::iter::successors(Some(1u32), |n| n.checked_mul(2));
+    doubling.take_while(|&n| n < half).chain([half]).map(|n| n.to_string()).collect()
 }
 
 #[cfg(test)]
@@ -250,6 +261,13 @@ mod tests {
                 "size=1KiB;threads=all"
             ]
         );
+    }
+
+    #[test]
+    fn half_is_what_a_server_leaves() {
+        let sweep = |cpus| half_sweep(cpus).join(" ");
+        assert_eq!([0, 1, 2, 3, 4].map(sweep), ["1", "1", "1", "1 2", "1 2"]);
+        assert_eq!([7, 8, 12].map(sweep), ["1 2 4", "1 2 4", "1 2 4 6"]);
     }
 
     #[test]

@@ -109,6 +109,8 @@ pub enum ParamKind {
     Bytes { min: u64, max: u64 },
     /// A size in bytes, or `auto` (the instrument's choice for the machine).
     BytesOrAuto { min: u64, max: u64 },
+    /// A size in bytes, or `none`.
+    BytesOrNone { min: u64, max: u64 },
     /// One of a list.
     Choice(&'static [&'static str]),
     /// `1`, `2`, … or `all` (every allowed CPU).
@@ -142,7 +144,10 @@ impl ParamSpec {
                 _ => Err(wrong(format!("a whole number from {min} to {max}"))),
             },
             ParamKind::BytesOrAuto { .. } if value == "auto" => Ok(value.to_owned()),
-            ParamKind::Bytes { min, max } | ParamKind::BytesOrAuto { min, max } => match parse_bytes(value) {
+            ParamKind::BytesOrNone { .. } if value == "none" => Ok(value.to_owned()),
+            ParamKind::Bytes { min, max }
+            | ParamKind::BytesOrAuto { min, max }
+            | ParamKind::BytesOrNone { min, max } => match parse_bytes(value) {
                 Some(bytes) if (min..=max).contains(&bytes) => Ok(show_bytes(bytes)),
                 _ => Err(wrong(format!("a size from {} to {}", show_bytes(min), show_bytes(max)))),
             },
@@ -290,5 +295,11 @@ mod tests {
         assert_eq!(spec.canonical("auto").unwrap(), "auto");
         assert_eq!(spec.canonical("2048").unwrap(), "2KiB");
         assert!(spec.canonical("2TiB").is_err());
+        let spec = ParamSpec { kind: ParamKind::BytesOrNone { min: 1 << 20, max: 1 << 30 }, ..spec };
+        assert_eq!(spec.canonical("none").unwrap(), "none");
+        assert_eq!(spec.canonical("512M").unwrap(), "512MiB");
+        for bad in ["auto", "1k", "2G", ""] {
+            assert!(spec.canonical(bad).unwrap_err().to_string().contains("1MiB to 1GiB"), "{bad}");
+        }
     }
 }

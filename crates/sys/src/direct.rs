@@ -135,6 +135,57 @@ pub fn drop_cache(file: &File) -> Result<()> {
     }
 }
 
+/// How many bytes of the file are in the page cache, in whole pages. For a file that we neither own nor may write, the
+/// kernel calls every page cached.
+pub fn cached(file: &File) -> Result<u64> {
+    const PART: u64 = 1 << 30;
+    let what = || "ask which pages of a file are cached".to_owned();
+    let page = crate::pages::page_size();
+    let meta = file.metadata().map_err(|e| Error::os(what(), e))?;
+    if !meta.is_file() {
+        return Err(Error::invalid(what(), "it is not a regular file"));
+    }
+    let bytes = meta.len();
+    let mut found = 0;
+    for offset in (0..bytes).step_by(PART as usize) {
+        let length = PART.min(bytes - offset) as usize;
+        let mut pages = vec![0u8; length.div_ceil(page)];
+        let map = Mapped::new(file, offset, length)?;
+        // SAFETY: the range is mapped, and `pages` has a byte for each page of it.
+        check(unsafe { libc::mincore(map.at, length, pages.as_mut_ptr().cast()) }, what)?;
+        found += pages.iter().filter(|flags| *flags & 1 != 0).count() as u64 * page as u64;
+    }
+    Ok(found)
+}
+
+/// Part of a file's address range, for asking about it; nothing is read through it.
+struct Mapped {
+    at: *mut libc::c_void,
+    length: usize,
+}
+
+impl Mapped {
+    fn new(file: &File, offset: u64, length: usize) -> Result<Self> {
+        let what = || "map a file".to_owned();
+        #[cfg(not(target_env = "gnu"))]
+        use libc::{mmap, off_t};
+        #[cfg(target_env = "gnu")]
+        use libc::{mmap64 as mmap, off64_t as off_t};
+        let offset = off_t::try_from(offset).map_err(|_| Error::invalid(what(), "too large"))?;
+        let (null, fd) = (std::ptr::null_mut(), file.as_raw_fd());
+        // SAFETY: a new mapping that the kernel places; its memory is never accessed.
+        let at = unsafe { mmap(null, length, libc::PROT_NONE, libc::MAP_SHARED, fd, offset) };
+        if at == libc::MAP_FAILED { Err(Error::last(what())) } else { Ok(Self { at, length }) }
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping, of which no pointer is left. It can only fail for a range that is not one.
+        let _unmapped = unsafe { libc::munmap(self.at, self.length) };
+    }
+}
+
 /// Writes data and all metadata to the device.
 pub fn fsync(file: &File) -> Result<()> {
     file.sync_all().map_err(|e| Error::os("fsync", e))
@@ -417,6 +468,28 @@ mod tests {
         let file = File::open("/proc/self/exe").unwrap();
         assert!(alignment(&file).unwrap().bytes.is_power_of_two());
         drop_cache(&file).unwrap();
+    }
+
+    #[test]
+    fn cached_pages_are_counted() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s");
+        std::fs::write(&path, vec![7; 1_000_001]).unwrap();
+        let file = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let page = crate::pages::page_size() as u64;
+        let all = 1_000_001u64.next_multiple_of(page);
+        assert!((1..=all).contains(&cached(&file).unwrap()), "just written");
+        // What lives in memory cannot be dropped from it.
+        if !file_system(dir.path()).unwrap().in_memory {
+            fsync(&file).unwrap();
+            drop_cache(&file).unwrap();
+            assert_eq!(cached(&file).unwrap(), 0);
+            file.read_exact_at(&mut [0; 10], 0).unwrap();
+            assert!((page..=all).contains(&cached(&file).unwrap()));
+        }
+        let empty = File::create(dir.path().join("e")).unwrap();
+        assert_eq!(cached(&empty).unwrap(), 0);
+        assert!(cached(&File::open("/").unwrap()).is_err());
     }
 
     #[test]

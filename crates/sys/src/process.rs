@@ -4,9 +4,11 @@
 //! and includes only those of its own children that it has waited for itself.
 
 use crate::error::{Error, Result, check};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
@@ -130,6 +132,8 @@ pub struct Start {
     pub nice: i32,
     /// Drop to this account (needs root).
     pub account: Option<Account>,
+    /// The folder of a control group that the child joins before it becomes the program.
+    pub control_group: Option<PathBuf>,
 }
 
 /// How a child ended, and what it used.
@@ -149,11 +153,15 @@ pub struct Group {
 }
 
 /// Runs in the forked child before exec: only async-signal-safe calls, no allocation.
-fn prepare_child(start: &Start, parent: libc::pid_t) -> io::Result<()> {
+fn prepare_child(start: &Start, members: Option<&File>, parent: libc::pid_t) -> io::Result<()> {
     let sure = |ret: libc::c_int| match ret {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     };
+    // 0 is whoever writes it. Before the change of account, which may not write there.
+    if let Some(mut members) = members {
+        io::Write::write_all(&mut members, b"0")?;
+    }
     // Before the change of account: only root may lower its niceness.
     if start.nice != 0 {
         // SAFETY: plain numbers. getpriority may return -1 as a value; setpriority reports.
@@ -181,16 +189,24 @@ fn prepare_child(start: &Start, parent: libc::pid_t) -> io::Result<()> {
     Ok(())
 }
 
+/// The list of a control group's processes, open for adding one.
+fn members_of(folder: &Path) -> Result<File> {
+    let path = folder.join("cgroup.procs");
+    let opened = File::options().write(true).open(&path);
+    opened.map_err(|e| Error::os(format!("join the control group {}", folder.display()), e))
+}
+
 impl Group {
     /// Starts `command` as the leader of a new process group.
     pub fn spawn(mut command: Command, start: Start) -> Result<Self> {
         let program = command.get_program().to_string_lossy().into_owned();
         command.process_group(0);
         if start != Start::default() {
+            let members = start.control_group.as_deref().map(members_of).transpose()?;
             // SAFETY: no arguments.
             let parent = unsafe { libc::getpid() };
             // SAFETY: the closure obeys the rules between fork and exec, see `prepare_child`.
-            unsafe { command.pre_exec(move || prepare_child(&start, parent)) };
+            unsafe { command.pre_exec(move || prepare_child(&start, members.as_ref(), parent)) };
         }
         let child = command.spawn().map_err(|e| Error::os(format!("start {program}"), e))?;
         let pgid = libc::pid_t::try_from(child.id())
@@ -396,7 +412,7 @@ mod tests {
 
     #[test]
     fn kills_grandchildren_with_the_group() {
-        let start = Start { die_with_parent: true, nice: 1, account: None };
+        let start = Start { die_with_parent: true, nice: 1, ..Start::default() };
         let group = Group::spawn(shell("sleep 1000 & sleep 1000"), start).unwrap();
         let pgid = group.pgid();
         assert!(group_exists(pgid).unwrap());
@@ -445,6 +461,21 @@ mod tests {
         assert!(group.wait().unwrap().status.success());
         assert_eq!(out, "65534\n65534\n");
         assert!(groups_of("root", 0).unwrap().contains(&0));
+    }
+
+    #[test]
+    fn joins_a_control_group_before_it_runs() {
+        // Any file takes what a group's list would take: the writing process.
+        let folder = tempfile::tempdir().unwrap();
+        let start = Start { control_group: Some(folder.path().to_owned()), ..Start::default() };
+        let error = Group::spawn(shell("true"), start.clone()).err().unwrap().to_string();
+        assert!(error.contains("control group") && error.contains(&folder.path().display().to_string()));
+        let list = folder.path().join("cgroup.procs");
+        std::fs::write(&list, "").unwrap();
+        let script = format!("cat {}", list.display());
+        let mut group = Group::spawn(shell(&script), start).unwrap();
+        assert_eq!(io::read_to_string(group.child.stdout.take().unwrap()).unwrap(), "0");
+        assert!(group.wait().unwrap().status.success());
     }
 
     #[test]

@@ -60,6 +60,7 @@ fn setup(global: &Global) -> Setup {
         memory: None,
         seed: 0,
         command: None,
+        relay: None,
     }
 }
 
@@ -109,6 +110,7 @@ fn values(kind: ParamKind) -> String {
     match kind {
         ParamKind::Int { min, max } => format!("{min} to {max}"),
         ParamKind::Bytes { min, max } => format!("{} to {}", show_bytes(min), show_bytes(max)),
+        ParamKind::BytesOrNone { min, max } => format!("none, or {} to {}", show_bytes(min), show_bytes(max)),
         ParamKind::BytesOrAuto { min, max } => format!("auto, or {} to {}", show_bytes(min), show_bytes(max)),
         ParamKind::Choice(choices) => choices.join(", "),
         ParamKind::Threads => "a number, or all".to_owned(),

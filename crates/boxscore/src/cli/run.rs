@@ -14,8 +14,14 @@ Examples:
                                              an interleaved study of two arms, with verdicts
   boxscore run --via big='ssh big ./boxscore' --via small='ssh small ./boxscore'
                                              an interleaved study of two machines
+  boxscore run web --from 'ssh gen1 ./boxscore' --from 'ssh gen2 ./boxscore' --set listen=10.0.0.5
+                                             load from other hosts, merged exactly
   boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10
                                              your own work as the instrument
+  boxscore run web --quick                   loads of a web server, and what holds it back, in at most 3 minutes
+  boxscore run web --slo p99=10ms            the largest load that holds it
+  boxscore run web --arm mpm=prefork --arm mpm=event
+                                             an interleaved study of two setups of a server
   boxscore run telemetry --for 24h           record, and load nothing
 What is stored: every take, at once, in the store; `boxscore resume` continues a run that was cut.";
 
@@ -26,8 +32,8 @@ pub struct Args {
     /// Instruments or families (see `boxscore list`); none: the headline set
     #[arg(value_name = "NAME|FAMILY")]
     pub names: Vec<String>,
-    /// The headline set in at most 2 minutes
-    #[arg(long, conflicts_with_all = ["full", "names"])]
+    /// The headline set in at most 2 minutes, or the named instruments in at most 3
+    #[arg(long, conflicts_with = "full")]
     pub quick: bool,
     /// Everything: every size, thread count and sweep; a study of --arm has fewer variants without it
     #[arg(long)]
@@ -53,7 +59,8 @@ pub struct Args {
     pub cpus: Option<String>,
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN", conflicts_with_all = [
-        "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "dir", "cmd",
+        "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "from", "dir",
+        "cmd", "url", "slo",
     ])]
     pub plan: Option<String>,
     /// Measure nothing: draw every value from this planted world
@@ -77,6 +84,9 @@ pub struct Args {
     /// A machine of the study: the command that starts boxscore there; repeatable
     #[arg(long = "via", value_name = "NAME=COMMAND")]
     pub via: Vec<String>,
+    /// A generator of load: the command that starts boxscore there; repeatable. Those of the machine send nothing then
+    #[arg(long = "from", value_name = "[NAME=]COMMAND")]
+    pub from: Vec<String>,
     /// Directory for files of disk instruments [default: the store's]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
@@ -93,6 +103,12 @@ pub struct Args {
     /// Say a line on stderr for each take, once it is stored
     #[arg(long, hide = true)]
     pub show_takes: bool,
+    /// Load this web server instead of one that is started here (family web)
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// Search the largest load that keeps this percentile of response times within a limit (family web)
+    #[arg(long, value_name = "PERCENTILE=TIME")]
+    pub slo: Option<String>,
     /// Write no HTML report
     #[arg(long)]
     pub no_report: bool,

@@ -7,5 +7,6 @@ pub mod guard;
 pub mod server;
 pub mod shell;
 pub mod web;
+pub mod web_slo;
 
-pub static ALL: &[&dyn Instrument] = &[&cmd::INSTRUMENT, &web::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] = &[&cmd::INSTRUMENT, &web::INSTRUMENT, &web_slo::INSTRUMENT];

@@ -5,7 +5,10 @@
 //! one in which a server of ours ended. Other programs' work on the same machine is in the figures of cores and disks.
 
 pub mod capacity;
+pub mod cold;
 pub mod cores;
+pub mod drops;
+pub mod memory;
 pub mod metrics;
 pub mod params;
 pub mod pool;
@@ -29,8 +32,23 @@ static CARD: Card = Card {
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],
-    variants: &[Variant { tier: Tier::Full, set: "", headline: &["throughput", "response-time-p99"] }],
+    variants: VARIANTS,
 };
+
+/// What a named run measures; the last ones go where time is short.
+const VARIANTS: &[Variant] = &[
+    Variant { tier: Tier::Quick, set: "connections=50;content=gif", headline: &["throughput"] },
+    sweep("connections=1|10|20|50|100|400|1000"),
+    sweep("arrivals=poisson;load=10%|25%|50%|75%|90%|100%|110%"),
+    Variant { tier: Tier::Full, set: "content=large;connections=1|2|4", headline: &["bandwidth"] },
+    sweep("keepalive=off"),
+    sweep("connections=50;generators=half"),
+    sweep("connections=10|20;generators=half"),
+];
+
+const fn sweep(set: &'static str) -> Variant {
+    Variant { tier: Tier::Full, set, headline: &["throughput", "response-time-p99"] }
+}
 
 pub struct Web;
 
@@ -46,7 +64,7 @@ impl Instrument for Web {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        Ok(Box::new(Loads::prepare(setup)?))
+        Ok(Box::new(Loads::prepare(setup, Ask::of(setup)?)?))
     }
 }
 
@@ -94,6 +112,7 @@ mod tests {
             memory: None,
             seed: 1,
             command: None,
+            relay: None,
         }
     }
 
@@ -151,7 +170,8 @@ mod tests {
             take(&format!("url={};connections=1;arrivals=constant;rate=1000;timeout=60", server.url("/")))
                 .unwrap();
         assert_eq!(sheet.values["failed;kind=status_5xx"], 250.0);
-        assert_eq!(sheet.notes, ["250 of 500 requests failed: 250 status_5xx"]);
+        assert_eq!(sheet.notes[1..], ["250 of 500 requests failed: 250 status_5xx"]);
+        assert!(sheet.notes[0].starts_with("the server at 127.0.0.1:"), "{:?}", sheet.notes);
         let broken = Server::fixed("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", Then::Keep);
         let fault = take(&format!("url={};connections=1;timeout=60", broken.url("/"))).err().unwrap();
         assert!(fault.0.starts_with("no good answer: ") && fault.0.contains("status_4xx"), "{fault}");

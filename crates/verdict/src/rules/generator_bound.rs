@@ -47,6 +47,16 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     all
 }
 
+/// Whether the rule made a series a lower bound.
+#[must_use]
+pub fn doubts(rulings: &[Ruling], series: usize) -> bool {
+    rulings.iter().any(|ruling| {
+        ruling.finding.kind == KIND
+            && ruling.finding.state == Validity::Doubtful
+            && ruling.reach.contains(&series)
+    })
+}
+
 /// `3 generators reach no more than 2 (61.2 k/s): the generator is not what holds it back`.
 fn no_more(load: &Load<'_>, generators: f64, ratio: f64) -> String {
     let own = load.number("generators").unwrap_or(1.0);

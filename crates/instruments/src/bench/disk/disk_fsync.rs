@@ -118,9 +118,9 @@ impl Probe for Syncs {
 
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         let count = repeats.max(1);
-        let before = proof::before(&self.file);
+        let before = proof::before(&self.file.device);
         let (_, histogram) = self.run(count)?;
-        if let Some(finding) = proof::syncs(&self.file, &before, count) {
+        if let Some(finding) = proof::syncs(&self.file.device, &before, count) {
             record.refuse(finding.about(CARD.name));
         }
         let median = histogram.quantile_ns(0.5).ok_or_else(|| Fault::new("no write was timed"))?;

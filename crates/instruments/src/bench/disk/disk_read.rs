@@ -179,9 +179,9 @@ impl Probe for Reads {
     #[expect(clippy::cast_precision_loss, reason = "reads of a take stay far below 2^53")]
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         let count = repeats.max(1);
-        let before = proof::before(&self.file);
+        let before = proof::before(&self.file.device);
         let tally = self.read(count)?;
-        if let Some(finding) = proof::reads(&self.file, &before, count * u64::from(self.block)) {
+        if let Some(finding) = proof::reads(&self.file.device, &before, count * u64::from(self.block)) {
             record.refuse(finding.about(CARD.name));
         }
         record.push(&IOPS, Count(tally.done as f64) / tally.time());

@@ -114,11 +114,11 @@ impl Probe for Transfers {
     #[expect(clippy::cast_precision_loss, reason = "bytes of a take stay far below 2^53")]
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         let bytes = repeats.max(1) * self.block();
-        let before = proof::before(&self.file);
+        let before = proof::before(&self.file.device);
         let time = self.run(repeats.max(1))?;
         let finding = match self.write {
-            true => proof::syncs(&self.file, &before, 1),
-            false => proof::reads(&self.file, &before, bytes),
+            true => proof::syncs(&self.file.device, &before, 1),
+            false => proof::reads(&self.file.device, &before, bytes),
         };
         if let Some(finding) = finding {
             record.refuse(finding.about(CARD.name));

@@ -6,7 +6,6 @@
 use model::{Finding, Validity};
 
 use super::device::{Device, Stat, WriteCache};
-use super::testfile::TestFile;
 
 /// Less than this share of the bytes coming from the device means that a cache answered.
 const SHARE: f64 = 0.9;
@@ -21,30 +20,35 @@ pub struct Before {
     flushes: Counted<u64>,
 }
 
-fn device(file: &TestFile) -> Counted<&Device> {
-    file.device.as_ref().map_err(Clone::clone)
+/// The device, or why it is not known.
+pub type Known = Result<Device, String>;
+
+fn ask<T>(device: &Known, of: impl FnOnce(&Device) -> Counted<T>) -> Counted<T> {
+    device.as_ref().map_err(Clone::clone).and_then(of)
 }
 
 #[must_use]
-pub fn before(file: &TestFile) -> Before {
-    Before { stat: device(file).and_then(Device::stat), flushes: device(file).and_then(Device::flushes) }
+pub fn before(device: &Known) -> Before {
+    Before { stat: ask(device, Device::stat), flushes: ask(device, Device::flushes) }
+}
+
+/// Bytes that the device has read since `before`.
+pub fn read_since(device: &Known, before: &Before) -> Counted<u64> {
+    let now = ask(device, Device::stat)?.read_bytes;
+    Ok(now.saturating_sub(before.stat.clone()?.read_bytes))
 }
 
 /// After a take that read `bytes`: what is wrong with that, if anything.
 #[must_use]
-pub fn reads(file: &TestFile, before: &Before, bytes: u64) -> Option<Finding> {
-    let risen = || {
-        let now = device(file)?.stat()?.read_bytes;
-        Ok(now.saturating_sub(before.stat.clone()?.read_bytes))
-    };
-    judge_reads(risen(), bytes)
+pub fn reads(device: &Known, before: &Before, bytes: u64) -> Option<Finding> {
+    judge_reads(read_since(device, before), bytes)
 }
 
 /// After a take with `syncs` writes made durable: what is wrong with that, if anything.
 #[must_use]
-pub fn syncs(file: &TestFile, before: &Before, syncs: u64) -> Option<Finding> {
-    let cache = device(file).and_then(Device::write_cache);
-    let risen = || Ok(device(file)?.flushes()?.saturating_sub(before.flushes.clone()?));
+pub fn syncs(device: &Known, before: &Before, syncs: u64) -> Option<Finding> {
+    let cache = ask(device, Device::write_cache);
+    let risen = || Ok(ask(device, Device::flushes)?.saturating_sub(before.flushes.clone()?));
     judge_syncs(cache, risen(), syncs)
 }
 

@@ -14,6 +14,7 @@ use model::{ParamKind, ParamSpec, Setup, Size, Unfit};
 use sys::direct::{self, Scratch};
 use sys::pages::{Advice, Pages};
 
+use super::cold;
 use super::device::Device;
 use crate::bench::kernels::random::Random;
 
@@ -82,14 +83,8 @@ pub fn fit(setup: &Setup) -> Result<(), Unfit> {
     if !dir.is_dir() {
         return Err(Unfit::new(format!("{} is not a folder", dir.display())));
     }
+    cold::possible(dir).map_err(Unfit::new)?;
     let system = direct::file_system(dir).map_err(|error| Unfit::new(error.to_string()))?;
-    if system.in_memory {
-        return Err(Unfit::new(format!(
-            "{} is on {}, which is memory, not a disk: name a folder on the disk to measure",
-            dir.display(),
-            system.kind
-        )));
-    }
     let needed = bytes.saturating_mul(2);
     if system.free_bytes < needed {
         return Err(Unfit::new(format!(
@@ -164,6 +159,7 @@ mod tests {
             memory: None,
             seed: 1,
             command: None,
+            relay: None,
         }
     }
 

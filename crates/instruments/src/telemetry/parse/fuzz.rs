@@ -2,14 +2,17 @@
 
 use std::hint::black_box;
 
-use super::{disks, lone, lone_signed, meminfo, nets, pairs, pressure, stat, throttle};
+use super::{disks, lone, lone_signed, meminfo, nets, pairs, pressure, softnet, stat, tables, throttle};
 
-const FIXTURES: [&[u8]; 7] = [
+const FIXTURES: [&[u8]; 10] = [
     include_bytes!("fixtures/stat"),
     include_bytes!("fixtures/vmstat"),
     include_bytes!("fixtures/meminfo"),
     include_bytes!("fixtures/diskstats"),
     include_bytes!("fixtures/net_dev"),
+    include_bytes!("fixtures/netstat"),
+    include_bytes!("fixtures/snmp"),
+    include_bytes!("fixtures/softnet_stat"),
     b"some avg10=98.64 avg60=96.40 avg300=74.82 total=746006290\nfull avg10=0.00 total=0\n",
     b"nr_periods 120\nnr_throttled 7\nthrottled_time 81234567\nthrottled_usec 5\n",
 ];
@@ -54,6 +57,8 @@ fn every_parser(bytes: &[u8]) {
     }
     black_box((meminfo::parse(bytes), pressure::parse(bytes), throttle::parse(bytes)));
     black_box((disks::parse(bytes), nets::parse(bytes), lone(bytes), lone_signed(bytes)));
+    black_box((tables::pick(bytes, "TcpExt:", ["ListenDrops"]), tables::pick(bytes, "Tcp:", ["OutRsts"])));
+    black_box(softnet::dropped(bytes));
     black_box(pairs::pick(bytes, ["pswpin", "nr_throttled"]));
 }
 

@@ -8,7 +8,9 @@ pub mod meminfo;
 pub mod nets;
 pub mod pairs;
 pub mod pressure;
+pub mod softnet;
 pub mod stat;
+pub mod tables;
 pub mod throttle;
 
 #[cfg(test)]

@@ -1,27 +1,42 @@
-//! Process groups that never outlive this program, not even a `kill -9` of it.
+//! Process groups and control groups that never outlive this program, not even a `kill -9` of it.
 //!
 //! Each group that is started here is told to a guard: a child in a group of its own that holds the read end of a
 //! pipe. When the pipe closes, because this program ended in whatever way, the guard kills every group it was told of
-//! and not told to forget. It does not reach processes that left their group (`setsid`).
+//! and not told to forget, then removes the folders of their control groups, which are empty then. It does not reach
+//! processes that left their group (`setsid`).
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use sys::process::{Exit, Group, Start, signal_group};
 
 /// The same number on every Linux.
 const SIGKILL: i32 = 9;
 
-static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-static BOOK: Mutex<Book> = Mutex::new(Book { groups: BTreeSet::new(), guard: None });
+/// A control group can be removed when the last of its processes is gone, which takes the kernel a moment.
+const LOOKS: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(10);
 
-/// The groups under way, and the guard that knows of them.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+static BOOK: Mutex<Book> =
+    Mutex::new(Book { wards: Wards { groups: BTreeSet::new(), folders: BTreeSet::new() }, guard: None });
+
+/// What must not outlive this program.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Wards {
+    groups: BTreeSet<i32>,
+    /// Of control groups.
+    folders: BTreeSet<PathBuf>,
+}
+
+/// The wards at present, and the guard that knows of them.
 #[derive(Debug)]
 struct Book {
-    groups: BTreeSet<i32>,
+    wards: Wards,
     guard: Option<(Group, ChildStdin)>,
 }
 
@@ -45,24 +60,44 @@ pub(super) fn program() -> Option<&'static PathBuf> {
     PROGRAM.get()
 }
 
-/// The guard's whole life: reads `+PGID` and `-PGID` lines until the pipe closes, then kills what is left.
+/// The guard's whole life: reads lines of `+` or `-` and PGID or folder until the pipe closes, then ends what is left.
 pub fn serve(input: impl Read) {
-    let mut groups = BTreeSet::new();
+    let mut wards = Wards::default();
     for line in BufReader::new(input).split(b'\n') {
         // A pipe that breaks is a pipe that closed.
         let Ok(line) = line else { break };
-        note(&mut groups, &line);
+        wards.note(&line);
     }
-    kill(&groups);
+    wards.end();
 }
 
-fn note(groups: &mut BTreeSet<i32>, line: &[u8]) {
-    let text = String::from_utf8_lossy(line);
-    let number = |digits: &str| digits.parse::<i32>().ok().filter(|pgid| *pgid > 1);
-    if let Some(pgid) = text.strip_prefix('+').and_then(number) {
-        groups.insert(pgid);
-    } else if let Some(pgid) = text.strip_prefix('-').and_then(number) {
-        groups.remove(&pgid);
+impl Wards {
+    fn note(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let number = |digits: &str| digits.parse::<i32>().ok().filter(|pgid| *pgid > 1);
+        let folder = |path: &str| path.starts_with('/').then(|| PathBuf::from(path));
+        let (sign, name) = text.split_at_checked(1).unwrap_or_default();
+        match (sign, number(name), folder(name)) {
+            ("+", Some(pgid), _) => drop(self.groups.insert(pgid)),
+            ("-", Some(pgid), _) => drop(self.groups.remove(&pgid)),
+            ("+", None, Some(folder)) => drop(self.folders.insert(folder)),
+            ("-", None, Some(folder)) => drop(self.folders.remove(&folder)),
+            _ => {}
+        }
+    }
+
+    /// The lines from which a guard learns of them.
+    fn lines(&self) -> String {
+        let groups = self.groups.iter().map(|pgid| format!("+{pgid}\n"));
+        groups.chain(self.folders.iter().map(|folder| format!("+{}\n", folder.display()))).collect()
+    }
+
+    fn end(&self) {
+        kill(&self.groups);
+        for folder in &self.folders {
+            // There is nobody to tell of a failure.
+            let _removed = remove(folder);
+        }
     }
 }
 
@@ -71,6 +106,21 @@ fn kill(groups: &BTreeSet<i32>) {
         // A group that is gone is what was wanted, and there is nobody to tell of another failure.
         let _gone = signal_group(*pgid, SIGKILL);
     }
+}
+
+/// Removes the folder of a control group when its last process is gone.
+fn remove(folder: &Path) -> Result<(), String> {
+    for look in 1.. {
+        match std::fs::remove_dir(folder) {
+            Ok(()) => break,
+            Err(error) if error.kind() == ErrorKind::NotFound => break,
+            Err(error) if error.kind() == ErrorKind::ResourceBusy && look < LOOKS => {
+                std::thread::sleep(PAUSE);
+            }
+            Err(error) => return Err(format!("cannot remove {}: {error}", folder.display())),
+        }
+    }
+    Ok(())
 }
 
 fn book() -> MutexGuard<'static, Book> {
@@ -92,7 +142,7 @@ impl Book {
         command.arg("guard").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut group = Group::spawn(command, Start::default()).map_err(|error| error.to_string())?;
         let mut pipe = group.child.stdin.take().ok_or("the guard has no stdin")?;
-        let known: String = self.groups.iter().map(|pgid| format!("+{pgid}\n")).collect();
+        let known = self.wards.lines();
         told(&mut pipe, &format!("{known}{line}")).map_err(|error| format!("the guard died: {error}"))?;
         self.guard = Some((group, pipe));
         Ok(())
@@ -100,15 +150,70 @@ impl Book {
 
     fn add(&mut self, pgid: i32) -> Result<(), String> {
         self.tell(&format!("+{pgid}\n"))?;
-        self.groups.insert(pgid);
+        self.wards.groups.insert(pgid);
         Ok(())
     }
 
     fn remove(&mut self, pgid: i32) {
-        if self.groups.remove(&pgid) {
+        if self.wards.groups.remove(&pgid) {
             // Without its guard the next start makes a new one, which hears of living groups only.
             let _told = self.tell(&format!("-{pgid}\n"));
         }
+    }
+}
+
+/// The folder of a control group, made new; it goes when this is dropped, or with this program.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    removed: bool,
+}
+
+impl Folder {
+    /// Makes it. Its path must be absolute and a line of text.
+    pub fn make(path: &Path) -> Result<Folder, String> {
+        let name = path.to_str().filter(|name| name.starts_with('/') && !name.contains('\n'));
+        let name = name.ok_or_else(|| format!("{} is no name for a control group", path.display()))?;
+        let mut book = book();
+        // The guard must know it before it is there.
+        book.tell(&format!("+{name}\n"))?;
+        std::fs::create_dir(path).map_err(|error| {
+            let _told = book.tell(&format!("-{name}\n"));
+            format!("cannot make {name}: {error}")
+        })?;
+        book.wards.folders.insert(path.to_owned());
+        Ok(Folder { path: path.to_owned(), removed: false })
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes it, once its processes are gone; like dropping it, but says whether it worked.
+    pub fn remove(mut self) -> Result<(), String> {
+        self.clear()
+    }
+
+    fn clear(&mut self) -> Result<(), String> {
+        if self.removed {
+            return Ok(());
+        }
+        // One that cannot be removed now is left to the guard.
+        remove(&self.path)?;
+        self.removed = true;
+        let mut book = book();
+        if book.wards.folders.remove(&self.path) {
+            let _told = book.tell(&format!("-{}\n", self.path.display()));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A drop has nobody to tell; the guard tries again.
+        let _left_to_the_guard = self.clear();
     }
 }
 
@@ -159,7 +264,7 @@ impl Guarded {
     /// Kills what is left of the group: processes that the leader left behind.
     pub fn end(&mut self) {
         let mut book = book();
-        if book.groups.contains(&self.group.pgid()) {
+        if book.wards.groups.contains(&self.group.pgid()) {
             kill(&BTreeSet::from([self.group.pgid()]));
             book.remove(self.group.pgid());
         }
@@ -172,11 +277,10 @@ impl Drop for Guarded {
     }
 }
 
-/// Kills every group that was started here: for a program that is about to end in the middle of its work.
+/// Ends everything that was started here: for a program that is about to end in the middle of its work.
 pub fn end_all() {
     let mut book = book();
-    kill(&book.groups);
-    book.groups.clear();
+    std::mem::take(&mut book.wards).end();
     // Closing the pipe ends the guard, which kills them once more.
     drop(book.guard.take().map(|(group, pipe)| {
         drop(pipe);
@@ -190,12 +294,35 @@ mod tests {
 
     #[test]
     fn hears_only_what_makes_sense() {
-        let mut groups = BTreeSet::new();
+        let mut wards = Wards::default();
         for line in [&b"+12"[..], b"+13", b"-12", b"+1", b"+0", b"+-5", b"x", b"", b"+99999999999", b"\xff+7"]
         {
-            note(&mut groups, line);
+            wards.note(line);
         }
-        assert_eq!(groups, BTreeSet::from([13]));
+        for line in ["+/a/b", "+/a/c d", "-/a/b", "+a", "+", "-", "/x", "+ä/x"] {
+            wards.note(line.as_bytes());
+        }
+        assert_eq!(wards.groups, BTreeSet::from([13]));
+        assert_eq!(wards.folders, BTreeSet::from([PathBuf::from("/a/c d")]));
+        // Another guard learns the same.
+        let mut other = Wards::default();
+        wards.lines().lines().for_each(|line| other.note(line.as_bytes()));
+        assert_eq!(other, wards);
+    }
+
+    #[test]
+    fn folders_that_are_in_use_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("group");
+        assert_eq!(remove(&folder), Ok(()));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("x"), "").unwrap();
+        // A file system says "not empty" where the kernel's control groups say "busy".
+        let why = remove(&folder).unwrap_err();
+        assert!(why.contains("group") && folder.exists(), "{why}");
+        for bad in ["relative", "/a\nb"] {
+            assert!(Folder::make(Path::new(bad)).unwrap_err().contains("no name"));
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Sizes are bytes. `1k` is 1,024 and `large` 500,000,000; bytes are random, so that nothing compresses them. The mix
 //! follows what was found of the Web's files (Barford and Crovella 1998): a log-normal body, 7 % of the files in a
-//! Pareto tail, and asked for as Zipf's law has it; a single file and the whole are bounded, which cuts the tail.
+//! Pareto tail, and asked for as Zipf's law has it; a single file and the whole are bounded, which cuts the tail. The
+//! mix has as many files as its size asks for, up to 10,000 (about 600 MB); larger ones have larger files.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use super::account::Unprivileged;
 use super::kind::ServerError;
 use super::place::Place;
+use crate::bench::file::cold;
 use crate::bench::kernels::random::Random;
 
 /// The smallest GIF of one transparent pixel that every browser shows: 43 bytes.
@@ -23,7 +25,7 @@ const GIF: [u8; 43] = [
     2, 2, 0x44, 1, 0, 0x3b, // its one pixel, the end
 ];
 const CHUNK: usize = 1 << 20;
-const MIX_FILES: u64 = 400;
+const MIX_FILES: u32 = 10_000;
 const MIX_LARGEST: f64 = (8u64 << 20) as f64;
 /// Of the logarithm of the size in bytes.
 const BODY: (f64, f64) = (9.357, 1.318);
@@ -31,7 +33,7 @@ const TAIL_SHARE: f64 = 0.07;
 const TAIL_FROM: f64 = 133_000.0;
 const TAIL_ALPHA: f64 = 1.1;
 /// The weight of the most wanted file; the next has half, a third …
-const WEIGHT: u32 = 1_000_000;
+const WEIGHT: u32 = 1_000_000_000;
 const READY: &str = "boxscore-ready";
 
 /// A set of content.
@@ -151,6 +153,25 @@ impl Content {
         &self.token
     }
 
+    /// The files, where they lie.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.items.iter().map(|item| self.file(item)).collect()
+    }
+
+    /// Of all items.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.items.iter().map(|item| item.bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Takes the files out of the page cache, but for a share that does not count; the bytes that stay, or why they do.
+    pub fn leave_cache(&self) -> Result<u64, String> {
+        let mut files = self.files();
+        files.push(self.root.join(READY));
+        cold::evict(&self.root, files.iter().map(PathBuf::as_path))
+    }
+
     /// Why the files are not under the folder that was asked for.
     #[must_use]
     pub fn moved(&self) -> Option<&str> {
@@ -230,21 +251,28 @@ fn items(set: Set, seed: u64, limits: &Limits) -> Vec<Item> {
     }
 }
 
-/// At most [`MIX_FILES`] files of at most `most` bytes together, and one at least.
+/// Files of `most` bytes together, or a little less: one at least, [`MIX_FILES`] at most.
 fn mix(seed: u64, most: u64) -> Vec<Item> {
     let mut random = Random::new(seed);
-    let mut items: Vec<Item> = Vec::new();
+    let mut sizes: Vec<u64> = Vec::new();
     let mut total = 0u64;
-    for rank in 1..=MIX_FILES {
+    for _ in 0..MIX_FILES {
         let bytes = size(&mut random).min(most.max(1));
-        total = total.saturating_add(bytes);
-        if total > most && !items.is_empty() {
+        if total.saturating_add(bytes) > most && !sizes.is_empty() {
             break;
         }
-        let weight = (WEIGHT / u32::try_from(rank).unwrap_or(WEIGHT)).max(1);
-        items.push(Item { path: format!("/mix-{rank:03}.bin"), bytes, weight });
+        total = total.saturating_add(bytes);
+        sizes.push(bytes);
     }
-    items
+    if sizes.len() == MIX_FILES as usize {
+        let grown = |bytes: u64| u128::from(bytes) * u128::from(most) / u128::from(total.max(1));
+        sizes = sizes.into_iter().map(|bytes| u64::try_from(grown(bytes)).unwrap_or(u64::MAX)).collect();
+    }
+    let item = |(rank, bytes): (u32, u64)| {
+        let weight = (WEIGHT / rank).max(1);
+        Item { path: format!("/mix-{rank:05}.bin"), bytes, weight }
+    };
+    (1..=MIX_FILES).zip(sizes).map(item).collect()
 }
 
 fn size(random: &mut Random) -> u64 {
@@ -312,9 +340,9 @@ mod tests {
 
     #[test]
     fn the_mix_has_its_shape_and_bounds() {
-        let items = mix(1, u64::MAX);
-        assert_eq!(items.len(), 400);
-        let mut sizes: Vec<u64> = items.iter().map(|item| item.bytes).collect();
+        let items = mix(1, 64 << 20);
+        let mut sizes: Vec<u64> = items.iter().take(400).map(|item| item.bytes).collect();
+        assert_eq!(sizes.len(), 400);
         sizes.sort_unstable();
         // The median of the body is exp(9.357), 11.6 kB; the tail lifts it a little.
         assert!((8_000..20_000).contains(&sizes[200]), "{}", sizes[200]);
@@ -322,10 +350,29 @@ mod tests {
         assert!((15..60).contains(&tail), "{tail}");
         assert!(sizes[399] <= 8 << 20);
         assert!(items.windows(2).all(|two| two[0].weight > two[1].weight));
-        for most in [0, 1, 1000, 1 << 20, 64 << 20] {
+        for most in [0, 1, 1000, 1 << 20, 64 << 20, 256 << 20, 4 << 30, 1 << 50] {
             let items = mix(1, most);
             let total: u64 = items.iter().map(|item| item.bytes).sum();
-            assert!(!items.is_empty() && total <= most.max(1), "{most}: {total}");
+            assert!(!items.is_empty() && items.len() <= 10_000 && total <= most.max(1), "{most}: {total}");
+            // Short of what was asked for by one file at most.
+            assert!(total + (8 << 20) >= most || items.len() == 10_000, "{most}: {total}");
+            assert!(items.len() < 10_000 || total as f64 > 0.999 * most as f64, "{most}: {total}");
+        }
+    }
+
+    #[test]
+    fn files_leave_the_cache() {
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let limits = Limits { mix_bytes: 2 << 20, large_bytes: 0 };
+        let content = Content::make(Set::Mix, 3, &limits, dir.path(), None).unwrap();
+        let cached = || -> u64 {
+            let of = |path: PathBuf| sys::direct::cached(&std::fs::File::open(path).unwrap()).unwrap();
+            content.files().into_iter().map(of).sum()
+        };
+        assert!(cached() > 0 && content.bytes() > 1 << 20);
+        match content.leave_cache() {
+            Ok(left) => assert_eq!(cached(), left),
+            Err(why) => assert!(why.contains("memory, not a disk"), "{why}"),
         }
     }
 

@@ -8,6 +8,7 @@ pub mod builtin;
 pub mod content;
 pub mod httpd;
 pub mod kind;
+pub mod memory;
 pub mod nginx;
 pub mod options;
 pub mod place;

@@ -5,10 +5,14 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
+use model::params::parse_bytes;
 use model::{ParamKind, ParamSpec, Params};
+
+use super::memory;
 
 const ON_OFF: ParamKind = ParamKind::Choice(&["on", "off"]);
 const AUTO: &str = "auto";
+const NONE: &str = "none";
 
 /// The parameters of a managed server, for the card of what loads one.
 pub const PARAMS: &[ParamSpec] = &[
@@ -34,6 +38,12 @@ pub const PARAMS: &[ParamSpec] = &[
         ParamKind::Text,
         AUTO,
         "nginx only: bytes per second of each response; auto is no limit",
+    ),
+    spec(
+        "memory",
+        ParamKind::BytesOrNone { min: memory::LEAST, max: memory::MOST },
+        NONE,
+        "limit of the server's memory, its cached files included; nginx and httpd only",
     ),
     spec("nice", ParamKind::Text, "0", "added to the server's niceness; below 0 needs root"),
     spec("listen", ParamKind::Text, "127.0.0.1", "address of this machine on which the server listens"),
@@ -92,6 +102,8 @@ pub struct Options {
     pub open_file_cache: bool,
     /// nginx only: bytes per second for each response.
     pub limit_rate: Option<u64>,
+    /// Bytes that its processes and the files that they read may have of the memory.
+    pub memory: Option<u64>,
     /// Added to its niceness; below 0 needs root.
     pub nice: i32,
     /// The CPUs that it may use; empty is those of the thread that starts it.
@@ -113,6 +125,7 @@ impl Default for Options {
             access_log: false,
             open_file_cache: false,
             limit_rate: None,
+            memory: None,
             nice: 0,
             cpus: Vec::new(),
             listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -150,6 +163,12 @@ impl Options {
             open_file_cache: switch("open-file-cache", usual.open_file_cache)?,
             limit_rate: number(given("limit-rate"))
                 .map_err(|()| bad("limit-rate", "a whole number or auto"))?,
+            memory: match given("memory").filter(|value| *value != NONE) {
+                None => None,
+                Some(size) => {
+                    Some(parse_bytes(size).ok_or_else(|| bad("memory", "a size such as 512M, or none"))?)
+                }
+            },
             nice: number(given("nice")).map_err(|()| bad("nice", "from -20 to 19"))?.unwrap_or(usual.nice),
             ..usual
         };
@@ -165,6 +184,7 @@ impl Options {
         within("workers", u64::from(self.workers.unwrap_or(1)), 1, 20_000)?;
         within("connections", u64::from(self.connections), 1, 1_000_000)?;
         within("limit-rate", self.limit_rate.unwrap_or(1), 1, 1 << 40)?;
+        within("memory", self.memory.unwrap_or(memory::LEAST), memory::LEAST, memory::MOST)?;
         if !(-20..=19).contains(&self.nice) {
             return Err(format!("nice={}: from -20 to 19 is possible", self.nice));
         }
@@ -195,7 +215,7 @@ mod tests {
             PARAMS.iter().map(|spec| format!("{}={}", spec.name, spec.default)).collect();
         assert_eq!(of(&defaults.join(";")), Ok(Options::default()));
         let all = of(
-            "mpm=prefork;binary=/x/httpd;workers=7;sendfile=off;access-log=on;open-file-cache=on;limit-rate=9;nice=-5;listen=::1",
+            "mpm=prefork;binary=/x/httpd;workers=7;sendfile=off;access-log=on;open-file-cache=on;limit-rate=9;nice=-5;memory=96M;listen=::1",
         );
         let wanted = Options {
             mpm: Some(Mpm::Prefork),
@@ -205,6 +225,7 @@ mod tests {
             access_log: true,
             open_file_cache: true,
             limit_rate: Some(9),
+            memory: Some(96 << 20),
             nice: -5,
             listen: "::1".parse().unwrap(),
             ..Options::default()
@@ -219,6 +240,8 @@ mod tests {
             "limit-rate=1k",
             "nice=20",
             "nice=a",
+            "memory=1000",
+            "memory=all",
             "listen=localhost",
         ] {
             let why = of(bad).unwrap_err();
@@ -234,6 +257,7 @@ mod tests {
             (Options { workers: Some(0), ..good.clone() }, "workers=0"),
             (Options { connections: 0, ..good.clone() }, "connections=0"),
             (Options { limit_rate: Some(0), ..good.clone() }, "limit-rate=0"),
+            (Options { memory: Some(1), ..good.clone() }, "memory=1"),
             (Options { nice: 20, ..good.clone() }, "nice=20"),
             (Options { nice: -21, ..good.clone() }, "nice=-21"),
             (Options { ports: vec![80, 0], ..good.clone() }, "port 0"),

@@ -11,6 +11,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use model::params::show_bytes;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sys::clock;
 use sys::process::Start;
@@ -18,6 +19,7 @@ use sys::process::Start;
 use super::account::{self, Unprivileged};
 use super::content::Content;
 use super::kind::{Build, Kind, Launch, Recipe, ServerError};
+use super::memory::{Room, Use};
 use super::options::Options;
 use super::place::Place;
 use super::port::Port;
@@ -51,6 +53,7 @@ pub struct Server {
     error_log: Option<&'static str>,
     stderr: Stream,
     group: Guarded,
+    room: Option<Room>,
     /// Last, so that the processes are gone before their folder.
     place: Option<Place>,
 }
@@ -75,6 +78,10 @@ impl Server {
         let account = account::choose().map_err(ServerError::Failed)?;
         if options.nice < 0 && account.is_none() {
             return Err(ServerError::Refused(format!("nice={}: below 0 needs root", options.nice)));
+        }
+        if options.memory.is_some() {
+            // What is cached already counts for whoever brought it in.
+            let _what_stays_is_little = content.leave_cache().map_err(ServerError::Refused)?;
         }
         let program = kind.find(options.binary.as_deref())?;
         let build = kind.identify(&program, account.as_ref())?;
@@ -159,13 +166,26 @@ impl Server {
         tree::Usage::of(tree::members(self.group.pgid())?)
     }
 
+    /// The folder of the control group that limits its memory; `None` without a limit.
+    #[must_use]
+    pub fn control_group(&self) -> Option<&Path> {
+        self.room.as_ref().map(Room::folder)
+    }
+
+    /// What it uses of its memory limit; `None` without one.
+    #[must_use]
+    pub fn memory(&self) -> Option<Use> {
+        self.room.as_ref().map(Room::usage)
+    }
+
     /// Whether its first process still runs, else how it ended and what it said last.
     pub fn check(&mut self) -> Result<(), String> {
         match self.group.try_wait()? {
             None => Ok(()),
             Some(exit) => {
                 self.stderr.drain();
-                Err(format!("{} ended ({}){}", self.name, exit.status, self.last_words()))
+                let why = self.room.as_ref().and_then(Room::killed).unwrap_or_default();
+                Err(format!("{} ended ({}){why}{}", self.name, exit.status, self.last_words()))
             }
         }
     }
@@ -198,8 +218,9 @@ impl Server {
             matches!(&left, Ok(left) if left.is_empty())
         });
         let removed = place.remove();
+        let closed = self.room.take().map_or(Ok(()), Room::remove);
         match (gone, left) {
-            (true, _) => removed,
+            (true, _) => removed.and(closed),
             (false, Ok(left)) => Err(format!(
                 "{} was killed and is still there: processes {}",
                 self.name,
@@ -264,15 +285,18 @@ fn attempt(
     let number = port.number();
     let launch = Launch { build, options, place: &place, root: content.root(), port: number, account };
     let recipe = kind.launch(&launch)?;
-    let setup = recipe.setup.clone();
-    let (group, stderr) = spawn(recipe, options, account, &place).map_err(|why| {
+    let mut setup = recipe.setup.clone();
+    let room = options.memory.map(Room::make).transpose().map_err(ServerError::Refused)?;
+    setup.extend(room.as_ref().map(|room| ("memory", show_bytes(room.limit()))));
+    let (group, stderr) = spawn(recipe, options, account, &place, room.as_ref()).map_err(|why| {
         // Containers may take this right from root.
-        let hint = if options.nice < 0 {
-            format!(" (nice={} needs CAP_SYS_NICE)", options.nice)
-        } else {
-            String::new()
+        let nice = match options.nice {
+            ..0 => format!(" (nice={} needs CAP_SYS_NICE)", options.nice),
+            _ => String::new(),
         };
-        ServerError::Failed(format!("cannot start {}: {why}{hint}", kind.name()))
+        let join =
+            room.as_ref().map(|room| format!(" (it must be able to join {})", room.folder().display()));
+        ServerError::Failed(format!("cannot start {}: {why}{nice}{}", kind.name(), join.unwrap_or_default()))
     })?;
     let mut server = Box::new(Server {
         name: kind.name(),
@@ -284,6 +308,7 @@ fn attempt(
         error_log: kind.error_log(),
         stderr,
         group,
+        room,
         place: Some(place),
     });
     let mut ended = None;
@@ -322,6 +347,7 @@ fn spawn(
     options: &Options,
     account: Option<&Unprivileged>,
     place: &Place,
+    room: Option<&Room>,
 ) -> Result<(Guarded, Stream), String> {
     let mut command = recipe.command;
     let stdin = if recipe.input.is_some() { Stdio::piped() } else { Stdio::null() };
@@ -329,7 +355,8 @@ fn spawn(
     // Messages in English, since some of them are understood here.
     command.current_dir(place.path()).env("LC_ALL", "C");
     let account = account.map(|chosen| chosen.account.clone());
-    let start = Start { nice: options.nice, account, ..Start::default() };
+    let control_group = room.map(|room| room.folder().to_owned());
+    let start = Start { nice: options.nice, account, control_group, ..Start::default() };
     let cpus = match options.cpus.as_slice() {
         [] => sys::affinity::allowed().map_err(|error| error.to_string())?,
         cpus => cpus.to_vec(),

@@ -133,6 +133,8 @@ pub struct Usage {
 pub struct Spent {
     pub user_ns: u64,
     pub system_ns: u64,
+    /// Both together without steps, where the kernel keeps that and no thread ended meanwhile.
+    pub exact_ns: Option<u64>,
     /// The thread that used most; `None` when no thread lived at both readings.
     pub busiest: Option<Thread>,
     /// Processes that came and went.
@@ -176,7 +178,14 @@ impl Usage {
             let old = earlier.threads.iter().find(same)?;
             Some(Thread { cpu_ns: thread.cpu_ns.saturating_sub(old.cpu_ns), ..thread.clone() })
         };
+        let of_threads =
+            |usage: &Usage| usage.threads.iter().map(|one| one.cpu_ns).fold(0, u64::saturating_add);
+        let now_threads: BTreeSet<(i32, u64)> =
+            self.threads.iter().map(|one| (one.tid, one.start_ticks)).collect();
+        let is_whole = earlier.threads.iter().all(|one| now_threads.contains(&(one.tid, one.start_ticks)));
+        let exact_ns = of_threads(self).checked_sub(of_threads(earlier)).filter(|_| is_whole);
         Ok(Spent {
+            exact_ns,
             user_ns: self.user_ns.checked_sub(earlier.user_ns).ok_or_else(lost)?,
             system_ns: self.system_ns.checked_sub(earlier.system_ns).ok_or_else(lost)?,
             busiest: self.threads.iter().filter_map(spent).max_by_key(|thread| thread.cpu_ns),

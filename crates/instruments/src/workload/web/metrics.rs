@@ -103,6 +103,22 @@ pub const IO_PRESSURE: Metric<Ratio> =
     neither("io-pressure", "the share of the take's time in which some thread waited for a disk");
 pub const MEMORY_PRESSURE: Metric<Ratio> =
     neither("memory-pressure", "the share of the take's time in which some thread waited for memory");
+pub const SERVER_MEMORY: Metric<Bytes> = neither(
+    "server-memory",
+    "memory that a server with a limit of it uses after the take, the files that it has cached included",
+);
+pub const SERVER_CACHE: Metric<Bytes> =
+    neither("server-cache", "cached files within the memory of a server that has a limit, after the take");
+pub const MEMORY_HITS: Metric<Count> = neither(
+    "memory-limit-hits",
+    "how often the server was at the limit of its memory and the kernel had to make room",
+)
+.per("hit");
+pub const MEMORY_REFAULTS: Metric<Count> = neither(
+    "memory-refaults",
+    "pages of files that were read again after the limit of the server's memory had pushed them out",
+)
+.per("page");
 pub const DROPS: Metric<Count> = neither(
     "drops",
     "what the kernel dropped or refused during the take, by counter; of the whole network namespace",
@@ -137,6 +153,10 @@ pub const ALL: &[MetricInfo] = &[
     CPU_PRESSURE.info(),
     IO_PRESSURE.info(),
     MEMORY_PRESSURE.info(),
+    SERVER_MEMORY.info(),
+    SERVER_CACHE.info(),
+    MEMORY_HITS.info(),
+    MEMORY_REFAULTS.info(),
     DROPS.info(),
 ];
 
@@ -163,14 +183,18 @@ pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
     }
     let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
     let responses = outcome.response_time();
-    if let Some(rate) = outcome.throughput() {
+    // None complete within the time: the answers are too long for a rate.
+    if let Some(rate) = outcome.throughput().filter(|rate| *rate > 0.0) {
         record.push(&THROUGHPUT, Count(rate) / Seconds(1.0));
     }
-    if outcome.answering_s > 0.0 {
-        record.push(&BANDWIDTH, Bytes(outcome.record.body_bytes as f64) / Seconds(outcome.answering_s));
-        let little = outcome.little();
-        record.push(&IN_FLIGHT, Count(little.in_flight_s / outcome.answering_s));
-        record.push(&LITTLE, Count(little.served_s / outcome.answering_s));
+    if let Some(rate) = outcome.rates.bandwidth {
+        record.push(&BANDWIDTH, Bytes(rate) / Seconds(1.0));
+    }
+    if let Some(count) = outcome.rates.in_flight {
+        record.push(&IN_FLIGHT, Count(count));
+    }
+    if let Some(count) = outcome.rates.served {
+        record.push(&LITTLE, Count(count));
     }
     for (metric, quantile) in [(&RESPONSE, 0.5), (&RESPONSE_P99, 0.99)] {
         if let Some(time) = seconds(responses.quantile_ns(quantile)) {
@@ -202,7 +226,11 @@ pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
 pub fn busiest_core(threads: &[ThreadUse]) -> f64 {
     let on = |one: &ThreadUse| match one.cpu {
         None => one.share(),
-        Some(_) => threads.iter().filter(|other| other.cpu == one.cpu).map(ThreadUse::share).sum(),
+        Some(_) => threads
+            .iter()
+            .filter(|other| (other.host, other.cpu) == (one.host, one.cpu))
+            .map(ThreadUse::share)
+            .sum(),
     };
     threads.iter().map(on).fold(0.0, f64::max)
 }
@@ -213,7 +241,15 @@ mod tests {
 
     #[test]
     fn threads_on_one_core_add_up() {
-        let thread = |cpu, cpu_ns, spun_ns| ThreadUse { cpu, connections: 1, cpu_ns, spun_ns, wall_ns: 100 };
+        let thread = |cpu, cpu_ns, spun_ns| ThreadUse {
+            host: 0,
+            cpu,
+            connections: 1,
+            cpu_ns,
+            spun_ns,
+            wall_ns: 100,
+            allowed_ns: 100,
+        };
         let threads = [thread(Some(1), 40, 0), thread(Some(2), 90, 20), thread(Some(1), 50, 5)];
         assert!((busiest_core(&threads) - 0.85).abs() < 1e-9);
         assert!((busiest_core(&[thread(None, 40, 0), thread(None, 50, 0)]) - 0.5).abs() < 1e-9);

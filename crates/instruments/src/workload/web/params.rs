@@ -4,15 +4,18 @@
 
 use std::time::Duration;
 
+use model::params::parse_bytes;
 use model::{ParamKind, ParamSpec, Params, Setup, Size, Unfit};
 
+use super::cold;
 use super::cores::Cores;
 use crate::bench::kernel::int_param;
+use crate::load::generators::{Generators, Local, Remote, Sent};
 use crate::load::http::request::header;
 use crate::load::schedule::Schedule;
 use crate::load::target::Url;
-use crate::load::{Load, check};
-use crate::workload::server::content::Set;
+use crate::load::{Control, Error, Load, check};
+use crate::workload::server::content::{Limits, Set};
 use crate::workload::server::kind::{self, Kind};
 use crate::workload::server::options::{self, Options};
 
@@ -28,18 +31,27 @@ const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: 
 }
 
 const OWN: &[ParamSpec] = &[
+    // The first ones are of the schedule, which a search chooses itself.
+    spec(
+        "arrivals",
+        ParamKind::Choice(&["closed", "constant", "poisson"]),
+        "closed",
+        "closed: each connection sends on its answer; the others: requests are due at a rate",
+    ),
+    spec(
+        "load",
+        ParamKind::Text,
+        AUTO,
+        "rate of an open loop as a share of the server's capacity, such as 50%",
+    ),
+    spec("rate", ParamKind::Text, AUTO, "requests due per second in an open loop"),
+    spec("requests", ParamKind::Text, AUTO, "that many requests, in whatever time, instead of a duration"),
     spec("url", ParamKind::Text, NONE, "http:// or https:// URL to load; none starts a server here"),
     spec(
         "content",
         ParamKind::Choice(Set::NAMES),
         "gif",
         "what our own server serves: 43 B to 500 MB, or a mix",
-    ),
-    spec(
-        "arrivals",
-        ParamKind::Choice(&["closed", "constant", "poisson"]),
-        "closed",
-        "closed: each connection sends on its answer; the others: requests are due at a rate",
     ),
     spec(
         "connections",
@@ -51,17 +63,9 @@ const OWN: &[ParamSpec] = &[
         "generators",
         ParamKind::Int { min: 1, max: 1024 },
         "1",
-        "generator threads, one a CPU while there are any",
+        "generator threads, one a CPU while there are any; with --from, how many of those take part",
     ),
-    spec(
-        "load",
-        ParamKind::Text,
-        AUTO,
-        "rate of an open loop as a share of the server's capacity, such as 50%",
-    ),
-    spec("rate", ParamKind::Text, AUTO, "requests due per second in an open loop"),
     spec("duration", ParamKind::Int { min: 1, max: 86_400 }, "1", "seconds in which requests are sent"),
-    spec("requests", ParamKind::Text, AUTO, "that many requests, in whatever time, instead of a duration"),
     spec(
         "keepalive",
         ParamKind::Choice(&["on", "off"]),
@@ -84,12 +88,17 @@ const OWN: &[ParamSpec] = &[
         "whether the server's certificate must be valid",
     ),
     spec(
+        "content-size",
+        ParamKind::BytesOrAuto { min: 1 << 20, max: 1 << 40 },
+        AUTO,
+        "bytes of the mix (auto: 64MiB) or of the large file (auto: 500 MB)",
+    ),
+    spec(
         "cache",
         ParamKind::Choice(&["warm", "cold"]),
         "warm",
-        "cold: the content is read from the disk in each take",
+        "cold: the mix or the large file is read from the disk in each take",
     ),
-    spec("memory", ParamKind::Text, NONE, "limit of our server's memory, page cache included, such as 512M"),
 ];
 
 const COUNT: usize = OWN.len() + options::PARAMS.len();
@@ -106,6 +115,8 @@ const JOINED: [ParamSpec; COUNT] = {
 
 /// Those of the load and those of the server.
 pub const PARAMS: &[ParamSpec] = &JOINED;
+/// How many of them, the first ones, are of the schedule.
+pub const OF_SCHEDULE: usize = 4;
 
 /// How much an open loop asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,7 +135,7 @@ pub enum Subject {
     /// It runs without our doing.
     Url(Url),
     /// Ours.
-    Managed { kind: &'static dyn Kind, options: Box<Options>, set: Set },
+    Managed { kind: &'static dyn Kind, options: Box<Options>, set: Set, limits: Limits },
 }
 
 /// What the parameters ask for.
@@ -135,7 +146,10 @@ pub struct Ask {
     pub load: Load,
     pub offered: Offered,
     pub is_poisson: bool,
+    pub is_cold: bool,
     pub cores: Cores,
+    /// Generators in other processes; without them, threads of this one send.
+    pub remote: Option<Remote>,
 }
 
 impl Ask {
@@ -147,7 +161,14 @@ impl Ask {
         let url = Some(text("url")).filter(|url| !url.is_empty() && *url != NONE);
         let url: Option<Url> =
             url.map(|url| url.parse().map_err(|error| Unfit::new(format!("{error}")))).transpose()?;
-        let cores = Cores::split(&setup.cpus, generators, url.is_none());
+        let remote = setup.relay.clone().map(Remote::new);
+        let cores = match &remote {
+            None => Cores::split(&setup.cpus, generators, url.is_none()),
+            Some(remote) => {
+                remote.choose(generators).map_err(|error| Unfit::new(error.to_string()))?;
+                Cores::remote(&setup.cpus, remote.cpus_here(generators), url.is_none())
+            }
+        };
         let subject = match &url {
             Some(url) => Subject::Url(url.clone()),
             None => managed(setup, &cores)?,
@@ -159,13 +180,35 @@ impl Ask {
         load.threads = generators;
         load.cpus = cores.generators.iter().map(|&cpu| cpu as usize).collect();
         load.own_cores = cores.own;
-        let ask = Ask { subject, load, offered, is_poisson: text("arrivals") == "poisson", cores };
+        let is_cold = cold::is_asked(&setup.params, &subject).map_err(Unfit::new)?;
+        let is_poisson = text("arrivals") == "poisson";
+        let ask = Ask { subject, load, offered, is_poisson, is_cold, cores, remote };
         let rate = match offered {
             Offered::Rate(rate) => rate,
             Offered::Closed | Offered::Share(_) => 1.0,
         };
         check(&ask.at(rate)).map_err(|error| Unfit::new(error.to_string()))?;
         Ok(ask)
+    }
+
+    /// What a search asks for: the schedule is its own.
+    pub fn searching(setup: &Setup) -> Result<Ask, Unfit> {
+        let mut setup = setup.clone();
+        for (name, value) in [("arrivals", "poisson"), ("load", "100%"), ("rate", AUTO), ("requests", AUTO)] {
+            setup.params.set(name, value);
+        }
+        Ask::of(&setup)
+    }
+
+    /// Carries a load out on the generators.
+    pub fn run(&self, load: &Load) -> Result<Sent, Error> {
+        let control = Control::default();
+        match &self.remote {
+            Some(remote) => remote.run(load, load.threads, &control),
+            None => {
+                Local { cpus: load.cpus.clone(), own_cores: load.own_cores }.run(load, load.threads, &control)
+            }
+        }
     }
 
     /// The load with this rate, where it has one.
@@ -255,7 +298,19 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Subject, Unfit> {
         return Err(wrong("certificate=any belongs to a url of https".to_owned()));
     }
     let set = Set::parse(text("content")).ok_or_else(|| wrong("this content is not known".to_owned()))?;
-    Ok(Subject::Managed { kind, options: Box::new(options), set })
+    let limits = sizes(set, text("content-size")).map_err(wrong)?;
+    Ok(Subject::Managed { kind, options: Box::new(options), set, limits })
+}
+
+/// How large the content is; one that has a size of its own takes no other.
+fn sizes(set: Set, asked: &str) -> Result<Limits, String> {
+    let usual = Limits::default();
+    let Some(bytes) = parse_bytes(asked) else { return Ok(usual) };
+    match set {
+        Set::Mix => Ok(Limits { mix_bytes: bytes, ..usual }),
+        Set::Large => Ok(Limits { large_bytes: bytes, ..usual }),
+        _ => Err(format!("content-size={asked}: only content=mix and content=large have a size to choose")),
+    }
 }
 
 #[cfg(test)]

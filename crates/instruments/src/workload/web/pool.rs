@@ -4,6 +4,7 @@
 //! thread that started it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -22,30 +23,36 @@ pub struct Key {
     pub kind: &'static dyn Kind,
     pub options: Options,
     pub set: Set,
+    pub limits: Limits,
     pub seed: u64,
     pub dir: PathBuf,
 }
 
 impl Key {
-    fn content_is(&self, content: &Made) -> bool {
-        (content.set, content.seed, content.dir.as_path()) == (self.set, self.seed, self.dir.as_path())
+    fn content(&self) -> (Set, Limits, u64, &Path) {
+        (self.set, self.limits, self.seed, &self.dir)
+    }
+
+    /// Whether a server of this key serves what was made for `other`. What is cached counts for the server that read
+    /// it first, so one with a limit of its memory shares its files with nobody.
+    fn shares(&self, other: &Key) -> bool {
+        let limited = self.options.memory.or(other.options.memory).is_some();
+        self.content() == other.content() && (!limited || self == other)
     }
 }
 
 impl PartialEq for Key {
     fn eq(&self, other: &Key) -> bool {
         self.kind.name() == other.kind.name()
-            && (&self.options, self.set, self.seed, &self.dir)
-                == (&other.options, other.set, other.seed, &other.dir)
+            && self.options == other.options
+            && self.content() == other.content()
     }
 }
 
 /// Content with what it was made for.
 #[derive(Debug)]
 struct Made {
-    set: Set,
-    seed: u64,
-    dir: PathBuf,
+    key: Key,
     content: Content,
 }
 
@@ -55,6 +62,7 @@ pub struct Hosted {
     key: Key,
     made: Arc<Made>,
     server: Mutex<Option<Server>>,
+    described: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -80,18 +88,19 @@ pub fn get(key: Key) -> Result<Arc<Hosted>, ServerError> {
     if let Some(there) = there {
         return Ok(there);
     }
-    let made = match pool.made.iter().filter_map(Weak::upgrade).find(|one| key.content_is(one)) {
+    let made = match pool.made.iter().filter_map(Weak::upgrade).find(|one| key.shares(&one.key)) {
         Some(made) => made,
         None => {
             let account = account::choose().map_err(ServerError::Failed)?;
-            let content = Content::make(key.set, key.seed, &Limits::default(), &key.dir, account.as_ref())?;
-            let made = Arc::new(Made { set: key.set, seed: key.seed, dir: key.dir.clone(), content });
+            let content = Content::make(key.set, key.seed, &key.limits, &key.dir, account.as_ref())?;
+            let made = Arc::new(Made { key: key.clone(), content });
             pool.made.push(Arc::downgrade(&made));
             made
         }
     };
     let server = start(&key, &made)?;
-    let hosted = Arc::new(Hosted { key, made, server: Mutex::new(Some(server)) });
+    let hosted =
+        Arc::new(Hosted { key, made, server: Mutex::new(Some(server)), described: AtomicBool::new(false) });
     pool.hosted.push(Arc::downgrade(&hosted));
     Ok(hosted)
 }
@@ -139,6 +148,11 @@ impl Hosted {
         }
     }
 
+    /// True once: whoever asks first says how it was built.
+    pub fn describe_now(&self) -> bool {
+        !self.described.swap(true, Ordering::Relaxed)
+    }
+
     /// Something about the running server.
     pub fn with<T>(&self, tell: impl FnOnce(&Server) -> T) -> Option<T> {
         locked(&self.server).as_ref().map(tell)
@@ -155,15 +169,9 @@ impl Hosted {
         self.made.content.items.iter().map(target).collect()
     }
 
-    /// Where its content lies on the disk.
+    /// What it serves.
     #[must_use]
-    pub fn files(&self) -> Vec<PathBuf> {
-        self.made.content.items.iter().map(|item| self.made.content.file(item)).collect()
-    }
-
-    /// The folder of its content.
-    #[must_use]
-    pub fn root(&self) -> &Path {
-        self.made.content.root()
+    pub fn content(&self) -> &Content {
+        &self.made.content
     }
 }

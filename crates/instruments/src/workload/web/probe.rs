@@ -1,17 +1,25 @@
 //! One load after another on a server, watched.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
+use super::cold::Cold;
+use super::drops::{Drops, Place};
 use super::metrics::{self, CAPACITY, OFFERED};
 use super::params::{Ask, Offered, Subject};
 use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
-use super::{capacity, words};
+use super::{capacity, memory, words};
 use crate::load::schedule::Schedule;
-use crate::load::{Control, Load, run};
+use crate::load::{Load, Outcome};
+use crate::workload::server::memory::Use;
+use crate::workload::server::run::Server;
+
+/// How long a server of ours is loaded before its first take.
+const WARM: Duration = Duration::from_millis(200);
 
 /// A prepared load.
 pub struct Loads {
@@ -23,15 +31,15 @@ pub struct Loads {
 }
 
 impl Loads {
-    pub fn prepare(setup: &Setup) -> Result<Loads, Unfit> {
-        let ask = Ask::of(setup)?;
+    pub fn prepare(setup: &Setup, ask: Ask) -> Result<Loads, Unfit> {
         let served = match &ask.subject {
             Subject::Url(url) => Served::theirs(url),
-            Subject::Managed { kind, options, set } => {
+            Subject::Managed { kind, options, set, limits } => {
                 let key = Key {
                     kind: *kind,
                     options: (**options).clone(),
                     set: *set,
+                    limits: *limits,
                     seed: setup.seed,
                     dir: setup.dir.clone(),
                 };
@@ -53,10 +61,73 @@ impl Loads {
         Ok((load, ended))
     }
 
-    fn capacity(&self) -> Result<f64, Fault> {
+    /// What the server answers in a closed loop, per second.
+    pub fn capacity(&self) -> Result<f64, Fault> {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
-            None => capacity::measure(&self.key, &self.at(0.0)?.0).map_err(Fault::new),
+            None => {
+                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load)).map_err(Fault::new)
+            }
+        }
+    }
+
+    /// One load at this rate, watched. A server of ours that ended during it makes it a fault.
+    pub fn one(&mut self, rate: f64, record: &mut dyn Record) -> Result<Watched, Fault> {
+        let (load, ended) = self.at(rate)?;
+        if let Some(ended) = ended {
+            record.note("server-restarted", &ended);
+        }
+        self.tell(&load, record);
+        let cold = self.cold()?;
+        let counters = Place::of(&self.served);
+        let (drops, held) = (counters.look(), self.held());
+        let before = Look::before(|| self.served.usage());
+        let ran = self.ask.run(&load);
+        let after = Look::after(|| self.served.usage());
+        let (drops, held) = ((drops, counters.look()), (held, self.held()));
+        if let Served::Ours(hosted) = &*self.served {
+            hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
+        }
+        let sent = ran.map_err(|error| Fault::new(error.to_string()))?;
+        if let Some(together) = &sent.together {
+            record.note("generators", &together.to_string());
+        }
+        Ok(Watched { outcome: sent.outcome, looks: (before, after), counters, drops, held, cold })
+    }
+
+    /// Pushes what the machine did during a load.
+    pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
+        let sent = watched.outcome.record.service().total();
+        watched.looks.1.push(&watched.looks.0, &self.ask.cores, sent, record);
+        watched.counters.push(&watched.drops.0, &watched.drops.1, record);
+        memory::push(watched.held.0, watched.held.1, record);
+        if let (Some(cold), Served::Ours(hosted)) = (&watched.cold, &*self.served) {
+            cold.after(hosted.content(), &watched.outcome, record);
+        }
+    }
+
+    /// The CPUs of the server and of the generators.
+    #[must_use]
+    pub fn busy_cpus(&self) -> Vec<u32> {
+        let mut cpus = [self.ask.cores.server.as_slice(), self.ask.cores.generators.as_slice()].concat();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    }
+
+    /// Drops the content from the page cache, where that is asked for.
+    fn cold(&self) -> Result<Option<Cold>, Fault> {
+        match &*self.served {
+            Served::Ours(hosted) if self.ask.is_cold => Cold::before(hosted).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// What the server uses of the limit of its memory.
+    fn held(&self) -> Option<Use> {
+        match &*self.served {
+            Served::Ours(hosted) => hosted.with(Server::memory).flatten(),
+            Served::Theirs(_) => None,
         }
     }
 
@@ -66,58 +137,60 @@ impl Loads {
             return;
         }
         self.told = true;
-        record.note("web-setup", &words::setup(&self.served, load, &self.ask.cores));
-        if let Served::Ours(hosted) = &*self.served {
+        record
+            .note("web-setup", &words::setup(&self.served, load, &self.ask.cores, self.ask.remote.as_ref()));
+        if let Served::Ours(hosted) = &*self.served
+            && hosted.describe_now()
+        {
             hosted.with(|server| record.note("server-build", &words::build(server)));
         }
     }
+}
+
+/// One load, and what was read before and after it.
+pub struct Watched {
+    pub outcome: Outcome,
+    looks: (Look, Look),
+    counters: Place,
+    drops: (Drops, Drops),
+    held: (Option<Use>, Option<Use>),
+    cold: Option<Cold>,
 }
 
 impl Probe for Loads {
     fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
         if matches!(self.ask.offered, Offered::Share(_)) {
             self.capacity()?;
+        } else if let Served::Ours(_) = &*self.served {
+            let load = self.at(0.0)?.0;
+            let warm = Load { schedule: Schedule::Closed, duration: Some(WARM), requests: None, ..load };
+            self.ask.run(&warm).map_err(|error| Fault::new(error.to_string()))?;
         }
         Ok(1)
     }
 
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let capacity = match self.ask.offered {
-            Offered::Share(_) => Some(self.capacity()?),
-            Offered::Closed | Offered::Rate(_) => None,
+        let (rate, capacity) = match self.ask.offered {
+            Offered::Closed => (None, None),
+            Offered::Rate(rate) => (Some(rate), None),
+            Offered::Share(share) => {
+                let capacity = self.capacity()?;
+                (Some(share * capacity), Some(capacity))
+            }
         };
-        let rate = match self.ask.offered {
-            Offered::Closed => 0.0,
-            Offered::Rate(rate) => rate,
-            Offered::Share(share) => share * capacity.unwrap_or_default(),
-        };
-        let (load, ended) = self.at(rate)?;
-        if let Some(ended) = ended {
-            record.note("server-restarted", &ended);
-        }
-        self.tell(&load, record);
-        let before = Look::before(|| self.served.usage());
-        let ran = run(&load, &Control::default());
-        let after = Look::after(|| self.served.usage());
-        if let Served::Ours(hosted) = &*self.served {
-            hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
-        }
-        let outcome = ran.map_err(|error| Fault::new(error.to_string()))?;
-        metrics::push(&outcome, record)?;
-        if let Schedule::Constant { rate } | Schedule::Poisson { rate, .. } = load.schedule {
+        let watched = self.one(rate.unwrap_or_default(), record)?;
+        metrics::push(&watched.outcome, record)?;
+        if let Some(rate) = rate {
             record.push(&OFFERED, PerSec(rate));
         }
         if let Some(capacity) = capacity {
             record.push(&CAPACITY, PerSec(capacity));
         }
-        after.push(&before, &self.ask.cores, outcome.record.service().total(), record);
+        self.push_machine(&watched, record);
         Ok(())
     }
 
     fn cpus(&self) -> Vec<u32> {
-        let mut cpus = [self.ask.cores.server.as_slice(), self.ask.cores.generators.as_slice()].concat();
-        cpus.sort_unstable();
-        cpus.dedup();
-        cpus
+        self.busy_cpus()
     }
 }

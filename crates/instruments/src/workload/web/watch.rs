@@ -102,9 +102,11 @@ impl Look {
         let ns = self.used_at_ns.saturating_sub(before.used_at_ns);
         match spent {
             Ok(spent) if ns > 0 => {
-                let cpu_ns = spent.user_ns.saturating_add(spent.system_ns);
+                let ticks_ns = spent.user_ns.saturating_add(spent.system_ns);
+                let cpu_ns = spent.exact_ns.unwrap_or(ticks_ns);
                 record.push(&SERVER_CORES, Count(float(cpu_ns) / float(ns)));
-                if requests > 0 {
+                // Less than a tick for all of them is not known to be nothing.
+                if requests > 0 && cpu_ns > 0 {
                     record.push(&SERVER_CPU, Seconds(float(cpu_ns) / 1e9 / float(requests)));
                 }
                 if let Some(thread) = spent.busiest {

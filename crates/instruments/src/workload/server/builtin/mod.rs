@@ -87,6 +87,10 @@ impl Kind for Builtin {
             Options { access_log: true, .. } => refused("access-log=on"),
             Options { open_file_cache: true, .. } => refused("open-file-cache=on"),
             Options { limit_rate: Some(rate), .. } => refused(&format!("limit-rate={rate}")),
+            // It holds what it serves in its own memory, from which nothing can be dropped.
+            Options { memory: Some(bytes), .. } => {
+                refused(&format!("memory={}", model::params::show_bytes(*bytes)))
+            }
             _ => Ok(()),
         }
     }
@@ -160,6 +164,7 @@ mod tests {
             Options { access_log: true, ..Options::default() },
             Options { open_file_cache: true, ..Options::default() },
             Options { limit_rate: Some(1), ..Options::default() },
+            Options { memory: Some(1 << 30), ..Options::default() },
             Options { mpm: Some(super::super::options::Mpm::Event), ..Options::default() },
         ] {
             assert!(matches!(KIND.accepts(&bad), Err(ServerError::Refused(_))), "{bad:?}");

@@ -312,7 +312,7 @@ mod tests {
         std::fs::write(dir.path().join("big"), big).unwrap();
         let local = std::net::Ipv4Addr::LOCALHOST.into();
         let port = crate::workload::server::port::Port::free(local).unwrap().number();
-        let address = SocketAddr::new(local, port);
+        let address = std::net::SocketAddr::new(local, port);
         let order = Order { address, threads: 2, backlog: 64, sendfile, root: dir.path().to_owned() };
         let files = Files::load(dir.path()).unwrap();
         std::thread::spawn(move || run(&order, files));

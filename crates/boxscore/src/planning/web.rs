@@ -1,0 +1,231 @@
+//! What loads of web servers need beside their card: which server `auto` is, what an MPM implies, a goal, and how many
+//! cells a quick run has time for.
+
+use model::{Card, Cell, Need, Params};
+
+use super::Host;
+use crate::cli::run::Args;
+use crate::error::CliError;
+
+const URL: &str = "url";
+const NONE: &str = "none";
+const AUTO: &str = "auto";
+/// What a take costs beside its own time, in seconds.
+const AROUND: f64 = 0.25;
+/// Takes without which a figure has no interval.
+const LEAST_TAKES: f64 = 6.0;
+/// What starting servers and making their content takes, in seconds.
+const SETTING_UP: f64 = 20.0;
+
+/// The parameters that `--url` and `--slo` stand for, by instrument.
+pub fn flags(args: &Args) -> Result<Vec<(Option<String>, Params)>, CliError> {
+    let mut sets = Vec::new();
+    let mut fix = |instrument: Option<&str>, key: &str, value: &str| {
+        let mut one = Params::default();
+        one.set(key, value);
+        sets.push((instrument.map(str::to_owned), one));
+    };
+    if let Some(url) = &args.url {
+        fix(None, URL, url);
+    }
+    if let Some(text) = &args.slo {
+        let (percentile, limit) = objective(text)?;
+        fix(Some("web-slo"), "percentile", percentile);
+        fix(Some("web-slo"), "limit", &limit);
+    }
+    Ok(sets)
+}
+
+/// `p99=10ms` as the two parameters, in the spelling of the card.
+fn objective(text: &str) -> Result<(&str, String), CliError> {
+    let wrong =
+        |what: &str| CliError::usage(format!("--slo {text}: {what}")).hint("for example --slo p99=10ms");
+    let (percentile, limit) = text.split_once('=').ok_or_else(|| wrong("not of the form PERCENTILE=TIME"))?;
+    let (percentile, limit) = (percentile.trim(), limit.trim());
+    let seconds = match limit.strip_suffix("us") {
+        Some(number) => number.trim().parse::<f64>().ok().map(|us| us / 1e6),
+        None => super::parse_span(limit),
+    };
+    let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+    let seconds = seconds.ok_or_else(|| wrong("the limit is not a time"))?;
+    let limit =
+        instruments::workload::web_slo::spelled(seconds).ok_or_else(|| wrong("the limit is too long"))?;
+    Ok((percentile, limit))
+}
+
+/// The names to measure: with a goal, `web` is the search for it.
+pub fn names(args: &Args) -> Result<Vec<String>, CliError> {
+    let is_web = |name: &String| name == "web" || name == "web-slo";
+    for (flag, given) in [("--url", &args.url), ("--slo", &args.slo)] {
+        if given.is_some() && !args.names.iter().any(is_web) {
+            let hint = format!("boxscore run web {flag} ...");
+            return Err(CliError::usage(format!("{flag} belongs to the family web")).hint(hint));
+        }
+    }
+    let searched = |name: &String| if is_web(name) { "web-slo".to_owned() } else { name.clone() };
+    Ok(match args.slo {
+        Some(_) => args.names.iter().map(searched).collect(),
+        None => args.names.clone(),
+    })
+}
+
+/// Measured without being named: whatever needs no goal.
+#[must_use]
+pub fn is_usual(card: &Card) -> bool {
+    !card.needs.contains(&Need::Objective)
+}
+
+/// Names the server that `auto` is here, so that results of different servers are never taken for the same.
+/// A server that is not ours has one content only.
+pub fn settle(cells: Vec<Cell>, host: &Host, cards: &[&'static Card]) -> Vec<Cell> {
+    let mut kept = Vec::new();
+    for mut cell in cells {
+        let card = cards.iter().find(|card| card.name == cell.instrument);
+        let (Some(card), Some(url)) = (card, cell.params.get(URL)) else {
+            kept.push(cell);
+            continue;
+        };
+        let is_ours = url == NONE || url.is_empty();
+        let usual = |name: &str| card.param(name).map(|spec| spec.default);
+        if !is_ours && cell.params.get("content") != usual("content") {
+            continue;
+        }
+        if is_ours && cell.params.get("server") == Some(AUTO) {
+            let server = implied(&cell.params).unwrap_or(host.server);
+            cell.params.set("server", server);
+        }
+        kept.push(cell);
+    }
+    kept
+}
+
+/// The server that an arm's parameters imply: only one has MPMs.
+#[must_use]
+pub fn implied(set: &Params) -> Option<&'static str> {
+    let names_mpm = set.get("mpm").is_some_and(|mpm| mpm != AUTO);
+    (names_mpm && set.get("server").is_none_or(|server| server == AUTO)).then_some("httpd")
+}
+
+/// The cells that a budget has time for with the fewest takes that give an interval; the last ones go first.
+pub fn within(mut cells: Vec<Cell>, arms: usize, budget: f64) -> Vec<Cell> {
+    let seconds = |cell: &Cell| {
+        let take = cell.params.get("duration").and_then(|text| text.parse::<f64>().ok());
+        take.filter(|_| cell.params.get(URL).is_some()).map(|take| take + AROUND)
+    };
+    // What has no duration of its own is left as it is.
+    let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
+    let mut total = known.iter().sum::<f64>() * LEAST_TAKES * arms.max(1) as f64 + SETTING_UP;
+    while total > budget && cells.len() > 1 {
+        let Some(last) = cells.iter().rposition(|cell| seconds(cell).is_some()) else { break };
+        let cell = cells.remove(last);
+        total -= seconds(&cell).unwrap_or(0.0) * LEAST_TAKES * arms.max(1) as f64;
+    }
+    cells
+}
+
+/// Warm-up takes: a quick run of loads alone has none, since each server is loaded for a moment before.
+#[must_use]
+pub fn warm_up(args: &Args, cells: &[Cell]) -> u32 {
+    let is_load = |cell: &Cell| cell.params.get(URL).is_some();
+    u32::from(!(args.quick && !cells.is_empty() && cells.iter().all(is_load)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(given: &Args, cpus: u32) -> Vec<Cell> {
+        let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
+        super::super::plan(given, &cards, &Host { cpus, nodes: Vec::new(), server: "nginx" }, 1)
+            .unwrap()
+            .cells
+    }
+
+    fn named(names: &[&str]) -> Args {
+        Args { names: names.iter().map(|name| (*name).to_owned()).collect(), ..Args::default() }
+    }
+
+    fn of(cells: &[Cell], key: &str) -> Vec<String> {
+        let mut all: Vec<String> =
+            cells.iter().map(|cell| cell.params.get(key).unwrap_or_default().to_owned()).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    #[test]
+    fn the_sweep_has_every_part() {
+        let sweep = cells(&named(&["web"]), 4);
+        assert!(sweep.iter().all(|cell| cell.instrument == "web"));
+        assert_eq!(of(&sweep, "connections"), ["1", "10", "100", "1000", "2", "20", "4", "400", "50"]);
+        assert_eq!(of(&sweep, "load"), ["10%", "100%", "110%", "25%", "50%", "75%", "90%", "auto"]);
+        assert_eq!(of(&sweep, "generators"), ["1", "2"]);
+        assert_eq!(of(&sweep, "content"), ["gif", "large"]);
+        assert_eq!(of(&sweep, "keepalive"), ["off", "on"]);
+        assert_eq!(of(&sweep, "server"), ["nginx"]);
+        assert_eq!(of(&cells(&named(&["web"]), 2), "generators"), ["1"]);
+    }
+
+    #[test]
+    fn a_quick_run_has_the_headline_and_a_quick_sweep_what_fits() {
+        let quick = cells(&Args { quick: true, ..Args::default() }, 2);
+        let web: Vec<&Cell> = quick.iter().filter(|cell| cell.instrument.starts_with("web")).collect();
+        assert_eq!(web.len(), 1);
+        assert_eq!(
+            (web[0].params.get("connections"), web[0].params.get("content")),
+            (Some("50"), Some("gif"))
+        );
+        assert_eq!(web[0].headline, ["throughput"]);
+        let sweep = cells(&Args { quick: true, ..named(&["web"]) }, 64);
+        let all = cells(&named(&["web"]), 64);
+        assert!(sweep.len() < all.len() && all.starts_with(&sweep), "{} {}", sweep.len(), all.len());
+        assert_eq!(of(&sweep, "load").len(), 8);
+        let small = Args { quick: true, ..named(&["web"]) };
+        assert_eq!(cells(&small, 2), cells(&named(&["web"]), 2));
+    }
+
+    #[test]
+    fn a_url_is_loaded_without_our_content() {
+        let args = Args { url: Some("http://a/?b=1;c".to_owned()), ..named(&["web"]) };
+        let sweep = cells(&args, 2);
+        assert_eq!(of(&sweep, "url"), ["http://a/?b=1;c"]);
+        assert_eq!((of(&sweep, "content"), of(&sweep, "server")), (vec!["gif".into()], vec!["auto".into()]));
+        let refused = names(&Args { url: Some("http://a/".to_owned()), ..named(&["cpu"]) });
+        assert!(refused.unwrap_err().to_string().contains("family web"));
+    }
+
+    #[test]
+    fn an_mpm_names_its_server_in_every_arm() {
+        let arms = ["mpm=prefork", "mpm=event,sendfile=off"].map(str::to_owned).to_vec();
+        let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
+        let host = Host { cpus: 2, nodes: Vec::new(), server: "nginx" };
+        let plan = super::super::plan(&Args { arms, ..named(&["web"]) }, &cards, &host, 1).unwrap();
+        assert_eq!(
+            plan.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
+            ["mpm=prefork", "mpm=event;sendfile=off"]
+        );
+        assert!(plan.arms.iter().all(|arm| arm.set.get("server") == Some("httpd")));
+        assert_eq!(plan.cells.len(), 1);
+    }
+
+    #[test]
+    fn a_goal_is_searched_for_and_nothing_else() {
+        let args = Args { slo: Some("p99.9 = 1500us".to_owned()), ..named(&["web"]) };
+        let search = cells(&args, 2);
+        assert_eq!(search.len(), 1);
+        assert_eq!(search[0].instrument, "web-slo");
+        assert_eq!(
+            (of(&search, "percentile"), of(&search, "limit")),
+            (vec!["p99.9".into()], vec!["1500us".into()])
+        );
+        for (text, says) in
+            [("p99", "PERCENTILE=TIME"), ("p99=fast", "not a time"), ("p99=-1ms", "not a time")]
+        {
+            let why = objective(text).unwrap_err().to_string();
+            assert!(why.contains(says), "{text}: {why}");
+        }
+        for (given, spelled) in [("10ms", "10ms"), ("0.01", "10ms"), ("2s", "2s"), ("500us", "500us")] {
+            assert_eq!(objective(&format!("p50={given}")).unwrap().1, spelled);
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! A memory limit for a server: a control group of its own, of version 1 or 2, below or beside ours.
+//!
+//! Bytes. What a server's processes hold counts, and every page of a file that they were the first to read since it was
+//! last dropped from the cache; pages that another process brought in do not. It never swaps. The group goes with the
+//! server; what lies above our own control group still binds it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use model::params::show_bytes;
+
+use crate::facts::cgroup::{self, Membership};
+use crate::facts::mounts::{self, Mount};
+use crate::facts::root::Root;
+use crate::telemetry::parse::{lone, pairs};
+use crate::workload::guard::Folder;
+
+const PREFIX: &str = "boxscore-server-";
+/// A group of a program that is gone is removed when it is older than this: younger ones may just be starting.
+const OLD: Duration = Duration::from_secs(60);
+/// The least and the most that can be asked for, bytes.
+pub const LEAST: u64 = 4 << 20;
+pub const MOST: u64 = 1 << 50;
+
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// Where the memory controller lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    V1,
+    V2,
+}
+
+impl Version {
+    const fn limit(self) -> &'static str {
+        match self {
+            Version::V1 => "memory.limit_in_bytes",
+            Version::V2 => "memory.max",
+        }
+    }
+}
+
+/// Where a group for a server can be made: the folders to try, the nearest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Home {
+    version: Version,
+    parents: Vec<String>,
+}
+
+/// What a limited server uses; what the kernel does not tell is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Use {
+    pub bytes: Option<u64>,
+    /// Of these, pages of files.
+    pub cache_bytes: Option<u64>,
+    /// How often it was at its limit and the kernel had to make room.
+    pub hits: Option<u64>,
+    /// Pages of files that were read again after they had been dropped to make room.
+    pub refaults: Option<u64>,
+    /// Processes that were killed since there was no room to be made.
+    pub killed: Option<u64>,
+}
+
+/// A control group with a memory limit, for one server.
+#[derive(Debug)]
+pub struct Room {
+    version: Version,
+    limit: u64,
+    folder: Folder,
+}
+
+/// Whether a server's memory can be limited here, else why not and what to do. Makes a group and removes it again.
+pub fn available() -> Result<(), String> {
+    Room::make(MOST)?.remove()
+}
+
+impl Room {
+    /// A group whose processes may use `limit` bytes together.
+    pub fn make(limit: u64) -> Result<Room, String> {
+        let refused = |why: String| format!("memory={}: {why}", show_bytes(limit));
+        if !(LEAST..=MOST).contains(&limit) {
+            let (least, most) = (show_bytes(LEAST), show_bytes(MOST));
+            return Err(refused(format!("from {least} to {most} is possible")));
+        }
+        let home = home(&Root::live()).map_err(refused)?;
+        let mut last = String::new();
+        for parent in home.parents.iter().map(Path::new) {
+            sweep(parent);
+            match Room::below(parent, home.version, limit) {
+                Ok(room) => return Ok(room),
+                Err(why) => last = why,
+            }
+        }
+        Err(refused(format!("{last}; {}", hint(&last))))
+    }
+
+    fn below(parent: &Path, version: Version, limit: u64) -> Result<Room, String> {
+        let unique = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!("{PREFIX}{}-{unique}", std::process::id()));
+        let room = Room { version, limit, folder: Folder::make(&path)? };
+        room.write(version.limit(), limit)?;
+        // A server that swaps measures the swap device. Kernels without swap have neither file.
+        let (swap, bytes) = match version {
+            Version::V1 => ("memory.memsw.limit_in_bytes", limit),
+            Version::V2 => ("memory.swap.max", 0),
+        };
+        if path.join(swap).exists() {
+            room.write(swap, bytes)?;
+        }
+        Ok(room)
+    }
+
+    fn write(&self, name: &str, bytes: u64) -> Result<(), String> {
+        let path = self.folder.path().join(name);
+        fs::write(&path, bytes.to_string())
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))
+    }
+
+    /// The folder that a process joins.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// What its processes use now.
+    #[must_use]
+    pub fn usage(&self) -> Use {
+        usage(self.folder.path(), self.version)
+    }
+
+    /// That some of its processes were killed for want of memory, as the middle of a sentence.
+    #[must_use]
+    pub fn killed(&self) -> Option<String> {
+        let killed = self.usage().killed.filter(|killed| *killed > 0)?;
+        let limit = show_bytes(self.limit);
+        Some(format!(" since memory={limit} is too little: the kernel killed {killed} of its processes"))
+    }
+
+    /// Removes the group, once its processes are gone; like dropping it, but says whether it worked.
+    pub fn remove(self) -> Result<(), String> {
+        self.folder.remove()
+    }
+}
+
+fn usage(folder: &Path, version: Version) -> Use {
+    let read = |name: &str| fs::read(folder.join(name)).ok();
+    let number = |name: &str| lone(&read(name)?);
+    let field = |file: &str, name: &str| pairs::pick(&read(file)?, [name])[0];
+    match version {
+        Version::V1 => Use {
+            bytes: number("memory.usage_in_bytes"),
+            cache_bytes: field("memory.stat", "cache"),
+            // Kernels that no longer count leave a 0 there.
+            hits: number("memory.failcnt").filter(|hits| *hits > 0),
+            refaults: field("memory.stat", "workingset_refault_file"),
+            killed: field("memory.oom_control", "oom_kill"),
+        },
+        Version::V2 => Use {
+            bytes: number("memory.current"),
+            cache_bytes: field("memory.stat", "file"),
+            hits: field("memory.events", "max"),
+            refaults: field("memory.stat", "workingset_refault_file"),
+            killed: field("memory.events", "oom_kill"),
+        },
+    }
+}
+
+/// Where a group with a memory limit can be made, from /proc/self/cgroup and the mounts under `root`.
+fn home(root: &Root) -> Result<Home, String> {
+    let read = |path: &str| root.bytes(path).map_err(|why| format!("{path}: {why}"));
+    let own = cgroup::membership(&read("/proc/self/cgroup")?);
+    let mounts = mounts::parse(&read("/proc/self/mountinfo")?);
+    match own.legacy.iter().find(|(names, _)| names.iter().any(|name| name == "memory")) {
+        Some((_, path)) => legacy(&mounts, path),
+        None => unified(root, &own, &mounts),
+    }
+}
+
+/// Version 1, also beside a version 2 without this controller: below our own group.
+fn legacy(mounts: &[Mount], path: &str) -> Result<Home, String> {
+    let is_memory = |mount: &&Mount| {
+        mount.kind == "cgroup" && mount.super_options.split(',').any(|option| option == "memory")
+    };
+    let Some(mount) = mounts.iter().find(is_memory) else {
+        return Err("the memory controller is that of control groups version 1 and is not mounted here; as root: \
+                    `mkdir -p /sys/fs/cgroup/memory && mount -t cgroup -o memory cgroup /sys/fs/cgroup/memory`"
+            .to_owned());
+    };
+    Ok(Home { version: Version::V1, parents: cgroup::ancestors(mount, path).into_iter().take(1).collect() })
+}
+
+/// Version 2: a group with processes hands no controller down, so the nearest one above us that does.
+fn unified(root: &Root, own: &Membership, mounts: &[Mount]) -> Result<Home, String> {
+    let mount = mounts.iter().find(|mount| mount.kind == "cgroup2");
+    let (Some(mount), Some(path)) = (mount, &own.unified) else {
+        return Err(
+            "control groups are not mounted here; as root: `mount -t cgroup2 none /sys/fs/cgroup`".to_owned()
+        );
+    };
+    let folders = cgroup::ancestors(mount, path);
+    let names = |folder: &str, file: &str| -> bool {
+        let text = root.read(&format!("{folder}/{file}")).unwrap_or_default();
+        text.split_whitespace().any(|name| name == "memory")
+    };
+    let parents: Vec<String> =
+        folders.iter().filter(|folder| names(folder, "cgroup.subtree_control")).cloned().collect();
+    if !parents.is_empty() {
+        return Ok(Home { version: Version::V2, parents });
+    }
+    let top = folders.last().map_or(mount.point.as_str(), String::as_str);
+    Err(match names(top, "cgroup.controllers") {
+        true => format!(
+            "no control group above this process hands the memory controller down; as root: `echo +memory > \
+             {top}/cgroup.subtree_control`, or start boxscore with `systemd-run --user --scope`"
+        ),
+        false => {
+            "this kernel has no memory controller in its control groups; boot it with `cgroup_enable=memory`"
+                .to_owned()
+        }
+    })
+}
+
+/// What to do when no group could be made.
+fn hint(why: &str) -> &'static str {
+    if why.contains("(os error 30)") {
+        "in a container, start it with its control groups writable (docker: --privileged), or measure outside of it"
+    } else if why.contains("(os error 13)") || why.contains("(os error 1)") {
+        "run as root, or in a group that is handed to you: `systemd-run --user --scope -p Delegate=yes boxscore …`"
+    } else {
+        "or measure without memory="
+    }
+}
+
+/// Removes the groups of programs that were killed together with their guard. A group with processes stays.
+fn sweep(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(owner) = name.to_str().and_then(owner) else { continue };
+        // Its owner may live in another container, where the same number is somebody else.
+        let is_old = entry.metadata().is_ok_and(|meta| age(&meta) >= OLD);
+        if is_old && !PathBuf::from(format!("/proc/{owner}")).exists() {
+            let _stays_while_used = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// The process that made a group of that name.
+fn owner(name: &str) -> Option<u32> {
+    let (owner, number) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    number.parse::<u64>().ok()?;
+    owner.parse().ok()
+}
+
+fn age(meta: &fs::Metadata) -> Duration {
+    let made = Duration::from_secs(u64::try_from(meta.ctime()).unwrap_or(0));
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    now.saturating_sub(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path.trim_start_matches('/'));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let root = Root::at(dir.path());
+        (dir, root)
+    }
+
+    const V1: &str = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+        41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+    const V2: &str = "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+
+    #[test]
+    fn version_1_and_hybrid_use_our_own_group() {
+        let (_dir, root) = tree(&[
+            ("/proc/self/cgroup", "4:memory:/a/b\n1:cpu:/\n0::/user\n"),
+            ("/proc/self/mountinfo", V1),
+        ]);
+        let parents = vec!["/sys/fs/cgroup/memory/a/b".to_owned()];
+        assert_eq!(home(&root), Ok(Home { version: Version::V1, parents }));
+        // A container shows part of the tree.
+        let part = V1.replacen("0:32 / ", "0:32 /a ", 1);
+        let (_dir, root) = tree(&[("/proc/self/cgroup", "4:memory:/a/b\n"), ("/proc/self/mountinfo", &part)]);
+        assert_eq!(home(&root).unwrap().parents, ["/sys/fs/cgroup/memory/b"]);
+        let (_dir, root) = tree(&[("/proc/self/cgroup", "4:memory:/\n"), ("/proc/self/mountinfo", V2)]);
+        assert!(home(&root).unwrap_err().contains("mount -t cgroup -o memory"));
+    }
+
+    #[test]
+    fn version_2_uses_the_nearest_that_hands_it_down() {
+        let (_dir, root) = tree(&[
+            ("/proc/self/cgroup", "0::/user/app/me\n"),
+            ("/proc/self/mountinfo", V2),
+            ("/sys/fs/cgroup/cgroup.subtree_control", "cpu memory pids\n"),
+            ("/sys/fs/cgroup/user/cgroup.subtree_control", "cpu\n"),
+            ("/sys/fs/cgroup/user/app/cgroup.subtree_control", "memory pids\n"),
+            ("/sys/fs/cgroup/user/app/me/cgroup.subtree_control", "\n"),
+        ]);
+        let parents = vec!["/sys/fs/cgroup/user/app".to_owned(), "/sys/fs/cgroup".to_owned()];
+        assert_eq!(home(&root), Ok(Home { version: Version::V2, parents }));
+    }
+
+    #[test]
+    fn without_the_controller_it_says_what_to_do() {
+        let cases = [
+            (vec![("/proc/self/mountinfo", V2)], "/proc/self/cgroup"),
+            (vec![("/proc/self/cgroup", "0::/\n"), ("/proc/self/mountinfo", "")], "not mounted"),
+            (vec![("/proc/self/cgroup", ""), ("/proc/self/mountinfo", V2)], "not mounted"),
+            (
+                vec![
+                    ("/proc/self/cgroup", "0::/a\n"),
+                    ("/proc/self/mountinfo", V2),
+                    ("/sys/fs/cgroup/cgroup.controllers", "cpu memory\n"),
+                ],
+                "echo +memory > /sys/fs/cgroup/cgroup.subtree_control",
+            ),
+            (vec![("/proc/self/cgroup", "0::/a\n"), ("/proc/self/mountinfo", V2)], "cgroup_enable=memory"),
+        ];
+        for (files, says) in cases {
+            let (_dir, root) = tree(&files);
+            let why = home(&root).unwrap_err();
+            assert!(why.contains(says), "{why}");
+        }
+        for (why, says) in [("x (os error 30)", "docker"), ("x (os error 13)", "root"), ("x", "without")] {
+            assert!(hint(why).contains(says), "{why}");
+        }
+        let why = Room::make(LEAST - 1).unwrap_err();
+        assert!(why.contains("memory=4194303") && why.contains("4MiB to 1024TiB"), "{why}");
+    }
+
+    #[test]
+    fn use_is_read_from_either_version() {
+        let (dir, _root) = tree(&[
+            ("/1/memory.usage_in_bytes", "1000\n"),
+            ("/1/memory.stat", "cache 600\nrss 300\nworkingset_refault_file 11\n"),
+            ("/1/memory.failcnt", "7\n"),
+            ("/old/memory.failcnt", "0\n"),
+            ("/1/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"),
+            ("/2/memory.current", "2000\n"),
+            ("/2/memory.stat", "anon 1\nfile 900\nfile_mapped 5\nworkingset_refault_file 12\n"),
+            ("/2/memory.events", "low 0\nhigh 0\nmax 9\noom 1\noom_kill 1\n"),
+        ]);
+        let of = |name: &str, version| usage(&dir.path().join(name), version);
+        let all = |bytes, cache, hits, refaults, killed| Use {
+            bytes: Some(bytes),
+            cache_bytes: Some(cache),
+            hits: Some(hits),
+            refaults: Some(refaults),
+            killed: Some(killed),
+        };
+        assert_eq!(of("1", Version::V1), all(1000, 600, 7, 11, 2));
+        assert_eq!(of("2", Version::V2), all(2000, 900, 9, 12, 1));
+        assert_eq!(of("old", Version::V1), Use::default());
+        assert_eq!(of("none", Version::V2), Use::default());
+    }
+
+    #[test]
+    fn only_groups_of_dead_programs_are_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let mine = dir.path().join(format!("{PREFIX}{}-0", std::process::id()));
+        let young = dir.path().join(format!("{PREFIX}4194304999-0"));
+        for folder in [&mine, &young] {
+            fs::create_dir(folder).unwrap();
+        }
+        sweep(dir.path());
+        assert!(mine.exists() && young.exists());
+        assert!(age(&fs::metadata(&young).unwrap()) < OLD);
+        for (name, pid) in
+            [("boxscore-server-12-3", Some(12)), ("boxscore-server-12", None), ("other-1-2", None)]
+        {
+            assert_eq!(owner(name), pid, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_and_any_file_is_read(name in ".*", own: Vec<u8>, mounts in "[ -~\n]{0,200}") {
+            let _any = owner(&name);
+            let mounts = mounts::parse(mounts.as_bytes());
+            let _any = unified(&Root::at("/no/such"), &cgroup::membership(&own), &mounts);
+            let _any = legacy(&mounts, &name);
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! The largest load on a web server that keeps a percentile of response times within a limit.
+//!
+//! Requests per second of an open loop, Poisson arrivals. Each take is a search of its own: steps up by a half until the
+//! limit is broken, then bisection until the bounds are 2 % apart; the spread of the takes is the figure's interval. A
+//! failed request breaks the limit, however fast it failed. Between two steps nothing is sent.
+
+use model::{
+    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, MetricInfo, Need, ParamKind, ParamSpec,
+    PerSec, Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+};
+
+use super::web::metrics::{
+    self, CAPACITY, CORE_BUSY, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE, DISK_BUSY,
+    DISK_READ, IO_PRESSURE, MEMORY_PRESSURE, RESPONSES, SERVER_CORES, SERVER_CPU, SERVER_THREAD, SERVICES,
+    SHARE,
+};
+use super::web::params::{self, Ask, OF_SCHEDULE};
+use super::web::probe::{Loads, Watched};
+use crate::load::Outcome;
+
+const SLO: Metric<PerSec> = Metric::new(
+    "slo-throughput",
+    Better::Higher,
+    "the largest load, to 2 %, at which the percentile of response times stayed within the limit",
+)
+.per("request");
+const STEPS: Metric<Count> = Metric::new("steps", Better::Neither, "loads that the search tried");
+
+const PERCENTILES: &[&str] = &["p50", "p90", "p95", "p99", "p99.9", "p99.99", "p100"];
+
+/// How much more a step up asks for.
+const UP: f64 = 1.5;
+/// The bounds are this close in the end.
+const CLOSE: f64 = 1.02;
+const MOST_STEPS: u32 = 24;
+/// The share of the capacity at which a search starts.
+const FROM: f64 = 0.3;
+
+const OWN: [ParamSpec; 2] = [
+    ParamSpec {
+        name: "percentile",
+        kind: ParamKind::Choice(PERCENTILES),
+        default: "p99",
+        says: "the percentile of response times that has a limit",
+    },
+    ParamSpec { name: "limit", kind: ParamKind::Text, default: "10ms", says: "the limit, such as 10ms" },
+];
+const COUNT: usize = OWN.len() + params::PARAMS.len() - OF_SCHEDULE;
+const PARAMS: [ParamSpec; COUNT] = {
+    let mut all = [OWN[0]; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        all[at] = if at < OWN.len() { OWN[at] } else { params::PARAMS[at - OWN.len() + OF_SCHEDULE] };
+        at += 1;
+    }
+    all
+};
+
+const METRICS: &[MetricInfo] = &[
+    SLO.info(),
+    STEPS.info(),
+    CAPACITY.info(),
+    RESPONSES.info(),
+    SERVICES.info(),
+    SHARE.info(),
+    SERVER_CPU.info(),
+    SERVER_CORES.info(),
+    SERVER_THREAD.info(),
+    CORE_BUSY.info(),
+    CORE_USER.info(),
+    CORE_SYSTEM.info(),
+    CORE_SOFTIRQ.info(),
+    CORE_STEAL.info(),
+    DISK_READ.info(),
+    DISK_BUSY.info(),
+    CPU_PRESSURE.info(),
+    IO_PRESSURE.info(),
+    MEMORY_PRESSURE.info(),
+];
+
+static CARD: Card = Card {
+    name: "web-slo",
+    family: Family::Web,
+    says: "the largest load on a web server that keeps a percentile of response times within a limit",
+    source: "own",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &PARAMS,
+    metrics: METRICS,
+    needs: &[Need::Server, Need::Objective],
+    variants: &[Variant { tier: Tier::Full, set: "", headline: &["slo-throughput"] }],
+};
+
+pub struct WebSlo;
+
+pub static INSTRUMENT: WebSlo = WebSlo;
+
+/// A goal: the share of requests and the time within which they must be answered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Goal {
+    share: f64,
+    limit_s: f64,
+}
+
+impl Goal {
+    fn of(setup: &Setup) -> Result<Goal, Unfit> {
+        let text = |name: &str| setup.params.get(name).unwrap_or_default();
+        let percent = text("percentile").strip_prefix('p').and_then(|text| text.parse::<f64>().ok());
+        let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+        let percent = percent.ok_or_else(|| {
+            Unfit::new(format!("percentile={}: one of {}", text("percentile"), PERCENTILES.join(", ")))
+        })?;
+        let limit_s = seconds(text("limit"));
+        let wrong = || Unfit::new(format!("limit={}: a time such as 500us, 10ms or 2s", text("limit")));
+        Ok(Goal { share: percent / 100.0, limit_s: limit_s.ok_or_else(wrong)? })
+    }
+
+    /// Whether a load kept to it, and the percentile that it had.
+    fn held(&self, outcome: &Outcome) -> (bool, Option<f64>) {
+        let reached = outcome.response_time().quantile_ns(self.share).map(|ns| ns as f64 / 1e9);
+        let spare = (1.0 - self.share) * outcome.requests() as f64;
+        let failed = outcome.record.failures.total() as f64;
+        (reached.is_some_and(|seconds| seconds <= self.limit_s) && failed <= spare, reached)
+    }
+}
+
+/// `500us`, `10ms`, `2s`; `None` for anything else.
+fn seconds(text: &str) -> Option<f64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match text.get(digits.len()..)? {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        _ => return None,
+    };
+    digits.parse::<f64>().ok().map(|number| number * factor).filter(|s| s.is_finite() && *s > 0.0)
+}
+
+/// The card's spelling of a limit, in whole microseconds; `None` when it is out of reason.
+#[must_use]
+pub fn spelled(seconds: f64) -> Option<String> {
+    let us = (seconds * 1e6).round();
+    if !(1.0..=3.6e9).contains(&us) {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most an hour of microseconds"
+    )]
+    let us = us as u64;
+    Some(match us {
+        us if us.is_multiple_of(1_000_000) => format!("{}s", us / 1_000_000),
+        us if us.is_multiple_of(1000) => format!("{}ms", us / 1000),
+        us => format!("{us}us"),
+    })
+}
+
+impl Instrument for WebSlo {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        Goal::of(setup)?;
+        Ask::searching(setup).map(|_| ())
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let goal = Goal::of(setup)?;
+        Ok(Box::new(Searches { goal, loads: Loads::prepare(setup, Ask::searching(setup)?)? }))
+    }
+}
+
+struct Searches {
+    goal: Goal,
+    loads: Loads,
+}
+
+impl Probe for Searches {
+    fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
+        self.loads.capacity().map(|_| 1)
+    }
+
+    fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let capacity = self.loads.capacity()?;
+        let mut best: Option<Watched> = None;
+        let (goal, loads) = (self.goal, &mut self.loads);
+        let found = search(capacity * FROM, |rate| {
+            let watched = loads.one(rate, record)?;
+            let (held, reached) = goal.held(&watched.outcome);
+            if held {
+                best = Some(watched);
+            }
+            Ok((held, reached))
+        })?;
+        let Some(best) = best else { return Err(Fault::new("no load was tried that kept to the limit")) };
+        record.push(&SLO, PerSec(found.rate));
+        record.push(&STEPS, Count(f64::from(found.steps)));
+        record.push(&CAPACITY, PerSec(capacity));
+        record.push(&SHARE, model::Ratio(metrics::busiest_core(&best.outcome.generator.threads)));
+        record.histogram(&RESPONSES.info(), best.outcome.response_time());
+        record.histogram(&SERVICES.info(), best.outcome.service_time());
+        self.loads.push_machine(&best, record);
+        Ok(())
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.loads.busy_cpus()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Found {
+    rate: f64,
+    steps: u32,
+}
+
+/// Searches the largest rate that holds, from `from` on. `holds` tries one and also gives the percentile it had. The rate
+/// found is the last one tried that held.
+fn search(
+    from: f64,
+    mut holds: impl FnMut(f64) -> Result<(bool, Option<f64>), Fault>,
+) -> Result<Found, Fault> {
+    let (mut low, mut high, mut rate) = (None::<f64>, None::<f64>, from);
+    let mut reached = None;
+    for steps in 1..=MOST_STEPS {
+        let (held, had) = holds(rate)?;
+        if held {
+            low = Some(rate);
+        } else {
+            high = Some(rate);
+            reached = had;
+        }
+        rate = match (low, high) {
+            (Some(low), Some(high)) if high <= low * CLOSE => return Ok(Found { rate: low, steps }),
+            (Some(low), Some(high)) => (low * high).sqrt(),
+            (Some(low), None) => low * UP,
+            (None, Some(high)) => high / (UP * UP),
+            (None, None) => from,
+        };
+        // Less than a request in a take is no load.
+        if rate < 1.0 {
+            break;
+        }
+    }
+    Err(Fault::new(match (low, reached) {
+        (Some(low), _) => format!(
+            "no load up to {low:.0} requests per second broke the limit within a step: make the steps longer (duration=5), \
+             or the limit shorter"
+        ),
+        (None, Some(had)) => format!("even the smallest load tried broke the limit: {:.3} ms", had * 1e3),
+        (None, None) => "even the smallest load tried had no answers".to_owned(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Params;
+
+    use super::*;
+
+    #[test]
+    fn a_search_comes_close_from_any_start() {
+        for from in [1.0, 300.0, 999.0, 1000.0, 1001.0, 50_000.0] {
+            let mut tried = Vec::new();
+            let found = search(from, |rate| {
+                tried.push(rate);
+                Ok((rate <= 1000.0, Some(0.02)))
+            });
+            let found = found.unwrap();
+            assert!(found.rate <= 1000.0 && found.rate >= 1000.0 / CLOSE, "{from}: {found:?}");
+            assert_eq!(tried.len(), found.steps as usize);
+            // What was found was tried last among those that held.
+            assert_eq!(tried.iter().copied().rfind(|rate| *rate <= 1000.0), Some(found.rate));
+        }
+    }
+
+    #[test]
+    fn a_search_is_bounded_and_says_what_it_met() {
+        let mut tried = 0;
+        let why = search(100.0, |_| {
+            tried += 1;
+            Ok((true, Some(0.001)))
+        });
+        assert!(why.unwrap_err().0.contains("broke the limit within a step"));
+        assert_eq!(tried, MOST_STEPS);
+        let why = search(100.0, |_| Ok((false, Some(0.0251)))).unwrap_err().0;
+        assert!(why.contains("25.100 ms"), "{why}");
+        let why = search(100.0, |_| Err(Fault::new("gone"))).unwrap_err();
+        assert_eq!(why.0, "gone");
+    }
+
+    #[test]
+    fn goals_are_read() {
+        let goal = |text: &str| {
+            let params = CARD.resolve(&Params::parse(text).unwrap()).unwrap();
+            let setup = Setup {
+                params,
+                size: model::Size::Smoke,
+                cpus: vec![0],
+                dir: std::env::temp_dir(),
+                llc: None,
+                memory: None,
+                seed: 1,
+                command: None,
+            };
+            Goal::of(&setup)
+        };
+        assert_eq!(goal(""), Ok(Goal { share: 0.99, limit_s: 0.01 }));
+        assert_eq!(goal("percentile=p100;limit=2s"), Ok(Goal { share: 1.0, limit_s: 2.0 }));
+        assert!(goal("limit=fast").unwrap_err().why.contains("limit=fast"));
+        assert!(goal("limit=-1ms").is_err() && goal("limit=10").is_err());
+        for (text, s) in [("500us", 0.0005), ("10ms", 0.01), ("2s", 2.0)] {
+            assert_eq!(spelled(s).as_deref(), Some(text));
+            assert!((seconds(text).unwrap() - s).abs() < 1e-12);
+        }
+        assert_eq!((spelled(0.0), spelled(1e9), spelled(f64::NAN)), (None, None, None));
+    }
+}

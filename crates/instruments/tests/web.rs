@@ -1,0 +1,243 @@
+//! Loads of servers that are started for them: this program is its own guard when called with `guard`, and the built-in
+//! server when called with `serve-builtin`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use instruments::workload::guard;
+use instruments::workload::server::{builtin, tree};
+use model::{Fact, Finding, Histogram, MetricInfo, Params, Probe, Record, Seconds, Setup, Size};
+
+fn main() -> ExitCode {
+    guard::set_program("/proc/self/exe");
+    match std::env::args().nth(1).as_deref() {
+        Some("guard") => guard::serve(std::io::stdin()),
+        Some(builtin::ARGUMENT) => {
+            if builtin::serve(std::io::stdin()).is_err() {
+                return ExitCode::FAILURE;
+            }
+        }
+        _ => {
+            every_server_is_loaded_and_seen();
+            equal_setups_share_a_server();
+            an_open_loop_asks_for_its_share();
+            a_mix_is_asked_for_by_weight();
+            a_server_that_dies_is_a_fault_and_comes_back();
+            a_goal_is_searched();
+            a_server_listens_where_it_is_told_to();
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+#[derive(Default)]
+struct Sheet {
+    values: BTreeMap<String, f64>,
+    notes: Vec<(String, String)>,
+}
+
+impl Sheet {
+    #[track_caller]
+    fn get(&self, name: &str) -> f64 {
+        *self.values.get(name).unwrap_or_else(|| panic!("no {name}: {:?} {:?}", self.values, self.notes))
+    }
+
+    fn note(&self, kind: &str) -> &str {
+        self.notes.iter().find(|note| note.0 == kind).map_or("", |note| note.1.as_str())
+    }
+}
+
+impl Record for Sheet {
+    fn value(&mut self, metric: &MetricInfo, value: f64) {
+        self.values.insert(metric.name.to_owned(), value);
+    }
+    fn value_of(&mut self, metric: &MetricInfo, extra: &Params, value: f64) {
+        self.values.insert(format!("{} {extra}", metric.name), value);
+    }
+    fn histogram(&mut self, metric: &MetricInfo, histogram: Histogram) {
+        self.values.insert(metric.name.to_owned(), histogram.count() as f64);
+    }
+    fn fact(&mut self, _: Fact) {}
+    fn note(&mut self, kind: &str, text: &str) {
+        self.notes.push((kind.to_owned(), text.to_owned()));
+    }
+    fn refuse(&mut self, finding: Finding) {
+        self.notes.push(("refused".to_owned(), finding.text));
+    }
+}
+
+fn setup(instrument: &str, given: &str, dir: &Path) -> Setup {
+    let card = instruments::find(instrument).unwrap().card();
+    let allowed = sys::affinity::allowed().unwrap();
+    Setup {
+        params: card.resolve(&Params::parse(given).unwrap()).unwrap(),
+        size: Size::Smoke,
+        cpus: allowed.iter().take(2).map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
+        dir: dir.to_owned(),
+        llc: None,
+        memory: None,
+        seed: 7,
+        command: None,
+    }
+}
+
+fn probe(instrument: &str, given: &str, dir: &Path) -> Box<dyn Probe> {
+    let found = instruments::find(instrument).unwrap();
+    let mut probe =
+        found.prepare(&setup(instrument, given, dir)).unwrap_or_else(|why| panic!("{given}: {why}"));
+    probe.calibrate(Seconds(0.05)).unwrap_or_else(|why| panic!("{given}: {why}"));
+    probe
+}
+
+#[track_caller]
+fn take(probe: &mut dyn Probe) -> Sheet {
+    let mut sheet = Sheet::default();
+    probe.take(1, &mut sheet).unwrap();
+    sheet
+}
+
+/// A folder that every account can reach.
+fn folder() -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::Builder::new().prefix("loads ").tempdir_in("/tmp").unwrap();
+    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    dir
+}
+
+/// The first processes of servers whose folder is under `dir`.
+fn groups(dir: &Path) -> Vec<i32> {
+    let inside =
+        |pid: i32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(dir));
+    let mut groups: Vec<i32> = (tree::processes().unwrap().iter())
+        .filter(|stat| stat.is_alive() && inside(stat.pid))
+        .map(|stat| stat.group)
+        .collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups
+}
+
+fn is_empty(dir: &Path) -> bool {
+    std::fs::read_dir(dir).unwrap().count() == 0
+}
+
+fn every_server_is_loaded_and_seen() {
+    let dir = folder();
+    for (given, version) in [
+        ("server=nginx", "nginx/"),
+        ("server=builtin;generators=2", "builtin/"),
+        ("mpm=prefork", "prefork"),
+        ("server=httpd;keepalive=off;mpm=worker", "worker"),
+        ("server=httpd;content=10k", "event"),
+    ] {
+        let mut probe = probe("web", &format!("{given};connections=4;timeout=60"), dir.path());
+        let sheet = take(probe.as_mut());
+        for metric in ["throughput", "bandwidth", "response-time", "generator-share", "server-cores"] {
+            assert!(sheet.get(metric) > 0.0, "{given}: {metric}");
+        }
+        assert!(!sheet.values.keys().any(|name| name.starts_with("failed")), "{given}: {:?}", sheet.notes);
+        let setup = sheet.note("web-setup");
+        assert!(setup.contains(version) && setup.contains("generator"), "{given}: {setup}");
+        assert!(sheet.note("server-build").contains('/'), "{given}: {:?}", sheet.notes);
+        let roles: Vec<&String> = sheet.values.keys().filter(|name| name.starts_with("core-busy")).collect();
+        let has = |role: &str| roles.iter().any(|name| name.ends_with(&format!("role={role}")));
+        assert!(has("both") || has("server") && has("generator"), "{given}: {roles:?}");
+        // What is said once is said once.
+        assert_eq!(take(probe.as_mut()).note("web-setup"), "");
+        drop(probe);
+        assert!(groups(dir.path()).is_empty(), "{given}");
+        assert!(is_empty(dir.path()), "{given}");
+    }
+}
+
+fn equal_setups_share_a_server() {
+    let dir = folder();
+    let one = probe("web", "server=builtin;connections=2", dir.path());
+    let two = probe("web", "server=builtin;connections=700;arrivals=constant;rate=100", dir.path());
+    assert_eq!(groups(dir.path()).len(), 1);
+    let content = probe("web", "server=builtin;content=1k", dir.path());
+    let workers = probe("web", "server=builtin;workers=2", dir.path());
+    assert_eq!(groups(dir.path()).len(), 3);
+    drop(one);
+    assert_eq!(groups(dir.path()).len(), 3);
+    drop(two);
+    assert_eq!(groups(dir.path()).len(), 2);
+    drop((content, workers));
+    assert!(is_empty(dir.path()));
+}
+
+fn an_open_loop_asks_for_its_share() {
+    let dir = folder();
+    let given = "server=builtin;connections=8;timeout=60";
+    let mut half = probe("web", &format!("{given};arrivals=constant;load=50%"), dir.path());
+    let mut tenth = probe("web", &format!("{given};arrivals=poisson;load=10%"), dir.path());
+    let (half, tenth) = (take(half.as_mut()), take(tenth.as_mut()));
+    let capacity = half.get("capacity");
+    assert!(capacity > 0.0);
+    // One measurement of the capacity is shared.
+    assert_eq!(capacity.to_bits(), tenth.get("capacity").to_bits());
+    assert!((half.get("offered-load") / capacity - 0.5).abs() < 1e-9);
+    assert!((tenth.get("offered-load") / capacity - 0.1).abs() < 1e-9);
+    // A constant rate for half a second.
+    let wanted = half.get("offered-load") * 0.5;
+    assert!((half.get("response-times") - wanted).abs() <= 2.0, "{} {wanted}", half.get("response-times"));
+}
+
+fn a_mix_is_asked_for_by_weight() {
+    let dir = folder();
+    let mut mix = probe("web", "server=builtin;content=mix;connections=4;timeout=60", dir.path());
+    let sheet = take(mix.as_mut());
+    assert!(!sheet.values.keys().any(|name| name.starts_with("failed")), "{:?}", sheet.notes);
+    // No single file of it: the mean lies between the smallest and the largest.
+    let mean = sheet.get("bandwidth") / sheet.get("throughput");
+    assert!(mean > 43.0 && mean < f64::from(9 << 20), "{mean}");
+}
+
+fn a_server_that_dies_is_a_fault_and_comes_back() {
+    let dir = folder();
+    for server in ["builtin", "nginx"] {
+        let mut probe = probe("web", &format!("server={server};connections=2;duration=1"), dir.path());
+        take(probe.as_mut());
+        let path = dir.path().to_owned();
+        let killer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            for group in groups(&path) {
+                assert!(sys::process::signal_group(group, 9).unwrap(), "it had ended already");
+            }
+        });
+        let fault = probe.take(1, &mut Sheet::default());
+        killer.join().unwrap();
+        // Whether this take or, on a slow machine, the next one meets it: it is told, and another server is there.
+        if let Err(fault) = &fault {
+            assert!(fault.0.contains("ended"), "{server}: {fault}");
+        }
+        let sheet = take(probe.as_mut());
+        assert!(sheet.get("throughput") > 0.0);
+        assert!(
+            fault.is_err() || sheet.note("server-restarted").contains("ended"),
+            "{server}: {:?}",
+            sheet.notes
+        );
+    }
+}
+
+fn a_goal_is_searched() {
+    let dir = folder();
+    let mut probe = probe("web-slo", "server=builtin;connections=4;percentile=p50;limit=100ms", dir.path());
+    let sheet = take(probe.as_mut());
+    assert!(sheet.get("slo-throughput") > 0.0 && sheet.get("steps") >= 2.0);
+    assert!(sheet.get("capacity") > 0.0 && sheet.get("response-times") > 0.0);
+}
+
+fn a_server_listens_where_it_is_told_to() {
+    let dir = folder();
+    for server in ["nginx", "httpd", "builtin"] {
+        for listen in ["127.0.0.2", "0.0.0.0"] {
+            let mut probe =
+                probe("web", &format!("server={server};listen={listen};connections=1"), dir.path());
+            assert!(take(probe.as_mut()).get("throughput") > 0.0, "{server} {listen}");
+        }
+    }
+}
