@@ -207,6 +207,17 @@ impl<'a> Load<'a> {
         cores.into_iter().filter(|core| here && core.role == "other").collect()
     }
 
+    /// How busy the server kept its cores, its packets' interrupts included: CPU time by cores where that was read,
+    /// else what the cores were.
+    #[must_use]
+    pub fn server_busy(&self) -> Option<f64> {
+        let cores = self.server_cores();
+        let busy = stats::mean(&cores.iter().map(|core| core.busy).collect::<Vec<_>>())?;
+        let interrupts: f64 = cores.iter().filter_map(|core| core.softirq).sum();
+        let own = self.median("server-cores").map(|used| (used + interrupts) / cores.len() as f64);
+        Some(own.map_or(busy, |own| own.min(busy)))
+    }
+
     /// A whole number of a parameter.
     #[must_use]
     pub fn number(&self, param: &str) -> Option<f64> {
@@ -221,7 +232,7 @@ impl<'a> Load<'a> {
 
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        matches!(self.params.get("arrivals"), None | Some("closed"))
+        self.instrument == "web" && matches!(self.params.get("arrivals"), None | Some("closed"))
     }
 
     /// An open loop whose answers keep up with what is offered: at least [`HELD`] of it.

@@ -59,6 +59,31 @@ fn the_one_core_of_a_server() {
 }
 
 #[test]
+fn other_programs_on_the_servers_core() {
+    let mut figures = PLAIN.to_vec();
+    figures.push(("server-cores", 0.37));
+    let doc =
+        first(&on_cores("connections=50;server=nginx", &figures, &[("server", [0.99, 0.54, 0.33, 0.12])]));
+    let says = "bound by other programs on cpu0: the server (nginx) got 0.370 cores of 1, others 0.500; end them and \
+                repeat";
+    assert_eq!(doc.sentence, says);
+    // A server that hardly asks for CPU time gets it.
+    figures[5].1 = 0.03;
+    let doc =
+        first(&on_cores("connections=50;server=nginx", &figures, &[("server", [0.99, 0.54, 0.33, 0.12])]));
+    assert_eq!(doc.kind, Binding::Waiting);
+    assert!(
+        doc.sentence.ends_with("it used 0.030 cores of 1 itself, other programs 0.840"),
+        "{}",
+        doc.sentence
+    );
+    // What the kernel did for its packets is not others' work.
+    figures[5].1 = 0.8;
+    let doc = first(&on_cores("connections=50", &figures, &[("server", [0.99, 0.54, 0.33, 0.12])]));
+    assert!(doc.sentence.contains("the one core of the server"), "{}", doc.sentence);
+}
+
+#[test]
 fn softirq_on_one_core() {
     let cores = [("server", [0.98, 0.01, 0.0, 0.97]), ("server", [0.69, 0.2, 0.4, 0.09])];
     let doc = first(&on_cores("url=http://10.0.0.2/;connections=50", PLAIN, &cores));

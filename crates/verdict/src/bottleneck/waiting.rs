@@ -13,7 +13,7 @@ use crate::say;
 
 /// An answer that takes this many times the CPU time that went into it was waited for.
 const WAITED: f64 = 10.0;
-/// A core of the server below this share has time left.
+/// A server that keeps less of its cores busy has time left.
 const HALF: f64 = 0.5;
 
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
@@ -24,9 +24,11 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     all
 }
 
-/// The busiest core: `cpu0 52 % busy`.
+/// The busiest core but for those on which only the generator works, which may fill them by waiting:
+/// `cpu0 52 % busy`.
 fn busiest(view: &View<'_, '_>) -> Option<String> {
-    let most = view.cores.iter().max_by(|a, b| a.busy.total_cmp(&b.busy))?;
+    let serving = view.cores.iter().filter(|core| core.role != "generator");
+    let most = serving.max_by(|a, b| a.busy.total_cmp(&b.busy))?;
     Some(format!("{} {} busy", name(most), say::percent(most.busy)))
 }
 
@@ -53,9 +55,9 @@ fn waited(view: &View<'_, '_>) -> Option<f64> {
     Some(service / cpu).filter(|times| times.is_finite())
 }
 
-/// The server itself waited for something, with time left on each of its cores.
+/// The server itself waited for something, with time left on its cores.
 fn server_waits(view: &View<'_, '_>) -> bool {
-    let rests = !view.server_cores.is_empty() && view.server_cores.iter().all(|core| core.busy < HALF);
+    let rests = view.load.server_busy().is_some_and(|busy| busy < HALF);
     rests && waited(view).is_some_and(|times| times >= WAITED)
 }
 
@@ -108,9 +110,15 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
     let load = view.load;
     let share = waiting_share(view)?;
     let most = view.cores.iter().map(|core| core.busy).max_by(f64::total_cmp);
-    let idle = match most {
-        Some(most) => format!("no core above {}", say::percent(most)),
-        None => "nothing that was read is at its ceiling".to_owned(),
+    let idle = match (view.foreign(), most) {
+        (Some((own, foreign)), _) => format!(
+            "it used {} cores of {} itself, other programs {}",
+            say::digits(own),
+            view.server_cores.len(),
+            say::digits(foreign)
+        ),
+        (None, Some(most)) => format!("no core above {}", say::percent(most)),
+        (None, None) => "nothing that was read is at its ceiling".to_owned(),
     };
     let way = if view.is_loopback() { "" } else { " or the way to it" };
     let text = format!("waiting for {}{way}: {} of response time", load.server(), say::percent(share));
