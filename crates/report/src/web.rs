@@ -137,7 +137,7 @@ pub fn has_sweeps(run: &RunDoc) -> bool {
     loads(run).len() > MANY
 }
 
-/// The loads of a run by sweep: closed loops first, those with most loads first.
+/// The loads of a run by sweep: arm by arm, closed loops first, large files and single loads after the others.
 #[must_use]
 pub fn sweeps(run: &RunDoc) -> Vec<Sweep<'_>> {
     let mut out: Vec<Sweep<'_>> = Vec::new();
@@ -150,7 +150,12 @@ pub fn sweeps(run: &RunDoc) -> Vec<Sweep<'_>> {
     for sweep in &mut out {
         sweep.loads.sort_by_key(Load::order);
     }
-    out.sort_by_key(|sweep| (sweep.loads[0].is_open(), std::cmp::Reverse(sweep.loads.len().min(2))));
+    let few = |sweep: &Sweep<'_>| sweep.loads.len() < 2;
+    let is_large = |sweep: &Sweep<'_>| sweep.loads[0].params.get("content") == Some("large");
+    out.sort_by_cached_key(|sweep| {
+        let first = &sweep.loads[0];
+        (first.arm.to_owned(), first.is_open(), is_large(sweep), few(sweep), first.rest().to_string())
+    });
     out
 }
 

@@ -14,7 +14,7 @@ use crate::page;
 use crate::plot::ratio::{RatioRow, tally};
 use crate::plot::{Caption, Estimate, RatioPlot, Sparkline};
 use crate::section::{ReportInput, Section};
-use crate::sections::{score, takes, web_bound, web_sweep};
+use crate::sections::{score, takes, web_bound, web_load, web_sweep};
 use crate::text::compare::{Figure, arms, doubtful, figures};
 use crate::text::score::{Row, rows, share_range};
 use crate::text::spec::Spec;
@@ -37,7 +37,7 @@ impl Section for First {
         let left = match compare {
             Some(doc) => forest(doc).render(),
             None => html! {
-                (web_sweep::glance(input))
+                @if has_sweeps(run) { (web_sweep::glance(input)) (web_load::glance(input)) }
                 div class="full" { (score::headlines(run)) }
                 @if let Some(plot) = takes::overview(input) { (plot) }
             },

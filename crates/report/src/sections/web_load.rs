@@ -8,7 +8,7 @@ use model::data::RunData;
 use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc, PercentileDoc, RunDoc};
 use model::unit::Unit;
 
-use super::web_sweep::titled;
+use super::web_sweep::{arm_named, titled};
 use crate::number::{Kind, percent, quantity};
 use crate::page;
 use crate::plot::line::{Marker, Point, Series, Span};
@@ -33,8 +33,8 @@ impl Section for WebLoad {
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
         let all = open_loops(input);
         let title = all.iter().find_map(Open::said)?;
-        let mut plots: Vec<Markup> = all.iter().flat_map(Open::plots).collect();
-        plots.extend(together(&all));
+        let mut plots: Vec<Markup> = together(&all);
+        plots.extend(all.iter().flat_map(|one| one.plots(all.len() == 1)));
         let notes: Vec<String> = all.iter().flat_map(Open::notes).collect();
         let body = html! {
             (page::grid(&plots))
@@ -42,6 +42,12 @@ impl Section for WebLoad {
         };
         Some(page::section("web-load", &title, &body))
     }
+}
+
+/// The first curve of the report, for the first screen.
+#[must_use]
+pub fn glance(input: &ReportInput) -> Markup {
+    html! { @if let Some(first) = open_loops(input).first() { (first.times(Size::Half)) } }
 }
 
 /// One curve over offered load.
@@ -60,7 +66,7 @@ fn open_loops(input: &ReportInput) -> Vec<Open<'_>> {
         for curve in curves(doc, "offered-load") {
             let run = several.then(|| input.name(run));
             let name: Vec<String> =
-                run.into_iter().chain([curve.arm.clone()]).filter(|word| !word.is_empty()).collect();
+                run.into_iter().chain([arm_named(&curve.arm)]).filter(|word| !word.is_empty()).collect();
             out.push(Open { curve, doc, data, name: name.join(", ") });
         }
     }
@@ -101,8 +107,9 @@ impl Open<'_> {
         Some(titled(&format!("{name}{held}{}", tail.unwrap_or_default())))
     }
 
-    fn plots(&self) -> Vec<Markup> {
-        [Some(self.times()), self.served(), self.failures()].into_iter().flatten().collect()
+    fn plots(&self, alone: bool) -> Vec<Markup> {
+        let served = alone.then(|| self.served()).flatten();
+        [Some(self.times(Size::Cell)), served, self.failures()].into_iter().flatten().collect()
     }
 
     fn line(&self, name: &str, of: impl Fn(&CurvePointDoc) -> Option<&EstimateDoc>) -> Series {
@@ -128,15 +135,18 @@ impl Open<'_> {
     }
 
     /// Response times by percentile, service times where they are shorter, loads with failures shaded.
-    fn times(&self) -> Markup {
+    fn times(&self, size: Size) -> Markup {
         let mut series: Vec<Series> = PERCENTILES
             .into_iter()
             .map(|(quantile, name)| self.line(name, |point| percentile(&point.response, quantile)))
             .collect();
+        // Bands of all would hide each other.
+        series.iter_mut().filter(|line| line.name != "p50" && line.name != "p99").for_each(without_band);
         for (quantile, name) in [(0.5, "service p50"), (0.99, "service p99")] {
             if self.points().any(|point| is_apart(point, quantile)) {
                 let line = self.line(name, |point| percentile(&point.service, quantile));
                 series.push(Series { reference: true, ..line });
+                series.last_mut().into_iter().for_each(without_band);
             }
         }
         series.retain(|line| !line.points.is_empty());
@@ -148,16 +158,16 @@ impl Open<'_> {
             Some(knee) => sentence(&knee.text),
             None => titled(&format!("{} by offered load", self.setup())),
         };
-        let title = if self.name.is_empty() { title } else { format!("{}: {title}", self.name) };
+        let title = if self.name.is_empty() { title } else { titled(&format!("{}: {title}", self.name)) };
         LinePlot {
             caption: Caption::new(title)
-                .subtitle(format!("response time from when a request was due{service}{shaded}")),
+                .subtitle(format!("response time from when a request was due{service}; bands = 95 % intervals of p50, p99{shaded}")),
             x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
             y: AxisSpec::new("response time", Kind::of(Unit::Second)).log(),
             series,
             markers: self.marks(),
             spans,
-            size: Size::Cell,
+            size,
         }
         .render()
     }
@@ -172,7 +182,7 @@ impl Open<'_> {
             Some(peak) => sentence(&peak.text),
             None => format!("Of {} offered, {share} is served", quantity(last.x, Kind::of(Unit::PerSec))),
         };
-        let title = if self.name.is_empty() { title } else { format!("{}: {title}", self.name) };
+        let title = if self.name.is_empty() { title } else { titled(&format!("{}: {title}", self.name)) };
         let plot = LinePlot {
             caption: Caption::new(title).subtitle("good answers per second; dashed = all that is offered"),
             x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
@@ -230,6 +240,10 @@ impl Open<'_> {
     }
 }
 
+fn without_band(line: &mut Series) {
+    line.points.iter_mut().for_each(|point| point.interval = None);
+}
+
 /// Whether requests waited before they were sent.
 fn is_apart(point: &CurvePointDoc, quantile: f64) -> bool {
     let value = |of: &[PercentileDoc]| percentile(of, quantile)?.value;
@@ -262,27 +276,46 @@ fn failed_share(data: &RunData, curve: &CurveDoc, point: &CurvePointDoc) -> Opti
     (all > 0).then(|| (point.failed / all as f64).min(1.0))
 }
 
-/// The tails of several arms or runs on one plot.
-fn together(all: &[Open<'_>]) -> Option<Markup> {
+/// What several arms or runs serve, and their tails, on one plot each.
+fn together(all: &[Open<'_>]) -> Vec<Markup> {
     if all.len() < 2 {
-        return None;
+        return Vec::new();
     }
-    let mut series: Vec<Series> =
-        all.iter().map(|one| one.line(&one.name, |point| percentile(&point.response, 0.99))).collect();
-    series.retain(|line| !line.points.is_empty());
-    let ends = series
-        .iter()
-        .filter_map(|line| Some((line.points.iter().map(|p| p.x).reduce(f64::max)?, &line.name)));
-    let (far, name) = ends.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let title = format!("{name} was loaded furthest, to {}", quantity(far, Kind::of(Unit::PerSec)));
-    let plot = LinePlot {
-        caption: Caption::new(title).subtitle("99th percentile of response times; bands = 95 % intervals"),
-        x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
-        y: AxisSpec::new("p99 response time", Kind::of(Unit::Second)).log(),
-        series,
-        markers: Vec::new(),
-        spans: Vec::new(),
-        size: Size::Cell,
+    let lines = |of: &dyn Fn(&CurvePointDoc) -> Option<&EstimateDoc>| -> Vec<Series> {
+        let lines = all.iter().map(|one| one.line(&one.name, of));
+        lines.filter(|line| !line.points.is_empty()).collect()
     };
-    Some(plot.render())
+    let held = |one: &Open<'_>| one.curve.peak.as_ref().map_or(0.0, |peak| peak.x);
+    let Some(best) = all.iter().max_by(|a, b| held(a).total_cmp(&held(b))) else { return Vec::new() };
+    let title = format!("{} keeps up with most, {}", best.name, quantity(held(best), Kind::of(Unit::PerSec)));
+    let plot = |title: String, what: &str, subtitle: &str, y: AxisSpec, series: Vec<Series>| {
+        let plot = LinePlot {
+            caption: Caption::new(titled(&title)).subtitle(subtitle),
+            x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
+            y: AxisSpec { title: what.to_owned(), ..y },
+            series,
+            markers: Vec::new(),
+            spans: Vec::new(),
+            size: Size::Cell,
+        };
+        plot.render()
+    };
+    let times = lines(&|point| percentile(&point.response, 0.99));
+    let tails = format!("p99 of {} arms and runs by offered load", times.len());
+    vec![
+        plot(
+            title,
+            "served",
+            "good answers per second; bands = 95 % intervals",
+            AxisSpec::new("", Kind::of(Unit::PerSec)).from_zero(),
+            lines(&|point| Some(&point.throughput)),
+        ),
+        plot(
+            tails,
+            "p99 response time",
+            "from when a request was due; bands = 95 % intervals",
+            AxisSpec::new("", Kind::of(Unit::Second)).log(),
+            times,
+        ),
+    ]
 }

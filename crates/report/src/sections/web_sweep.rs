@@ -52,9 +52,7 @@ impl Section for WebSweep {
 /// The first sweep of the report, for the first screen.
 #[must_use]
 pub fn glance(input: &ReportInput) -> Markup {
-    let first = groups(input).into_iter().next();
-    let swept = input.runs.first().is_some_and(|(run, _)| crate::web::has_sweeps(run));
-    html! { @if let Some(group) = first.filter(|_| swept) { (group.rates(Size::Half)) } }
+    html! { @if let Some(group) = groups(input).first() { (group.rates(Size::Half)) } }
 }
 
 /// `nginx serves up to 61.2 k/s, with 100 connections`
@@ -66,7 +64,9 @@ pub fn lead(input: &ReportInput) -> Option<String> {
 /// A heading; `nginx` and `httpd` are written small.
 #[must_use]
 pub fn titled(text: &str) -> String {
-    if text.starts_with("nginx") || text.starts_with("httpd") { text.to_owned() } else { sentence(text) }
+    let first = text.split([' ', ',', ':']).next().unwrap_or("");
+    let small = ["nginx", "httpd", "prefork", "worker", "event"].iter().any(|name| first.starts_with(name));
+    if small || first.contains('=') { text.to_owned() } else { sentence(text) }
 }
 
 /// One curve as a line.
@@ -103,7 +103,10 @@ fn groups(input: &ReportInput) -> Vec<Group<'_>> {
                 match out.iter_mut().find(|group| group.over == over && group.rest == rest) {
                     Some(group) => group.lines.push(line),
                     None => {
-                        let server = served(doc, &rest);
+                        // Arms that differ in the server have no name in common.
+                        let differ =
+                            ["server", "mpm", "binary", "url"].iter().any(|name| arms.get(name).is_some());
+                        let server = if differ { String::new() } else { served(doc, &rest) };
                         out.push(Group { over, rest, server, lines: vec![line] });
                     }
                 }
@@ -125,7 +128,7 @@ fn name(input: &ReportInput, group: &Group<'_>, line: &Line<'_>) -> String {
         words.push(input.name(line.run));
     }
     if group.lines.iter().any(|other| other.curve.arm != line.curve.arm) {
-        words.push(if line.curve.arm.is_empty() { "no arm".to_owned() } else { line.curve.arm.clone() });
+        words.push(arm_named(&line.curve.arm));
     }
     for what in ["generators", "connections"] {
         let of = |line: &Line<'_>| line.curve.params.get(what).map(str::to_owned);
@@ -133,6 +136,21 @@ fn name(input: &ReportInput, group: &Group<'_>, line: &Line<'_>) -> String {
         words.extend(own.map(|count| counted(&count, what)));
     }
     words.join(", ")
+}
+
+/// An arm as a line's name: `event, no sendfile` for `mpm=event;sendfile=off`.
+#[must_use]
+pub fn arm_named(arm: &str) -> String {
+    let Ok(set) = Params::parse(arm) else { return arm.to_owned() };
+    let server = ["server", "mpm", "binary", "url"].into_iter().filter_map(|name| set.get(name));
+    let mut words: Vec<String> = match (set.get("mpm"), set.get("server")) {
+        (Some(mpm), _) => vec![mpm.to_owned()],
+        (None, Some("builtin")) => vec!["own server".to_owned()],
+        _ => server.map(str::to_owned).collect(),
+    };
+    let never = ["binary", "url"];
+    words.extend(unusual(&set, &["sendfile", "keepalive", "connections", "generators", "cache"], &never));
+    if words.is_empty() { arm.to_owned() } else { words.join(", ") }
 }
 
 /// `1 generator`, `2 generators`
@@ -183,7 +201,8 @@ impl Group<'_> {
         let with = if point.x == 1.0 { format!("1 {one}") } else { format!("{} {many}", fixed(point.x, 0)) };
         let bound = if point.lower_bound { "at least" } else { "up to" };
         let name = if line.name.is_empty() { String::new() } else { format!(" ({})", line.name) };
-        let setup = self.setup();
+        let anonymous = self.server.is_empty() && !line.name.is_empty();
+        let (setup, name) = if anonymous { (line.name.clone(), String::new()) } else { (self.setup(), name) };
         Some(if self.is_bandwidth() {
             let rate = quantity(value, Kind::of(Unit::BytesPerSec));
             format!("{setup} delivers {bound} {rate} of large files, to {with}{name}")
