@@ -196,3 +196,59 @@ pub fn percentile(of: &[model::doc::PercentileDoc], quantile: f64) -> Option<&mo
 pub fn is_refused(point: &CurvePointDoc) -> bool {
     point.validity == Validity::Invalid
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::web;
+    use crate::plot::check;
+    use crate::section::ReportInput;
+    use crate::sections::ALL;
+
+    fn drawn(input: &ReportInput) -> String {
+        ALL.iter().filter_map(|section| section.draw(input)).map(maud::Markup::into_string).collect()
+    }
+
+    #[test]
+    fn figures_of_web_runs_are_sound() {
+        let two = || {
+            let mut other = web::web();
+            other.0.machine.name = "a machine with a very long name indeed".to_owned();
+            vec![web::web(), other]
+        };
+        for runs in [vec![web::web()], two(), vec![web::one_load()], vec![web::arms()]] {
+            let text = drawn(&ReportInput { runs, ..ReportInput::default() });
+            check::balanced(&text);
+            check::finite(&text);
+            check::inside(&text);
+        }
+    }
+
+    #[test]
+    fn loads_become_sweeps_in_the_order_of_what_they_are_about() {
+        let (run, _) = web::web();
+        let titles: Vec<String> = sweeps(&run).iter().map(|sweep| sweep.title(&run)).collect();
+        let agreed = [
+            "nginx, closed loop",
+            "nginx, closed loop, no keep-alive",
+            "nginx, closed loop, large files",
+            "nginx, open loop (poisson), 200 connections",
+        ];
+        assert_eq!(titles, agreed);
+        let counts: Vec<usize> = sweeps(&run).iter().map(|sweep| sweep.loads.len()).collect();
+        assert_eq!(counts.iter().sum::<usize>(), loads(&run).len());
+        assert!(has_sweeps(&run) && !has_sweeps(&web::one_load().0));
+    }
+
+    #[test]
+    fn a_server_is_named_by_the_note_where_the_program_chose_it() {
+        let (mut run, _) = web::web();
+        let auto = Params::parse("server=auto;url=none").expect("pairs");
+        assert_eq!(served(&run, &auto), "");
+        let note = |text: &str| model::doc::NoteDoc { kind: "web-setup".to_owned(), text: text.to_owned() };
+        run.notes = vec![note("nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 1")];
+        assert_eq!(served(&run, &auto), "nginx/1.22.1");
+        run.notes = vec![note("the server at 10.0.0.7:80; 1 generator on CPU 1")];
+        assert_eq!(served(&run, &auto), "");
+    }
+}

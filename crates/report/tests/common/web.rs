@@ -159,7 +159,7 @@ fn raw(load: &Load) -> Vec<Series> {
     for (metric, part, unit, value) in parts(load) {
         out.push(numbers(metric, unit, Better::Neither, load.params.with(&params(&part)), value));
     }
-    let open = load.params.get("load").is_some();
+    let open = load.params.get("arrivals") == Some("poisson");
     for (metric, late) in [("response-times", 1.0), ("service-times", if open { 0.6 } else { 1.0 })] {
         let all = times(load.median * late, load.p99 * late);
         let points = points(|_| Value::Histogram(all.clone()));
@@ -182,7 +182,7 @@ fn percentiles(load: &Load, by: f64) -> Vec<PercentileDoc> {
 }
 
 fn point(load: &Load, x: f64, asked: &str) -> CurvePointDoc {
-    let open = load.params.get("load").is_some();
+    let open = load.params.get("arrivals") == Some("poisson");
     CurvePointDoc {
         x,
         asked: asked.to_owned(),
@@ -401,5 +401,42 @@ pub fn one_load() -> (RunDoc, RunData) {
     doc.bottlenecks = bottlenecks(std::slice::from_ref(&load));
     raw_data.notes.clear();
     raw_data.series = raw(&load);
+    (doc, raw_data)
+}
+
+/// Two arms of one study: the sweeps of each, with curves and what binds them.
+pub fn arms() -> (RunDoc, RunData) {
+    let (mut doc, mut raw_data) = web();
+    let arm = |set: &str| model::plan::Arm { name: set.to_owned(), set: params(set) };
+    let arms = ["mpm=prefork", "mpm=event;sendfile=off"];
+    raw_data.plan.arms = arms.map(arm).to_vec();
+    let laid = |of: &Params, set: &str| of.with(&params(set));
+    let mut series = Vec::new();
+    let (mut curves, mut bottlenecks, mut raws) = (Vec::new(), Vec::new(), Vec::new());
+    for set in arms {
+        for row in &doc.series {
+            series.push(model::doc::SeriesDoc {
+                params: laid(&row.params, set),
+                arm: set.to_owned(),
+                ..row.clone()
+            });
+        }
+        for curve in &doc.curves {
+            curves.push(CurveDoc { params: laid(&curve.params, set), arm: set.to_owned(), ..curve.clone() });
+        }
+        for one in &doc.bottlenecks {
+            bottlenecks.push(BottleneckDoc {
+                params: laid(&one.params, set),
+                arm: set.to_owned(),
+                ..one.clone()
+            });
+        }
+        for one in &raw_data.series {
+            let key =
+                SeriesKey { params: laid(&one.key.params, set), arm: set.to_owned(), ..one.key.clone() };
+            raws.push(Series { key, ..one.clone() });
+        }
+    }
+    (doc.series, doc.curves, doc.bottlenecks, raw_data.series) = (series, curves, bottlenecks, raws);
     (doc, raw_data)
 }
