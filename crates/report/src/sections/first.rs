@@ -68,6 +68,9 @@ fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
     if has_sweeps(run) && !loaded.is_empty() {
         return format!("{name}: {}", loaded.join("; "));
     }
+    if let Some(said) = web_bound::one_load(run) {
+        return format!("{name}: {said}");
+    }
     if rows.is_empty() || refused == rows.len() {
         return format!("{name}: no figure holds");
     }

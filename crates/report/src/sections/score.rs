@@ -10,7 +10,7 @@ use crate::number::{self, Scale};
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
 use crate::text::names;
-use crate::text::score::{Row, rows};
+use crate::text::score::{Row, rows, threaded};
 use crate::theme::Trust;
 use crate::web::has_sweeps;
 
@@ -61,13 +61,6 @@ fn title(input: &ReportInput) -> String {
 /// The few figures of the first screen.
 #[must_use]
 pub fn headlines(run: &RunDoc) -> Markup {
-    let head = [
-        ("", Column::Text),
-        ("unit", Column::Text),
-        ("1 thread", Column::Number),
-        ("95 % interval", Column::Number),
-        ("all threads", Column::Number),
-    ];
     const MOST: usize = 24;
     let mut score_rows = rows(run, None);
     if has_sweeps(run) {
@@ -76,6 +69,14 @@ pub fn headlines(run: &RunDoc) -> Markup {
     if score_rows.is_empty() {
         return html! {};
     }
+    let threaded = threaded(&score_rows);
+    let mut head = vec![
+        ("", Column::Text),
+        ("unit", Column::Text),
+        (if threaded { "1 thread" } else { "median" }, Column::Number),
+        ("95 % interval", Column::Number),
+    ];
+    head.extend(threaded.then_some(("all threads", Column::Number)));
     let rows: Vec<Vec<Markup>> = score_rows
         .iter()
         .take(MOST)
@@ -84,13 +85,14 @@ pub fn headlines(run: &RunDoc) -> Markup {
             let values = [row.one, row.all].map(|s| s.and_then(|s| s.median));
             let numbers: Vec<f64> = values.into_iter().flatten().collect();
             let scale = Scale::common(&numbers, names::kind(&series.instrument, series.unit));
-            Some(vec![
+            let mut cells = vec![
                 html! { (row.label) },
                 html! { (scale.unit) },
                 value_cell(row.one, &scale),
                 html! { (row.one.map_or("-".to_owned(), |s| interval(s, &scale))) },
-                value_cell(row.all, &scale),
-            ])
+            ];
+            cells.extend(threaded.then(|| value_cell(row.all, &scale)));
+            Some(cells)
         })
         .collect();
     let doubtful = |row: &Row<'_>| {

@@ -16,9 +16,9 @@ use crate::number::{Kind, fixed, percent, quantity};
 use crate::page::{self, Column};
 use crate::plot::{Caption, Size, Stack, stack};
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::unusual;
+use crate::text::names::web::{is_web, unusual};
 use crate::text::web::{Table, firsts};
-use crate::web::{Load, bottleneck, served, sweeps};
+use crate::web::{Load, bottleneck, loads, served, sweeps};
 
 pub struct WebBound;
 pub static SECTION: WebBound = WebBound;
@@ -64,6 +64,29 @@ fn called(input: &ReportInput, run: usize, arm: &str) -> String {
 #[must_use]
 pub fn lead(doc: &RunDoc) -> Option<String> {
     doc.bottlenecks.first().map(|found| found.sentence.clone())
+}
+
+/// A run of one load and nothing else: `http://10.0.0.7/ serves 29.9 k/s, 1 in 100 answers takes more than 2.10 ms;
+/// bound by softirq on cpu0`. Nothing of a refused figure.
+#[must_use]
+pub fn one_load(doc: &RunDoc) -> Option<String> {
+    let all = loads(doc);
+    let [load] = all.as_slice() else { return None };
+    if doc.series.iter().any(|series| !is_web(&series.instrument)) {
+        return None;
+    }
+    let rate = load.value("throughput")?;
+    let server = served(doc, load.params);
+    let server = if server.is_empty() { "the server".to_owned() } else { server };
+    let mut said = format!("{server} serves {}", quantity(rate, Kind::of(Unit::PerSec)));
+    if let Some(tail) = load.value("response-time-p99") {
+        let tail = quantity(tail, Kind::of(Unit::Second));
+        said.push_str(&format!(", 1 in 100 answers takes more than {tail}"));
+    }
+    if let Some(found) = bottleneck(doc, load) {
+        said.push_str(&format!("; {}", found.sentence));
+    }
+    Some(said)
 }
 
 /// `nginx: bound by softirq on cpu0 (97 % busy)`

@@ -4,7 +4,7 @@
 
 use maud::{Markup, html};
 use model::Params;
-use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc};
+use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc, RunDoc};
 use model::unit::Unit;
 
 use super::takes;
@@ -14,7 +14,7 @@ use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::unusual;
+use crate::text::names::web::{is_web, unusual};
 use crate::web::{curves, is_refused, loads, percentile, served};
 
 pub struct WebSweep;
@@ -36,8 +36,11 @@ impl Section for WebSweep {
             .find_map(Group::said)
             .map(|said| titled(&said))
             .or_else(|| takes::title(input, "web", "Web serving"));
-        let single = input.runs.iter().all(|(run, _)| loads(run).len() <= crate::web::MANY);
-        if single {
+        // The first screen has the takes of a run of few loads and nothing else.
+        let others = |run: &RunDoc| run.series.iter().any(|series| !is_web(&series.instrument));
+        let shown = input.runs.len() == 1 && input.runs.iter().all(|(run, _)| !others(run));
+        let few = input.runs.iter().all(|(run, _)| loads(run).len() <= crate::web::MANY);
+        if few && !shown {
             plots.extend(takes::plots(input, "web"));
         }
         let rest = groups.iter().flat_map(Group::notes).collect::<Vec<_>>();
