@@ -9,8 +9,8 @@ use model::{Finding, Validity};
 use crate::number::{self, Scale};
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
-use crate::text::names;
 use crate::text::score::{Row, rows, threaded};
+use crate::text::{count, names};
 use crate::theme::Trust;
 use crate::web::has_sweeps;
 
@@ -25,18 +25,24 @@ impl Section for Score {
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
         let mut all: Vec<Figure<'_>> = input.figures(0).collect();
         all.sort_by_cached_key(|figure| names::order(figure.key()));
-        // Sweeps have tables and curves of their own.
+        // Sweeps have tables and curves of their own, which print shows instead.
         let swept = input.runs.first().is_some_and(|(run, _)| has_sweeps(run));
-        let is_head = |f: &Figure<'_>| f.doc.headline && !(swept && names::web::is_web(&f.doc.instrument));
-        let (head, rest): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(is_head);
-        if head.is_empty() && rest.is_empty() {
+        let is_swept = |f: &Figure<'_>| swept && names::web::is_web(&f.doc.instrument);
+        let (loads, all): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(is_swept);
+        let (head, rest): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(|f| f.doc.headline);
+        if head.is_empty() && rest.is_empty() && loads.is_empty() {
             return None;
         }
         let body = html! {
             @if !head.is_empty() { div class="full" { (table(input, &head)) } }
             @if !rest.is_empty() {
-                @let other = if head.is_empty() { "" } else { "other " };
-                (page::more(&format!("{} {other}figures", rest.len()), &table(input, &rest)))
+                (page::more(&format!("{} other figures", rest.len()), &table(input, &rest)))
+            }
+            @if !loads.is_empty() {
+                details class="data" {
+                    summary { (count(loads.len(), "figure")) " of loads on a web server" }
+                    (table(input, &loads))
+                }
             }
         };
         Some(page::section("score", &title(input), &body))

@@ -242,7 +242,7 @@ fn every(doc: &RunDoc, data: &RunData, name: Option<&str>) -> Markup {
         "{}Every load: {count} in a table, with what binds each",
         name.map_or(String::new(), |name| format!("{name}. "))
     );
-    page::more(&summary, &html! { @for (title, table) in &tables { h3 { (sentence(title)) } (table) } })
+    page::more(&summary, &html! { @for (title, table) in &tables { h3 { (titled(title)) } (table) } })
 }
 
 fn table(doc: &RunDoc, data: &RunData, sweep: &crate::web::Sweep<'_>) -> Markup {

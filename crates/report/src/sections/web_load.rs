@@ -47,7 +47,7 @@ impl Section for WebLoad {
 /// The first curve of the report, for the first screen.
 #[must_use]
 pub fn glance(input: &ReportInput) -> Markup {
-    html! { @if let Some(first) = open_loops(input).first() { (first.times(Size::Half)) } }
+    html! { @if let Some(first) = open_loops(input).first() { (first.times()) } }
 }
 
 /// One curve over offered load.
@@ -109,7 +109,7 @@ impl Open<'_> {
 
     fn plots(&self, alone: bool) -> Vec<Markup> {
         let served = alone.then(|| self.served()).flatten();
-        [Some(self.times(Size::Cell)), served, self.failures()].into_iter().flatten().collect()
+        [Some(self.times()), served, self.failures()].into_iter().flatten().collect()
     }
 
     fn line(&self, name: &str, of: impl Fn(&CurvePointDoc) -> Option<&EstimateDoc>) -> Series {
@@ -135,7 +135,7 @@ impl Open<'_> {
     }
 
     /// Response times by percentile, service times where they are shorter, loads with failures shaded.
-    fn times(&self, size: Size) -> Markup {
+    fn times(&self) -> Markup {
         let mut series: Vec<Series> = PERCENTILES
             .into_iter()
             .map(|(quantile, name)| self.line(name, |point| percentile(&point.response, quantile)))
@@ -167,7 +167,7 @@ impl Open<'_> {
             series,
             markers: self.marks(),
             spans,
-            size,
+            size: Size::Cell,
         }
         .render()
     }

@@ -55,7 +55,7 @@ impl Section for WebSweep {
 /// The first sweep of the report, for the first screen.
 #[must_use]
 pub fn glance(input: &ReportInput) -> Markup {
-    html! { @if let Some(group) = groups(input).first() { (group.rates(Size::Half)) } }
+    html! { @if let Some(group) = groups(input).first() { (group.rates(Place::FirstScreen)) } }
 }
 
 /// `nginx serves up to 61.2 k/s, with 100 connections`
@@ -70,6 +70,13 @@ pub fn titled(text: &str) -> String {
     let first = text.split([' ', ',', ':']).next().unwrap_or("");
     let small = ["nginx", "httpd", "prefork", "worker", "event"].iter().any(|name| first.starts_with(name));
     if small || first.contains('=') { text.to_owned() } else { sentence(text) }
+}
+
+/// Where a plot stands: the title of a section has said the finding already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    FirstScreen,
+    Section,
 }
 
 /// One curve as a line.
@@ -222,7 +229,7 @@ impl Group<'_> {
     }
 
     fn plots(&self) -> Vec<Markup> {
-        let mut out = vec![self.rates(Size::Cell)];
+        let mut out = vec![self.rates(Place::Section)];
         if !self.is_bandwidth() {
             out.extend(self.times());
         }
@@ -243,7 +250,7 @@ impl Group<'_> {
         self.lines.iter().take(MOST_LINES).map(line).collect()
     }
 
-    fn rates(&self, size: Size) -> Markup {
+    fn rates(&self, place: Place) -> Markup {
         let bandwidth = self.is_bandwidth();
         let (kind, what) = if bandwidth {
             (Kind::of(Unit::BytesPerSec), "bandwidth")
@@ -256,7 +263,7 @@ impl Group<'_> {
         {
             markers.push(Marker { at: peak.x, label: "peak".to_owned(), upright: true });
         }
-        let said = if size == Size::Cell { self.peaks() } else { None };
+        let said = if place == Place::Section { self.peaks() } else { None };
         let said = said.or_else(|| self.said()).unwrap_or_else(|| self.setup());
         let bounds = self.lines.iter().flat_map(|line| &line.curve.points).any(|point| point.lower_bound);
         let hollow = if bounds { "; hollow = a lower bound, set by the generator" } else { "" };
@@ -269,7 +276,7 @@ impl Group<'_> {
             series: self.lines(|point| self.value(point), true),
             markers,
             spans: Vec::new(),
-            size,
+            size: Size::Cell,
         }
         .render()
     }
