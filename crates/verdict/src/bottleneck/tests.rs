@@ -198,6 +198,9 @@ fn a_slow_handler_of_one_thread_is_seen_by_its_queue() {
     let docs = docs(&run);
     assert!(docs.iter().all(|doc| doc.kind == Binding::Waiting), "{docs:?}");
     let queued = docs.iter().find(|doc| doc.params.get("connections") == Some("50")).unwrap();
+    let says = "waiting for the server: 100 % of response time, as if it served one request at a time (2.00 ms each); no \
+                core above 2.0 %";
+    assert_eq!(queued.sentence, says);
     let says = "as if 1.00 were served at once, 2.00 ms each, which is how long it takes with 1 connection";
     assert!(queued.evidence.iter().any(|text| text == says), "{queued:?}");
 }
@@ -219,8 +222,8 @@ fn few_connections_bind_themselves() {
     assert_eq!((docs[0].kind, docs[1].kind), (Binding::Core, Binding::Connections));
     assert_eq!(
         docs[1].sentence,
-        "bound by its one connection (an answer takes 50.0 us, which makes 20.0 k/s; 10 connections reach 200 % \
-         more): use more connections"
+        "bound by its one connection (an answer takes 50.0 us, which makes 20.0 k/s; 10 connections reach 3.00 times as \
+         much): use more connections"
     );
 }
 
@@ -240,6 +243,28 @@ fn an_open_loop_that_is_served_binds_nothing() {
     let short = of(25e3, 0.99);
     assert_eq!(short.kind, Binding::Core);
     assert!(short.evidence.iter().any(|text| text == "only 25.0 k/s of the 30.0 k/s offered were answered"));
+}
+
+#[test]
+fn the_wait_for_a_free_connection_is_not_the_servers() {
+    let given = "arrivals=poisson;load=110%;connections=50";
+    let figures = [
+        ("throughput", 5e3),
+        ("offered-load", 6e3),
+        ("server-cpu", 20e-6),
+        ("generator-cpu", 10e-6),
+        ("core-busy;cpu=0;role=server", 0.1),
+    ];
+    let mut run = one(given, &figures);
+    let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
+    times(&mut run, &seqs, "response-times", given, &[(100_000, 50)]);
+    times(&mut run, &seqs, "service-times", given, &[(10_000, 50)]);
+    let doc = first(&run);
+    assert_eq!(doc.sentence, "waiting for the server: 100 % of service time; no core above 10 %");
+    assert!(
+        doc.evidence.iter().any(|text| text.contains("waited 90.0 ms of 100 ms for a free connection")),
+        "{doc:?}"
+    );
 }
 
 #[test]

@@ -137,9 +137,9 @@ pub fn why(load: &Load<'_>, found: &Generator) -> String {
             say::percent(*share),
             say::percent(*busy)
         ),
-        Generator::More { generators, ratio } => format!("{} {} more", reach(*generators), more(*ratio)),
+        Generator::More { generators, ratio } => format!("{} {}", reach(*generators), more(*ratio)),
         Generator::Rising { fewer, ratio } => format!(
-            "{} {} more than {}, and more than {} were not tried",
+            "{} {} (against {}), and more than {} were not tried",
             reach(own),
             more(*ratio),
             whole(*fewer),
