@@ -182,10 +182,13 @@ fn value(readings: &[(Params, &Series)], metric: &str) -> Option<f64> {
     found.and_then(|(_, series)| middle(series))
 }
 
+/// A core: its role, and its shares by metric.
+type Core<'a> = (String, BTreeMap<&'a str, f64>);
+
 /// How each core divided its time.
 fn cores(data: &RunData, found: &BottleneckDoc) -> Option<Markup> {
     let all = readings(data, &found.instrument, &found.arm, &found.params);
-    let mut cpus: BTreeMap<(u64, String), (String, BTreeMap<&str, f64>)> = BTreeMap::new();
+    let mut cpus: BTreeMap<(u64, String), Core<'_>> = BTreeMap::new();
     for (part, series) in &all {
         let (Some(cpu), Some(share)) = (part.get("cpu"), middle(series)) else { continue };
         let place = (cpu.parse().unwrap_or(u64::MAX), cpu.to_owned());
