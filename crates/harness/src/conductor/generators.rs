@@ -58,8 +58,8 @@ impl From<SinkError> for Stopped {
 }
 
 impl Conductor<'_> {
-    /// Children that send load for every machine, in the order of the plan's generators. Their events are numbered after
-    /// those of the machines.
+    /// Children that send load for every machine, in the order of the plan's generators. Their events are numbered
+    /// after those of the machines.
     #[must_use]
     pub fn with_generators(mut self, links: Vec<Box<dyn Link>>) -> Self {
         let names = self.plan.generators.iter().map(|via| via.name.clone());
