@@ -9,6 +9,21 @@ use model::Plan;
 
 use crate::out;
 
+/// What draws while a study runs.
+pub trait Screen {
+    fn show(&mut self, show: &Show<'_>);
+    /// Says what is left to say, and takes what lives away.
+    fn end(&mut self);
+}
+
+/// Draws nothing: its user reads the run.
+pub struct Silent;
+
+impl Screen for Silent {
+    fn show(&mut self, _: &Show<'_>) {}
+    fn end(&mut self) {}
+}
+
 /// Draws what the conductor shows.
 pub struct Display {
     plan: Plan,
@@ -27,30 +42,8 @@ pub struct Display {
 /// Plain lines are for logs: at most one a block, and one in this time.
 const PLAIN_LINE_NS: u64 = 5_000_000_000;
 
-impl Display {
-    #[must_use]
-    pub fn new(plan: &Plan, quiet: bool, says_takes: bool) -> Display {
-        let bar = (out::talks_to_a_person() && !quiet).then(|| {
-            let bar = ProgressBar::new_spinner();
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(250));
-            bar
-        });
-        Display {
-            plan: plan.clone(),
-            bar,
-            doing: String::new(),
-            left: None,
-            estimates: HashMap::new(),
-            last_line: None,
-            says_takes,
-            unfit: Vec::new(),
-        }
-    }
-
-    pub fn show(&mut self, show: &Show<'_>) {
+impl Screen for Display {
+    fn show(&mut self, show: &Show<'_>) {
         match show {
             Show::Doing { machine, text } => self.line(&format!("{}{text}", self.on(*machine))),
             Show::Starting { machine, cell, arm, block, warm_up } => {
@@ -100,9 +93,42 @@ impl Display {
             Show::GeneratorLost { name, why } => {
                 self.talk(&format!("generator {name}: lost: {why}"));
             }
+            // Takes of a run are short; `load` draws them.
+            Show::Live { .. } => {}
             Show::Stopping => {
                 self.talk("stopping after the take in flight; once more ends at once");
             }
+        }
+    }
+
+    fn end(&mut self) {
+        self.tell_unfit();
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Display {
+    #[must_use]
+    pub fn new(plan: &Plan, quiet: bool, says_takes: bool) -> Display {
+        let bar = (out::talks_to_a_person() && !quiet).then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(250));
+            bar
+        });
+        Display {
+            plan: plan.clone(),
+            bar,
+            doing: String::new(),
+            left: None,
+            estimates: HashMap::new(),
+            last_line: None,
+            says_takes,
+            unfit: Vec::new(),
         }
     }
 
@@ -115,14 +141,6 @@ impl Display {
                 many => format!(" and {} more", many - 1),
             };
             self.talk(&format!("{}{first}{more} cannot run: {why}", self.on(machine)));
-        }
-    }
-
-    /// Says what is left to say, and takes the living line away.
-    pub fn end(&mut self) {
-        self.tell_unfit();
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
         }
     }
 

@@ -159,7 +159,7 @@ pub struct CurveDoc {
     /// By rising x.
     pub points: Vec<CurvePointDoc>,
     /// The highest throughput. A closed loop: and the fewest connections (or generators) that reach it within 3 %.
-    /// An open loop: the highest rate that was held; none where no rate was.
+    /// An open loop: the highest rate up to which every one was held; none where the lowest was not.
     pub peak: Option<CurveMarkDoc>,
     /// Open loops: the load at which throughput by mean response time is largest. Below it, more load costs little
     /// time; beyond it, time grows faster than throughput.

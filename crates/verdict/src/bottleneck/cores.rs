@@ -3,6 +3,7 @@
 use model::doc::Binding;
 
 use super::{CEILING, Claim, Rank, Seen, View, idle, name, split};
+use crate::loads::sweep::COMPETES;
 use crate::loads::{Core, Load};
 use crate::say;
 
@@ -38,6 +39,7 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
         let all_full = view.server_cores.len() > 1 && view.server_cores.iter().all(|own| own.busy >= CEILING);
         match (core.role.as_str(), softirq) {
             ("both", _) => shared(view, core),
+            _ if view.foreign().is_some() => others(view),
             (_, true) => interrupts(view, core),
             // The cores together say it.
             _ if all_full => None,
@@ -45,6 +47,32 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
         }
     });
     Seen { kind, resource: name(core), share: Some(core.busy), text, claim: claim.flatten() }
+}
+
+/// Cores of the server that are full, but not of its work: what other programs used of them.
+fn others(view: &View<'_, '_>) -> Option<Claim> {
+    let (own, foreign) = view.foreign()?;
+    let server = &view.server_cores;
+    if own < COMPETES * server.len() as f64 {
+        return None;
+    }
+    let names: Vec<String> = server.iter().map(name).collect();
+    let on = if names.len() > 4 { format!("the server's {} cores", names.len()) } else { say::list(&names) };
+    Some(Claim {
+        rank: Rank::Proved,
+        sentence: format!(
+            "bound by other programs on {on}: {} got {} cores of {}, others {}; end them and repeat",
+            view.load.server(),
+            say::digits(own),
+            names.len(),
+            say::digits(foreign)
+        ),
+        evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
+        counter: generator(view).into_iter().collect(),
+        advice: vec![
+            "end the other programs (`top` shows which), or give the server cores of its own".to_owned(),
+        ],
+    })
 }
 
 /// Interrupts are the largest part of a core's work.
@@ -155,7 +183,7 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
     let parts = if parts.is_empty() { String::new() } else { format!(": {parts}") };
     let text = format!("the {} server cores together {} busy{parts}", server.len(), say::percent(mean));
     let full = server.iter().all(|core| core.busy >= CEILING);
-    let claim = full.then(|| Claim {
+    let claim = (full && view.foreign().is_none()).then(|| Claim {
         rank: Rank::AtCeiling,
         sentence: format!(
             "bound by the {} cores of {} ({} busy{parts})",

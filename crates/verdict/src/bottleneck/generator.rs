@@ -22,14 +22,15 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     };
     let rank = match found {
         Generator::More { .. } | Generator::Rising { .. } => Some(Rank::Proved),
-        Generator::Busy { .. } => Some(Rank::AtCeiling),
+        Generator::Busy { .. } | Generator::Starved { .. } => Some(Rank::AtCeiling),
         _ => None,
     };
     let claim = rank.map(|rank| {
         let cpu = load.median("generator-cpu").map(|cpu| {
             format!("the generator used {} of CPU a request", say::quantity(cpu, Unit::Second))
         });
-        let low = share.filter(|share| *share <= CEILING).map(|share| {
+        let capped = share.filter(|share| *share <= CEILING && rank == Rank::Proved);
+        let low = capped.map(|share| {
             format!("its busiest core was at work {} of the time alone: something else holds it", say::percent(share))
         });
         Claim {

@@ -9,12 +9,22 @@ pub const CEILING: f64 = 0.85;
 /// The ratio of two throughputs that is a difference.
 pub const MORE: f64 = 1.05;
 
+/// Share of a core that others have to use to be what fills it.
+pub const OTHERS: f64 = 0.25;
+/// Who uses less of its core than this does not compete for it: the scheduler gives that to anyone who asks.
+pub const COMPETES: f64 = 0.15;
+
 /// Whether the load generator set a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Generator {
     /// Its busiest core is at its ceiling.
     Busy {
         share: f64,
+    },
+    /// It got that share of its core alone, which others kept so busy.
+    Starved {
+        share: f64,
+        busy: f64,
     },
     /// So many generators reach that many times as much.
     More {
@@ -43,7 +53,13 @@ impl Generator {
     /// The figure is a lower bound of what the server can do.
     #[must_use]
     pub const fn is_bound(&self) -> bool {
-        matches!(self, Generator::Busy { .. } | Generator::More { .. } | Generator::Rising { .. })
+        matches!(
+            self,
+            Generator::Busy { .. }
+                | Generator::Starved { .. }
+                | Generator::More { .. }
+                | Generator::Rising { .. }
+        )
     }
 }
 
@@ -66,6 +82,9 @@ pub fn generator(load: &Load<'_>, all: &[Load<'_>]) -> Generator {
     }
     if let Some(share) = share.filter(|share| *share > CEILING) {
         return Generator::Busy { share };
+    }
+    if let Some(starved) = share.and_then(|share| starved(load, share)) {
+        return starved;
     }
     let smaller = others.iter().filter(|(_, generators)| *generators < own);
     let nearest = smaller.max_by(|a, b| a.1.total_cmp(&b.1));
@@ -106,6 +125,20 @@ fn ratio(of: &Load<'_>, by: &Load<'_>) -> Option<f64> {
 fn is_more(ratio: f64, of: &Load<'_>, by: &Load<'_>) -> bool {
     let (low, high) = (stats::quantile(&of.throughputs(), 0.25), stats::quantile(&by.throughputs(), 0.75));
     ratio > MORE && low > high
+}
+
+/// A closed loop whose generator's core is full, but not of its work. An open loop fills its core by waiting.
+fn starved(load: &Load<'_>, share: f64) -> Option<Generator> {
+    if share < COMPETES {
+        return None;
+    }
+    let cores = load.cores();
+    let mut own = cores.iter().filter(|core| core.role == "generator" && load.is_closed());
+    let full = own.find(|core| {
+        let foreign = core.busy - core.softirq.unwrap_or(0.0) - share;
+        core.busy >= CEILING && foreign >= OTHERS
+    })?;
+    Some(Generator::Starved { share, busy: full.busy })
 }
 
 /// A load whose generators are known to have had room.
@@ -149,6 +182,25 @@ mod tests {
         let run = one("connections=5", &[("throughput", 10.0)]);
         let loads = of_run(&run);
         assert_eq!(generator(&loads[0], &loads), Generator::Unknown);
+    }
+
+    #[test]
+    fn a_generator_whose_core_others_fill_is_starved() {
+        let of = |given: &str, share: f64| {
+            let figures = [
+                ("throughput", 10.0),
+                ("generator-share", share),
+                ("core-busy;cpu=1;role=generator", 0.99),
+                ("core-softirq;cpu=1;role=generator", 0.1),
+            ];
+            let run = one(given, &figures);
+            let loads = of_run(&run);
+            generator(&loads[0], &loads)
+        };
+        assert!(matches!(of("connections=5", 0.3), Generator::Starved { .. }));
+        assert!(matches!(of("connections=5", 0.8), Generator::Free { .. }));
+        assert!(matches!(of("connections=5", 0.02), Generator::Free { .. }), "it waits for answers");
+        assert!(matches!(of("arrivals=poisson", 0.3), Generator::Free { .. }), "it spins");
     }
 
     #[test]

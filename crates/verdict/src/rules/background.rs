@@ -1,8 +1,8 @@
 //! Background load: CPUs kept busy by other processes during the takes.
 //!
 //! In CPUs (1 = one CPU all the time), median over a figure's measured takes. Doubtful when it is over a quarter of a
-//! CPU, or over a twentieth where the figure itself needs every CPU. Of a load, the server on this machine and the
-//! interrupts of its packets are not others.
+//! CPU, or over a twentieth where the figure itself needs every CPU. The server of a load
+//! is ours, and so are the interrupts during it, most of which are its packets'.
 
 use model::{Finding, Validity};
 
@@ -23,9 +23,10 @@ pub fn found(look: &Look<'_>, row: Row<'_>) -> bool {
 fn others(look: &Look<'_>, row: Row<'_>) -> Vec<f64> {
     let load = look.loads().iter().find(|load| load.rows(&[]).contains(&row.index));
     let (Some(load), Some(known)) = (load, look.condition(KIND)) else { return look.during(row, KIND) };
-    let (server, interrupts) = (load.by_take("server-cores"), load.sums_by_take("core-softirq"));
-    let ours = |seq: u64| server.get(&seq).map_or(0.0, |cpus| cpus + interrupts.get(&seq).unwrap_or(&0.0));
-    row.takes().filter_map(|seq| Some((known.get(&seq)? - ours(seq)).max(0.0))).collect()
+    let interrupts = load.sums_by_take("core-softirq");
+    let of_others =
+        |seq: u64| known.get(&seq).map(|busy| (busy - interrupts.get(&seq).unwrap_or(&0.0)).max(0.0));
+    row.takes().filter_map(of_others).collect()
 }
 
 /// The most that a row bears: less where it needs every CPU itself.
@@ -70,7 +71,7 @@ mod tests {
     use crate::run::RunContext;
 
     #[test]
-    fn the_server_of_a_load_is_not_background() {
+    fn the_interrupts_of_a_load_are_not_background() {
         let state = |busy: f64, figures: &[(&str, f64)]| {
             let mut run = one("connections=50", figures);
             let points: Vec<(u64, Value)> = (0..8).map(|seq| (seq, Value::Number(busy))).collect();
@@ -79,13 +80,10 @@ mod tests {
         };
         let served = [
             ("throughput", 1.0),
-            ("server-cores", 0.8),
             ("core-softirq;cpu=0;role=server", 0.2),
             ("core-softirq;cpu=1;role=generator", 0.1),
         ];
-        assert_eq!(state(1.2, &served), Validity::Ok);
-        assert_eq!(state(1.5, &served), Validity::Doubtful);
-        // A server elsewhere uses nothing here.
-        assert_eq!(state(1.2, &served[..1]), Validity::Doubtful);
+        assert_eq!((state(0.5, &served), state(0.6, &served)), (Validity::Ok, Validity::Doubtful));
+        assert_eq!(state(0.5, &served[..1]), Validity::Doubtful);
     }
 }

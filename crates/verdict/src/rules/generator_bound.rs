@@ -1,6 +1,6 @@
 //! Generator-bound: the load generator, not the server, set the figures of a load, which are then lower bounds.
 //!
-//! Doubtful where its busiest core works over 85 % of the time, or more generators reach over 5 % more. What the server
+//! Doubtful where its busiest core works over 85 % of the time, others fill that core, or more generators reach over 5 % more. What the server
 //! used for each request does not depend on the generator; the rate that its cores could serve by that is shown, at
 //! most, since interrupts are not in it.
 
@@ -28,9 +28,10 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             Generator::Settled { generators, ratio } => {
                 settled.push((no_more(load, *generators, *ratio), load.set_by_generator()));
             }
-            Generator::Busy { .. } | Generator::More { .. } | Generator::Rising { .. } => {
-                all.push(bound(load, &found));
-            }
+            Generator::Busy { .. }
+            | Generator::Starved { .. }
+            | Generator::More { .. }
+            | Generator::Rising { .. } => all.push(bound(load, &found)),
         }
     }
     for (text, reach) in settled {
@@ -81,7 +82,8 @@ fn reach(generators: f64) -> String {
 fn bound(load: &Load<'_>, found: &Generator) -> Ruling {
     let share = load.median("generator-share");
     let mut text = format!("lower bound: {}", why(load, found));
-    if let (Some(share), false) = (share, matches!(found, Generator::Busy { .. })) {
+    let told = matches!(found, Generator::Busy { .. } | Generator::Starved { .. });
+    if let (Some(share), false) = (share, told) {
         text.push_str(&format!("; {} {} of its time", works(load), say::percent(share)));
     }
     if let Some(cpu) = load.median("generator-cpu") {
@@ -96,7 +98,10 @@ fn bound(load: &Load<'_>, found: &Generator) -> Ruling {
             rate(rate_)
         ));
     }
-    text.push_str("; add generators, or generate from another machine");
+    text.push_str(match found {
+        Generator::Starved { .. } => "; end the other programs, or generate from another machine",
+        _ => "; add generators, or generate from another machine",
+    });
     let mut finding = Finding::new(KIND, Validity::Doubtful, text).about(load.title());
     let known = [
         ("share", share),
@@ -126,9 +131,15 @@ pub fn why(load: &Load<'_>, found: &Generator) -> String {
     let own = load.number("generators").unwrap_or(1.0);
     match found {
         Generator::Busy { share } => format!("{} {} of its time", works(load), say::percent(*share)),
-        Generator::More { generators, ratio } => format!("{} {} more", reach(*generators), more(*ratio)),
+        Generator::Starved { share, busy } => format!(
+            "{} only {} of its time, since others kept its core {} busy",
+            works(load),
+            say::percent(*share),
+            say::percent(*busy)
+        ),
+        Generator::More { generators, ratio } => format!("{} {}", reach(*generators), more(*ratio)),
         Generator::Rising { fewer, ratio } => format!(
-            "{} {} more than {}, and more than {} were not tried",
+            "{} {} (against {}), and more than {} were not tried",
             reach(own),
             more(*ratio),
             whole(*fewer),

@@ -18,8 +18,8 @@ const fn neither<Q: model::Quantity>(name: &'static str, definition: &'static st
 pub const THROUGHPUT: Metric<PerSec> = Metric::new(
     "throughput",
     Better::Higher,
-    "good answers that were complete within the take's duration, per second of it; generators in other processes each \
-     have a window of their own, and their rates add up",
+    "good answers that were complete within the take's duration, per second of it; of the content `large` up to the \
+     last one; generators in other processes each have a window of their own, and their rates add up",
 )
 .per("request");
 pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
@@ -55,6 +55,8 @@ pub const LATE: Metric<Seconds> = neither(
     "late-p99",
     "how late 99 in 100 sends at most were, from when they could be sent; open loops only",
 );
+pub const ANSWERING: Metric<Seconds> =
+    neither("answering-time", "from the start of the load to its last answer");
 pub const IN_FLIGHT: Metric<Count> = neither(
     "in-flight",
     "requests in flight, integrated from the start to the last answer, by that time; failed ones included",
@@ -126,8 +128,8 @@ pub const DROPS: Metric<Count> = neither(
     "what the kernel dropped or refused during the take, by counter; of the whole network namespace",
 );
 
-/// Those of the `web` card.
-pub const ALL: &[MetricInfo] = &[
+/// What the engine tells of a load.
+const OF_LOAD: &[MetricInfo] = &[
     THROUGHPUT.info(),
     BANDWIDTH.info(),
     RESPONSE.info(),
@@ -138,10 +140,15 @@ pub const ALL: &[MetricInfo] = &[
     CAPACITY.info(),
     FAILED.info(),
     LATE.info(),
+    ANSWERING.info(),
     IN_FLIGHT.info(),
     LITTLE.info(),
     SHARE.info(),
     CPU.info(),
+];
+
+/// What the server and the machine did meanwhile.
+pub const OF_MACHINE: &[MetricInfo] = &[
     SERVER_CPU.info(),
     SERVER_CORES.info(),
     SERVER_THREAD.info(),
@@ -162,6 +169,24 @@ pub const ALL: &[MetricInfo] = &[
     DROPS.info(),
 ];
 
+const COUNT: usize = OF_LOAD.len() + OF_MACHINE.len();
+const JOINED: [MetricInfo; COUNT] = joined(OF_LOAD);
+
+/// Those of the `web` card.
+pub const ALL: &[MetricInfo] = &JOINED;
+
+/// These and those of the machine.
+#[must_use]
+pub const fn joined<const N: usize>(own: &[MetricInfo]) -> [MetricInfo; N] {
+    let mut all = [THROUGHPUT.info(); N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < own.len() { own[at] } else { OF_MACHINE[at - own.len()] };
+        at += 1;
+    }
+    all
+}
+
 /// The kinds of failures with their counts, as a sentence.
 #[must_use]
 pub fn failures(outcome: &Outcome) -> String {
@@ -175,8 +200,15 @@ pub fn failures(outcome: &Outcome) -> String {
     )
 }
 
-/// Pushes what the engine recorded. A take without a single good answer is a fault.
-pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
+/// Good answers per second up to the last one.
+fn until_the_last(outcome: &Outcome) -> Option<f64> {
+    let bytes = outcome.record.body_bytes as f64;
+    outcome.rates.bandwidth.filter(|_| bytes > 0.0).map(|rate| rate / bytes * outcome.record.good as f64)
+}
+
+/// Pushes what the engine recorded; `are_large`: few answers fit into the take's time, which would cut the last ones. A
+/// take without a single good answer is a fault.
+pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Result<(), Fault> {
     if outcome.record.good == 0 {
         return Err(Fault::new(match outcome.requests() {
             0 => "no request was due in this time".to_owned(),
@@ -185,9 +217,10 @@ pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
     }
     let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
     let responses = outcome.response_time();
-    // None complete within the time: the answers are too long for a rate.
-    if let Some(rate) = outcome.throughput().filter(|rate| *rate > 0.0) {
-        record.push(&THROUGHPUT, Count(rate) / Seconds(1.0));
+    // None complete within the time: the answers are too long for such a rate.
+    let rate = if are_large { until_the_last(outcome) } else { outcome.throughput() };
+    if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
+        record.push(&THROUGHPUT, PerSec(rate));
     }
     if let Some(rate) = outcome.rates.bandwidth {
         record.push(&BANDWIDTH, Bytes(rate) / Seconds(1.0));
@@ -197,6 +230,9 @@ pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
     }
     if let Some(count) = outcome.rates.served {
         record.push(&LITTLE, Count(count));
+    }
+    if outcome.answering_s > 0.0 {
+        record.push(&ANSWERING, Seconds(outcome.answering_s));
     }
     for (metric, quantile) in [(&RESPONSE, 0.5), (&RESPONSE_P99, 0.99)] {
         if let Some(time) = seconds(responses.quantile_ns(quantile)) {
