@@ -8,6 +8,7 @@ pub mod connection;
 pub mod control;
 pub mod engine;
 pub mod failure;
+pub mod host;
 pub mod http;
 pub mod limits;
 pub mod outcome;
@@ -19,7 +20,7 @@ pub(crate) mod tests;
 pub mod tls;
 pub mod wire;
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 pub use control::Control;
@@ -31,6 +32,8 @@ use schedule::Schedule;
 use target::Url;
 use tls::Tls;
 use wire::Plain;
+
+use crate::facts::root::Root;
 
 /// One URL of a load.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,6 +131,7 @@ pub fn run(load: &Load, control: &Control) -> Result<Outcome, Error> {
     let secure = url.tls.then(|| tls::Shared::new(&url.host, &load.tls)).transpose().map_err(Error::Load)?;
     let address = reach(load, secure.as_ref())?;
     limits::ports(load.connections, address.ip()).map_err(Error::Limit)?;
+    host::Host::read(&Root::live()).files(&ask(load, address.ip())).map_err(Error::Limit)?;
     let rules = Rules {
         address,
         timeout_ns: nanoseconds(load.timeout),
@@ -150,6 +154,23 @@ pub fn run(load: &Load, control: &Control) -> Result<Outcome, Error> {
         Some(secure) => engine::run::<Http, Tls>(&http, secure, rules, &crew, control)?,
     };
     Ok(Outcome::new(ran, address))
+}
+
+/// What a load on a server at this address asks of the host.
+#[must_use]
+pub fn ask(load: &Load, address: IpAddr) -> host::Ask {
+    let rate = match load.schedule {
+        Schedule::Constant { rate } | Schedule::Poisson { rate, .. } => Some(rate),
+        Schedule::Ramp { from, to, .. } => Some(from.max(to)),
+        Schedule::Closed | Schedule::Replay(_) => None,
+    };
+    host::Ask {
+        connections: load.connections as u64,
+        keepalive: load.keepalive,
+        rate,
+        seconds: load.duration.map(|span| span.as_secs_f64()),
+        is_here: limits::is_here(address),
+    }
 }
 
 fn nanoseconds(span: Duration) -> u64 {

@@ -9,6 +9,7 @@ pub mod capacity;
 pub mod cold;
 pub mod cores;
 pub mod drops;
+pub mod limits;
 pub mod memory;
 pub mod metrics;
 pub mod params;

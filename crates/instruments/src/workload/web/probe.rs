@@ -11,7 +11,7 @@ use super::params::{Ask, Offered, Subject};
 use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
-use super::{around, capacity, warm, words};
+use super::{around, capacity, limits, warm, words};
 use crate::load::schedule::Schedule;
 use crate::load::{Control, Load, Outcome, run};
 
@@ -112,6 +112,7 @@ impl Loads {
             return;
         }
         self.told = true;
+        limits::tell(&self.served, load, record);
         record.note("web-setup", &words::setup(&self.served, load, &self.ask.cores));
         if let Served::Ours(hosted) = &*self.served
             && hosted.describe_now()
