@@ -76,12 +76,13 @@ fn nic(sheet: &mut Sheet<'_>, name: &str) {
         sheet.count(&key(&format!("queues.{side}")), count, Unit::Count, &format!("{folder}/queues"));
     }
     interrupts(sheet, name, &folder);
+    steering(sheet, name, &queues);
     let node = root.number(&format!("{folder}/device/numa_node")).and_then(|node| u64::try_from(node).ok());
     if let Some(node) = node {
         sheet.count(&key("numa_node"), node, Unit::Count, &format!("{folder}/device/numa_node"));
     }
     if paravirtual {
-        sheet.paravirtual(from, &[".driver", ".state", ".mtu", ".mac", ".irq_affinity"]);
+        sheet.paravirtual(from, &[".driver", ".state", ".mtu", ".mac", ".irq_affinity", ".rps", ".rfs_flows"]);
     }
 }
 
@@ -118,6 +119,32 @@ fn interrupts(sheet: &mut Sheet<'_>, name: &str, folder: &str) {
             words.push_str(&format!(", do run on {}", text::fold_list(&effective)));
         }
         sheet.text(&format!("nic.{name}.irq_affinity"), words, "/proc/irq/*/smp_affinity_list");
+    }
+}
+
+/// Which CPUs handle received packets after the interrupt (RPS, of any queue), and how many flows are sent to the CPU of
+/// their reader (RFS).
+fn steering(sheet: &mut Sheet<'_>, name: &str, queues: &[String]) {
+    let root = sheet.root;
+    let receive = queues.iter().filter(|queue| queue.starts_with("rx"));
+    let mut cpus: Option<BTreeSet<u32>> = None;
+    let mut flows: Option<u64> = None;
+    for queue in receive {
+        let folder = format!("{NET}/{name}/queues/{queue}");
+        if let Some(mask) = root.maybe(&format!("{folder}/rps_cpus")) {
+            cpus.get_or_insert_default().extend(text::cpu_mask(&mask));
+        }
+        if let Some(count) = root.number(&format!("{folder}/rps_flow_cnt")).and_then(|n| u64::try_from(n).ok()) {
+            flows = Some(flows.unwrap_or(0).saturating_add(count));
+        }
+    }
+    if let Some(cpus) = cpus {
+        let words = if cpus.is_empty() { "off".to_owned() } else { format!("CPUs {}", text::fold_list(&cpus)) };
+        sheet.text(&format!("nic.{name}.rps"), words, &format!("{NET}/{name}/queues/rx-*/rps_cpus"));
+    }
+    if let Some(flows) = flows {
+        let path = format!("{NET}/{name}/queues/rx-*/rps_flow_cnt");
+        sheet.count(&format!("nic.{name}.rfs_flows"), flows, Unit::Count, &path);
     }
 }
 
