@@ -97,6 +97,9 @@ impl Display {
                 let who = if on.is_empty() { "the measuring child: " } else { &on };
                 self.talk(&format!("{who}lost: {why}"));
             }
+            Show::GeneratorLost { name, why } => {
+                self.talk(&format!("generator {name}: lost: {why}"));
+            }
             Show::Stopping => {
                 self.talk("stopping after the take in flight; once more ends at once");
             }

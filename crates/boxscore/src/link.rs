@@ -4,7 +4,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -38,15 +38,40 @@ const MUCH: usize = 1 << 20;
 const LEISURE: Duration = Duration::from_millis(20);
 
 pub struct ChildLink {
-    to: Option<ChildStdin>,
+    to: Option<To>,
     child: Child,
+}
+
+/// How frames get to a child.
+enum To {
+    Pipe(ChildStdin),
+    /// By a thread, so that one that does not read holds nobody up: it is lost by its silence.
+    Post(Sender<Vec<u8>>),
+}
+
+impl To {
+    fn post(mut pipe: ChildStdin) -> To {
+        let (post, frames) = channel::<Vec<u8>>();
+        // Ends with the sender, or with the pipe, whose other one says why.
+        std::thread::spawn(move || {
+            frames.into_iter().try_for_each(|bytes| pipe.write_all(&bytes).and_then(|()| pipe.flush()))
+        });
+        To::Post(post)
+    }
+
+    fn write(&mut self, bytes: Vec<u8>) -> std::io::Result<()> {
+        match self {
+            To::Pipe(pipe) => pipe.write_all(&bytes).and_then(|()| pipe.flush()),
+            To::Post(post) => post.send(bytes).map_err(|_| ErrorKind::BrokenPipe.into()),
+        }
+    }
 }
 
 impl Link for ChildLink {
     fn send(&mut self, frame: &Frame) -> Result<(), String> {
         let bytes = frame::encode(frame).map_err(|error| error.to_string())?;
         let Some(to) = &mut self.to else { return Err("its pipe was closed".to_owned()) };
-        match to.write_all(&bytes).and_then(|()| to.flush()) {
+        match to.write(bytes) {
             // The pipe the other way says so too, with the child's last words.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             sent => sent.map_err(|error| error.to_string()),
@@ -107,12 +132,27 @@ impl Drop for ChildLink {
 /// Events of all children, numbered by machine.
 pub type Events = Receiver<(usize, Event)>;
 
-/// Starts one child for each machine.
-pub fn start(machines: &[Via]) -> Result<(Vec<Box<dyn Link>>, Events), CliError> {
+/// The ways to the children of a study.
+#[derive(Default)]
+pub struct Links {
+    pub machines: Vec<Box<dyn Link>>,
+    pub generators: Vec<Box<dyn Link>>,
+}
+
+/// Starts one child for each machine, and one for each generator, whose events are numbered after those of the machines.
+pub fn start(machines: &[Via], generators: &[Via]) -> Result<(Links, Events), CliError> {
     let (give, events) = sync_channel(WAITING);
-    let mut links: Vec<Box<dyn Link>> = Vec::new();
+    let mut links = Links::default();
     for (index, via) in machines.iter().enumerate() {
-        links.push(Box::new(spawn(index, via, give.clone())?));
+        links.machines.push(Box::new(spawn(index, via, give.clone())?));
+    }
+    for (index, via) in generators.iter().enumerate() {
+        let mut link = spawn(machines.len() + index, via, give.clone())?;
+        link.to = match link.to.take() {
+            Some(To::Pipe(pipe)) => Some(To::post(pipe)),
+            other => other,
+        };
+        links.generators.push(Box::new(link));
     }
     Ok((links, events))
 }
@@ -163,7 +203,7 @@ fn spawn(index: usize, via: &Via, give: SyncSender<(usize, Event)>) -> Result<Ch
             give.send((index, event)).is_ok()
         });
     });
-    Ok(ChildLink { to: child.stdin.take(), child })
+    Ok(ChildLink { to: child.stdin.take().map(To::Pipe), child })
 }
 
 /// Keeps the last lines of what a child says, each cut where it is too long to be read.

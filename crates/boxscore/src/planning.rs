@@ -3,11 +3,13 @@
 mod web;
 
 use model::fake::FakeWorld;
-use model::plan::{Command, Level, PLAN_VERSION, Takes, Via};
+use model::plan::{Command, Level, PLAN_VERSION, PLAN_VERSION_ALONE, Takes};
 use model::{Arm, Cadence, Card, Cell, Family, Node, Params, Plan, Tier};
 
 use crate::cli::run::Args;
 use crate::error::{CliError, nearest};
+
+mod children;
 
 const QUICK_BUDGET: f64 = 110.0;
 /// Of instruments that the user named: the command ends within 3 minutes.
@@ -82,12 +84,13 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
     }
     let warm_up = web::warm_up(args, &cells);
     Ok(Plan {
-        version: PLAN_VERSION,
+        version: if args.from.is_empty() { PLAN_VERSION_ALONE } else { PLAN_VERSION },
         seed,
         level,
         cells,
         arms,
-        machines: machines(&args.via)?,
+        machines: children::machines(&args.via)?,
+        generators: children::generators(&args.from, &chosen)?,
         takes,
         warm_up,
         take_seconds: TAKE_SECONDS,
@@ -478,27 +481,6 @@ pub fn parse_span(text: &str) -> Option<f64> {
         rest = rest.get(unit_end..)?;
     }
     (total > 0.0).then_some(total)
-}
-
-fn machines(via: &[String]) -> Result<Vec<Via>, CliError> {
-    if via.is_empty() {
-        return Ok(vec![Via { name: String::new(), command: None }]);
-    }
-    let mut machines: Vec<Via> = Vec::new();
-    for text in via {
-        let Some((name, command)) = text.split_once('=').map(|(n, c)| (n.trim(), c.trim())) else {
-            return Err(CliError::usage(format!("--via {text}: not of the form NAME=COMMAND"))
-                .hint("for example --via box2='ssh box2 ./boxscore'"));
-        };
-        if name.is_empty() || command.is_empty() {
-            return Err(CliError::usage(format!("--via {text}: the name and the command must not be empty")));
-        }
-        if machines.iter().any(|machine| machine.name == name) {
-            return Err(CliError::usage(format!("--via: `{name}` is given twice")));
-        }
-        machines.push(Via { name: name.to_owned(), command: Some(command.to_owned()) });
-    }
-    Ok(machines)
 }
 
 fn command(args: &Args) -> Result<Option<Command>, CliError> {

@@ -172,16 +172,25 @@ fn note(kind: &str, text: &str) -> Note {
     Note { kind: kind.to_owned(), text: text.to_owned(), at_ns: None }
 }
 
+fn same_build(hello: &Hello) -> Result<(), SinkError> {
+    if hello.wire == WIRE_VERSION && hello.build == BUILD {
+        return Ok(());
+    }
+    Err(SinkError(format!(
+        "it is boxscore {} (wire {}), this is {BUILD} (wire {WIRE_VERSION}): copy this binary there",
+        hello.build, hello.wire
+    )))
+}
+
 impl Sink for StoreSink<'_> {
     fn hello(&mut self, machine: usize, hello: &Hello) -> Result<(), SinkError> {
-        if hello.wire != WIRE_VERSION || hello.build != BUILD {
-            return Err(SinkError(format!(
-                "it is boxscore {} (wire {}), this is {BUILD} (wire {WIRE_VERSION}): copy this binary there",
-                hello.build, hello.wire
-            )));
-        }
+        same_build(hello)?;
         self.machines[machine].hello = Some(hello.clone());
         Ok(())
+    }
+
+    fn generator(&mut self, hello: &Hello) -> Result<(), SinkError> {
+        same_build(hello)
     }
 
     fn facts(&mut self, machine: usize, facts: &[Fact]) -> Result<(), SinkError> {

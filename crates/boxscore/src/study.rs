@@ -243,11 +243,14 @@ impl Sitting<'_> {
         if stop.asked() && self.earlier.is_empty() {
             return Err(nothing_yet());
         }
-        let (links, events) = link::start(&self.plan.machines)?;
+        // A planted world loads nothing.
+        let generators = if self.plan.fake.is_some() { &[][..] } else { &self.plan.generators };
+        let (links, events) = link::start(&self.plan.machines, generators)?;
         let mut sink = StoreSink::new(store, self.plan, &mut display, ids, self.study, self.said);
         sink.continue_runs(&self.runs);
         let stopped = || stop.asked();
-        let mut conductor = Conductor::new(self.plan, links, events, &mut sink, &stopped);
+        let conductor = Conductor::new(self.plan, links.machines, events, &mut sink, &stopped);
+        let mut conductor = conductor.with_generators(links.generators);
         conductor.resume(&self.earlier);
         let dir = paths::beside(path);
         let outcome = conductor.run(&dir.display().to_string(), self.elapsed_ns);

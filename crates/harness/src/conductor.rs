@@ -3,6 +3,7 @@
 //! Knows no process, file or terminal: links send frames, a sink stores them, and events come from one channel.
 
 mod close;
+mod generators;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -59,6 +60,7 @@ impl Machine {
 pub struct Conductor<'a> {
     plan: &'a Plan,
     machines: Vec<Machine>,
+    generators: Vec<generators::Generator>,
     events: Receiver<(usize, Event)>,
     sink: &'a mut dyn Sink,
     /// True once the user asked to stop.
@@ -107,6 +109,7 @@ impl<'a> Conductor<'a> {
         Conductor {
             plan,
             machines: links.into_iter().map(machine).collect(),
+            generators: Vec::new(),
             events,
             sink,
             stop,
@@ -170,9 +173,11 @@ impl<'a> Conductor<'a> {
 
     /// Hello, job and facts of every machine.
     fn open(&mut self, dir: &str, elapsed_ns: u64) -> Result<(), SinkError> {
+        let generators = self.open_generators()?;
         let job = |machine: usize| {
+            let (plan, dir, generators) = (self.plan.clone(), dir.to_owned(), generators.clone());
             let machine = u32::try_from(machine).unwrap_or(u32::MAX);
-            Frame::Plan(Box::new(Job { plan: self.plan.clone(), machine, dir: dir.to_owned(), elapsed_ns }))
+            Frame::Plan(Box::new(Job { plan, machine, dir, elapsed_ns, generators }))
         };
         for machine in 0..self.machines.len() {
             let job = job(machine);
@@ -244,9 +249,7 @@ impl<'a> Conductor<'a> {
         let order = order::take(place, self.machines[machine].seq, block, warm_up);
         let cpu_ns = sys::clock::process_cpu_ns();
         self.tell(machine, &Frame::Ack(Some(order)))?;
-        let answer = self.wait(machine, false, |frame| {
-            matches!(frame, Frame::TakeDone(_) | Frame::Fault { .. } | Frame::Bye(_))
-        })?;
+        let answer = self.answer(machine)?;
         self.beside_ns += sys::clock::process_cpu_ns().saturating_sub(cpu_ns);
         let asked = (order.seq, order.block, order.cell, order.arm);
         match answer {
@@ -483,11 +486,7 @@ impl<'a> Conductor<'a> {
                 self.check_silence(machine)?;
                 continue;
             };
-            self.machines[from].inbox.push_back(frame);
-            if self.machines[from].inbox.len() > inflow::MOST_INBOX {
-                self.machines[from].inbox.clear();
-                self.lose(from, UNASKED)?;
-            }
+            self.keep(from, frame)?;
             if from != machine {
                 self.check_silence(machine)?;
             }
@@ -495,9 +494,20 @@ impl<'a> Conductor<'a> {
         Ok(None)
     }
 
+    fn keep(&mut self, from: usize, frame: Frame) -> Result<(), SinkError> {
+        self.machines[from].inbox.push_back(frame);
+        if self.machines[from].inbox.len() > inflow::MOST_INBOX {
+            self.machines[from].inbox.clear();
+            self.lose(from, UNASKED)?;
+        }
+        Ok(())
+    }
+
     /// The next frame that somebody waits for; telemetry, notes and signs of life are dealt with here.
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
+        let count = self.machines.len();
         match self.events.recv_timeout(POLL) {
+            Ok((index, event)) if index >= count => self.from_generator(index - count, event)?,
             Ok((machine, Event::Frame(frame))) => return self.heard(machine, frame),
             Ok((machine, Event::Lost(why))) => {
                 // After Bye the pipe closes; that is no loss.
@@ -529,7 +539,10 @@ impl<'a> Conductor<'a> {
             return Ok(None);
         }
         state.greeted = true;
-        let asked = matches!(frame, Frame::Hello(_) | Frame::Ready(_) | Frame::TakeDone(_) | Frame::Bye(_));
+        let asked = matches!(
+            frame,
+            Frame::Hello(_) | Frame::Ready(_) | Frame::TakeDone(_) | Frame::Generate(_) | Frame::Bye(_)
+        );
         if !asked && !state.inflow.allows(&frame, now_ns.saturating_sub(self.began_ns)) {
             self.lose(machine, "it sent far more than a machine has to tell")?;
             return Ok(None);

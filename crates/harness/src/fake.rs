@@ -104,6 +104,7 @@ pub(crate) mod tests {
             cells: (0..cells).map(cell).collect(),
             arms: (0..arms).map(arm).collect(),
             machines: (0..machines).map(via).collect(),
+            generators: Vec::new(),
             takes: Takes::Fixed(4),
             warm_up: 1,
             take_seconds: 0.001,

@@ -6,10 +6,12 @@
 
 pub mod conductor;
 pub mod fake;
+pub mod generator;
 mod inflow;
 pub mod order;
 mod ports;
 pub mod recorder;
+mod relay;
 mod rig;
 mod tally;
 pub mod ticker;

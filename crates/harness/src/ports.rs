@@ -56,6 +56,10 @@ pub enum Show<'a> {
         machine: usize,
         why: &'a str,
     },
+    GeneratorLost {
+        name: &'a str,
+        why: &'a str,
+    },
     /// The user asked to stop: the take in flight is finished first.
     Stopping,
 }
@@ -63,6 +67,8 @@ pub enum Show<'a> {
 /// Where everything goes. `commit` returns only when the take is durable.
 pub trait Sink {
     fn hello(&mut self, machine: usize, hello: &Hello) -> Result<(), SinkError>;
+    /// A child that only sends load: refused or not, it has no run.
+    fn generator(&mut self, hello: &Hello) -> Result<(), SinkError>;
     fn facts(&mut self, machine: usize, facts: &[Fact]) -> Result<(), SinkError>;
     fn commit(&mut self, machine: usize, take: Option<&Take>, telemetry: &[Segment])
     -> Result<(), SinkError>;

@@ -3,8 +3,10 @@
 //! Probes together hold at most 40 % of memory; the one unused for longest is dropped first and made anew later.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use model::frame::Job;
+use model::generate::Relay;
 use model::{Cadence, Card, Fact, Instrument, Params, Probe, Record, Seconds, Setup, Size, Unfit};
 
 use crate::fake::{FakeProbe, Stand};
@@ -68,12 +70,20 @@ pub struct Rig<'a> {
     ready: HashMap<(u32, u32), Ready>,
     around: HashMap<Vec<u32>, Around>,
     clock: u64,
+    relay: Option<Arc<dyn Relay>>,
 }
 
 impl<'a> Rig<'a> {
     #[must_use]
     pub fn new(instruments: &'a [&'static dyn Instrument], job: &'a Job, host: Host) -> Rig<'a> {
-        Rig { instruments, job, host, ready: HashMap::new(), around: HashMap::new(), clock: 0 }
+        let (ready, around) = (HashMap::new(), HashMap::new());
+        Rig { instruments, job, host, ready, around, clock: 0, relay: None }
+    }
+
+    /// Instruments reach generators in other children by it.
+    #[must_use]
+    pub fn with_relay(self, relay: Option<Arc<dyn Relay>>) -> Rig<'a> {
+        Rig { relay, ..self }
     }
 
     /// The probe of a cell and arm, made if need be. `making` is told before anything slow starts.
@@ -147,7 +157,10 @@ impl<'a> Rig<'a> {
         }
         making(&format!("preparing {} {params}", card.name));
         self.check_cpus(arm.set.get("cpus"))?;
-        let setup = setup(self.job, &self.host, params.clone(), arm.set.get("cpus"));
+        let setup = Setup {
+            relay: self.relay.clone(),
+            ..setup(self.job, &self.host, params.clone(), arm.set.get("cpus"))
+        };
         instrument.fit(&setup)?;
         let mut probe = instrument.prepare(&setup)?;
         let at_least = Seconds(plan.take_seconds);
@@ -206,6 +219,7 @@ pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> 
         memory: host.memory,
         seed: job.plan.seed,
         command: job.plan.command.clone(),
+        relay: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The measuring child: says Hello, gets a plan, prepares, and takes one take per order until none is left.
 //!
+//! Told to be a generator instead, it carries out loads for another child (`generator`).
 //! Orders come one at a time, each only after everything before it is committed, so that no fsync or drawing
 //! overlaps a measurement. When the pipe closes, the child ends.
 
@@ -9,11 +10,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use model::frame::{self, Frame, Hello, Job, OwnCost};
+use model::generate::Relay;
 use model::plan::TakeOrder;
 use model::reading::Take;
 use model::{Cadence, Fact, Instrument, Params, Phase, Unfit};
 
+use crate::generator::{self, Generate};
 use crate::recorder::Recorder;
+use crate::relay::Port;
 use crate::rig::{Host, Rig, setup};
 use crate::ticker::Ticker;
 
@@ -73,13 +77,15 @@ pub enum WorkerError {
 pub struct Worker {
     pub instruments: Vec<&'static dyn Instrument>,
     pub hello: Hello,
+    /// Carries out the loads of a generator.
+    pub generate: Generate,
     /// Called from the reading thread when the pipe is lost or Abort arrives, even in the middle of a take.
     pub lost: fn(),
 }
 
-type Output = Arc<Mutex<Box<dyn Write + Send>>>;
+pub(crate) type Output = Arc<Mutex<Box<dyn Write + Send>>>;
 
-fn send(output: &Output, frame: &Frame) -> Result<(), WorkerError> {
+pub(crate) fn send(output: &Output, frame: &Frame) -> Result<(), WorkerError> {
     let broke = |error: String| WorkerError::Pipe(error);
     let bytes = frame::encode(frame).map_err(|error| broke(error.to_string()))?;
     let mut output = output.lock().map_err(|_| broke("another thread failed while writing".to_owned()))?;
@@ -105,8 +111,10 @@ impl Worker {
                 give.send(event).is_ok()
             });
         });
+        let frames = Arc::new(Mutex::new(frames));
         let job = match next(&frames)? {
             Frame::Plan(job) => *job,
+            Frame::Generator => return generator::serve(self.generate, &frames, &output),
             _ => return Err(WorkerError::Order { wanted: "a plan" }),
         };
         let end = Arc::new(AtomicBool::new(false));
@@ -118,7 +126,7 @@ impl Worker {
     fn work(
         &self,
         job: &Job,
-        frames: &Receiver<Event>,
+        frames: &Frames,
         output: &Output,
         end: &Arc<AtomicBool>,
     ) -> Result<(), WorkerError> {
@@ -138,8 +146,12 @@ impl Worker {
             };
             std::thread::spawn(move || ticker.run())
         });
-        let mut shift =
-            Shift { job, rig: Rig::new(&self.instruments, job, host), output, zero_ns, own_ns: 0 };
+        let relay = (!job.generators.is_empty()).then(|| {
+            let port = Port::new(job.generators.clone(), Arc::clone(frames), Arc::clone(output));
+            Arc::new(port) as Arc<dyn Relay>
+        });
+        let rig = Rig::new(&self.instruments, job, host).with_relay(relay);
+        let mut shift = Shift { job, rig, output, zero_ns, own_ns: 0 };
         loop {
             match next(frames)? {
                 Frame::Ack(Some(order)) => shift.take(order)?,
@@ -147,9 +159,11 @@ impl Worker {
                 _ => return Err(WorkerError::Order { wanted: "an order" }),
             }
         }
+        let agent_cpu_seconds = shift.own_ns as f64 / 1e9;
+        // The program hangs up once it heard Bye, which ends this process: what was prepared is gone before.
+        drop(shift);
         end.store(true, Ordering::Relaxed);
         let telemetry_cpu_seconds = ticker.and_then(|thread| thread.join().ok()).unwrap_or(0.0);
-        let agent_cpu_seconds = shift.own_ns as f64 / 1e9;
         let seconds = (sys::clock::now_ns() - started_ns) as f64 / 1e9;
         send(output, &Frame::Bye(OwnCost { agent_cpu_seconds, telemetry_cpu_seconds, seconds }))
     }
@@ -173,7 +187,12 @@ impl Worker {
     }
 }
 
-fn next(frames: &Receiver<Event>) -> Result<Frame, WorkerError> {
+/// What comes from the program: to the loop of orders, or within a take to the port of its generators.
+pub(crate) type Frames = Arc<Mutex<Receiver<Event>>>;
+
+pub(crate) fn next(frames: &Frames) -> Result<Frame, WorkerError> {
+    let frames =
+        frames.lock().map_err(|_| WorkerError::Pipe("another thread failed while reading".to_owned()))?;
     match frames.recv() {
         Ok(Event::Frame(frame)) => Ok(frame),
         Ok(Event::Lost(why)) => Err(WorkerError::Pipe(why)),

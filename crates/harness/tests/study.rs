@@ -102,6 +102,9 @@ impl Sink for Shared<'_> {
         assert_eq!(hello.wire, WIRE_VERSION);
         Ok(())
     }
+    fn generator(&mut self, _: &Hello) -> Result<(), SinkError> {
+        Ok(())
+    }
     fn facts(&mut self, _: usize, _: &[Fact]) -> Result<(), SinkError> {
         self.0.lock().unwrap().facts += 1;
         Ok(())
@@ -146,6 +149,7 @@ fn plan(cells: &[u32], arms: usize, machines: usize, takes: Takes) -> Plan {
         cells: cells.iter().map(cell).collect(),
         arms: (0..arms).map(|n| Arm { name: format!("arm{n}"), set: Params::default() }).collect(),
         machines: (0..machines).map(|n| Via { name: format!("m{n}"), command: None }).collect(),
+        generators: Vec::new(),
         takes,
         warm_up: 1,
         take_seconds: 0.001,
@@ -174,7 +178,12 @@ fn hello() -> Hello {
 
 /// The child that every machine has.
 fn sound(pipe: UnixStream) {
-    let worker = Worker { instruments: vec![&Toy], hello: hello(), lost: || () };
+    let worker = Worker {
+        instruments: vec![&Toy],
+        hello: hello(),
+        generate: |_, _| Err("no generator".to_owned()),
+        lost: || (),
+    };
     let _ = worker.serve(pipe.try_clone().unwrap(), pipe);
 }
 

@@ -85,6 +85,7 @@ fn setup(params: Params, dir: &Path) -> Setup {
         memory: Some(1 << 30),
         seed: 1,
         command: None,
+        relay: None,
     }
 }
 

@@ -146,6 +146,7 @@ fn take(run: &str, prepare: Option<&str>, timeout: &str, metrics: &[(&str, &str)
             prepare: prepare.map(str::to_owned),
             metrics: metrics.iter().map(|(name, regex)| ((*name).to_owned(), (*regex).to_owned())).collect(),
         }),
+        relay: None,
     };
     cmd.fit(&setup).unwrap();
     let mut probe = cmd.prepare(&setup).unwrap();

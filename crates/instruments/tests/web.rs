@@ -34,6 +34,8 @@ fn main() -> ExitCode {
 
 #[derive(Default)]
 struct Sheet {
+    /// Whose metrics may be pushed.
+    instrument: &'static str,
     values: BTreeMap<String, f64>,
     notes: Vec<(String, String)>,
 }
@@ -44,6 +46,18 @@ impl Sheet {
         *self.values.get(name).unwrap_or_else(|| panic!("no {name}: {:?} {:?}", self.values, self.notes))
     }
 
+    #[track_caller]
+    fn declared(&self, metric: &MetricInfo) {
+        let card = instruments::find(self.instrument).unwrap().card();
+        assert_eq!(
+            card.metric(metric.name),
+            Some(metric),
+            "{} is not on the card of {}",
+            metric.name,
+            card.name
+        );
+    }
+
     fn note(&self, kind: &str) -> &str {
         self.notes.iter().find(|note| note.0 == kind).map_or("", |note| note.1.as_str())
     }
@@ -51,9 +65,11 @@ impl Sheet {
 
 impl Record for Sheet {
     fn value(&mut self, metric: &MetricInfo, value: f64) {
+        self.declared(metric);
         self.values.insert(metric.name.to_owned(), value);
     }
     fn value_of(&mut self, metric: &MetricInfo, extra: &Params, value: f64) {
+        self.declared(metric);
         self.values.insert(format!("{} {extra}", metric.name), value);
     }
     fn histogram(&mut self, metric: &MetricInfo, histogram: Histogram) {
@@ -80,6 +96,7 @@ fn setup(instrument: &str, given: &str, dir: &Path) -> Setup {
         memory: None,
         seed: 7,
         command: None,
+        relay: None,
     }
 }
 
@@ -93,7 +110,12 @@ fn probe(instrument: &str, given: &str, dir: &Path) -> Box<dyn Probe> {
 
 #[track_caller]
 fn take(probe: &mut dyn Probe) -> Sheet {
-    let mut sheet = Sheet::default();
+    take_of("web", probe)
+}
+
+#[track_caller]
+fn take_of(instrument: &'static str, probe: &mut dyn Probe) -> Sheet {
+    let mut sheet = Sheet { instrument, ..Sheet::default() };
     probe.take(1, &mut sheet).unwrap();
     sheet
 }
@@ -207,7 +229,7 @@ fn a_server_that_dies_is_a_fault_and_comes_back() {
                 assert!(sys::process::signal_group(group, 9).unwrap(), "it had ended already");
             }
         });
-        let fault = probe.take(1, &mut Sheet::default());
+        let fault = probe.take(1, &mut Sheet { instrument: "web", ..Sheet::default() });
         killer.join().unwrap();
         // Whether this take or, on a slow machine, the next one meets it: it is told, and another server is there.
         if let Err(fault) = &fault {
@@ -226,7 +248,7 @@ fn a_server_that_dies_is_a_fault_and_comes_back() {
 fn a_goal_is_searched() {
     let dir = folder();
     let mut probe = probe("web-slo", "server=builtin;connections=4;percentile=p50;limit=100ms", dir.path());
-    let sheet = take(probe.as_mut());
+    let sheet = take_of("web-slo", probe.as_mut());
     assert!(sheet.get("slo-throughput") > 0.0 && sheet.get("steps") >= 2.0);
     assert!(sheet.get("capacity") > 0.0 && sheet.get("response-times") > 0.0);
 }

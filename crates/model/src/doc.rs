@@ -3,6 +3,8 @@
 //! Units are base units; a missing value is `null` with a `why`. Additions keep a schema's version; a renamed or
 //! removed field raises it.
 
+mod web;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -13,6 +15,10 @@ use crate::finding::{Finding, Validity};
 use crate::metric::Better;
 use crate::params::Params;
 use crate::unit::Unit;
+
+pub use web::{
+    Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
+};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -188,6 +194,12 @@ pub struct RunDoc {
     pub watts: Option<f64>,
     pub series: Vec<SeriesDoc>,
     pub findings: Vec<Finding>,
+    /// What binds each load, that of the highest throughput first; absent where nothing was loaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bottlenecks: Vec<BottleneckDoc>,
+    /// Loads as curves over connections, generators and offered load; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<CurveDoc>,
     pub notes: Vec<NoteDoc>,
     /// Faults by text.
     pub errors: BTreeMap<String, u64>,

@@ -6,11 +6,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fact::Fact;
+use crate::generate::{Generator, Loaded, NotLoaded, Order, Part};
 use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 2;
+pub const WIRE_VERSION: u32 = 3;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -39,6 +40,8 @@ pub struct Job {
     pub dir: String,
     /// Time since the run's start when this job starts: above 0 when a run is resumed.
     pub elapsed_ns: u64,
+    /// Children that send load for this one.
+    pub generators: Vec<Generator>,
 }
 
 /// What the child itself used, in seconds of CPU time.
@@ -89,6 +92,45 @@ pub enum Frame {
     Abort,
     Bye(OwnCost),
     Ping,
+    /// Machine's child to program, within a take: have these loads carried out.
+    Generate(Box<Order>),
+    /// The answers: all generators stand, and start now; and how it went.
+    Generating {
+        id: u64,
+    },
+    Generated {
+        id: u64,
+        result: Result<Vec<Part>, NotLoaded>,
+    },
+    /// Program to generator, in place of a plan.
+    Generator,
+    /// Set this load up.
+    Load {
+        id: u64,
+        body: Vec<u8>,
+    },
+    /// Its answer: everything stands, and waits for the start.
+    Connected {
+        id: u64,
+    },
+    /// What is your clock?
+    AskClock {
+        id: u64,
+    },
+    Clock {
+        id: u64,
+        now_ns: u64,
+    },
+    /// Start at this time of your clock; `None`: there is no load after all.
+    Start {
+        id: u64,
+        at_ns: Option<u64>,
+    },
+    /// The last word on a load, at any time.
+    Loaded {
+        id: u64,
+        result: Result<Loaded, String>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -139,6 +181,8 @@ mod tests {
             Frame::Progress("preparing".into()),
             Frame::Fault { cell: 2, arm: 1, text: "too little memory".into() },
             Frame::Ready(vec![Fact::text("cpu.model", "x", "y"), Fact::unknown("a", "b", "c")]),
+            Frame::Generate(Box::new(Order { id: 1, bodies: vec![vec![1, 2]], connect_ns: 3, run_ns: None })),
+            Frame::Generating { id: 1 },
             Frame::Telemetry(Segment {
                 source: "cpu".into(),
                 columns: vec![("user".into(), "ratio".into())],
@@ -160,14 +204,62 @@ mod tests {
         assert_eq!(decode(rest), Ok(None));
     }
 
+    fn order() -> impl Strategy<Value = Order> {
+        let bodies = proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20), 0..4);
+        (any::<u64>(), bodies, any::<u64>(), any::<Option<u64>>())
+            .prop_map(|(id, bodies, connect_ns, run_ns)| Order { id, bodies, connect_ns, run_ns })
+    }
+
+    /// Every frame of a load on generators.
+    fn relayed() -> impl Strategy<Value = Frame> {
+        let body = || proptest::collection::vec(any::<u8>(), 0..50);
+        let part = (any::<u64>(), any::<u64>(), body()).prop_map(|(after_ns, error_ns, body)| Part {
+            after_ns,
+            error_ns,
+            body,
+        });
+        let not = (any::<String>(), any::<bool>(), any::<String>())
+            .prop_map(|(generator, before_start, what)| NotLoaded { generator, before_start, what });
+        let result = prop_oneof![proptest::collection::vec(part, 0..4).prop_map(Ok), not.prop_map(Err),];
+        let loaded = prop_oneof![
+            (any::<u64>(), body()).prop_map(|(start_ns, body)| Ok(Loaded { start_ns, body })),
+            any::<String>().prop_map(Err),
+        ];
+        let id = any::<u64>;
+        prop_oneof![
+            order().prop_map(|order| Frame::Generate(Box::new(order))),
+            id().prop_map(|id| Frame::Generating { id }),
+            (id(), result).prop_map(|(id, result)| Frame::Generated { id, result }),
+            Just(Frame::Generator),
+            (id(), body()).prop_map(|(id, body)| Frame::Load { id, body }),
+            id().prop_map(|id| Frame::Connected { id }),
+            id().prop_map(|id| Frame::AskClock { id }),
+            (id(), id()).prop_map(|(id, now_ns)| Frame::Clock { id, now_ns }),
+            (id(), any::<Option<u64>>()).prop_map(|(id, at_ns)| Frame::Start { id, at_ns }),
+            (id(), loaded).prop_map(|(id, result)| Frame::Loaded { id, result }),
+        ]
+    }
+
     proptest! {
+        #[test]
+        fn frames_of_generators_come_back(frames in proptest::collection::vec(relayed(), 1..6)) {
+            let bytes: Vec<u8> = frames.iter().flat_map(|frame| encode(frame).unwrap()).collect();
+            let mut rest = &bytes[..];
+            for frame in &frames {
+                let (back, used) = decode(rest).unwrap().unwrap();
+                prop_assert_eq!(&back, frame);
+                rest = &rest[used..];
+            }
+            prop_assert!(rest.is_empty());
+        }
+
         #[test]
         fn any_bytes_decode_or_fail_cleanly(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = decode(&bytes);
         }
 
         #[test]
-        fn damaged_frames_do_not_panic(which in 0usize..6, at in any::<prop::sample::Index>(), with in any::<u8>()) {
+        fn damaged_frames_do_not_panic(which in 0usize..8, at in any::<prop::sample::Index>(), with in any::<u8>()) {
             let mut bytes = encode(&sample()[which]).unwrap();
             let at = at.index(bytes.len());
             bytes[at] = with;

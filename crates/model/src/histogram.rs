@@ -77,6 +77,14 @@ impl Histogram {
         (!self.inner.is_empty()).then(|| self.inner.max())
     }
 
+    /// What was recorded, by rising value: nanoseconds (to three digits, not above the largest seen) and how often.
+    pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> {
+        let most = self.inner.max();
+        self.inner
+            .iter_recorded()
+            .map(move |bin| (bin.value_iterated_to().min(most), bin.count_since_last_iteration()))
+    }
+
     /// Saturation count (8 bytes, little endian), then the V2 form.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -137,6 +145,21 @@ mod tests {
             once.record_n(value, count);
             (0..count).for_each(|_| each.record(value));
             prop_assert_eq!(once, each);
+        }
+
+        #[test]
+        fn bins_hold_every_value(values in proptest::collection::vec(1u64..HIGHEST_NS, 0..60)) {
+            let mut histogram = Histogram::default();
+            values.iter().for_each(|&value| histogram.record(value));
+            let bins: Vec<(u64, u64)> = histogram.bins().collect();
+            prop_assert_eq!(bins.iter().map(|(_, count)| count).sum::<u64>(), values.len() as u64);
+            prop_assert!(bins.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            // The middle one is where the quantile says, and no bin is above the largest.
+            let half = values.len().div_ceil(2) as u64;
+            let mut seen = 0;
+            let middle = bins.iter().find(|(_, count)| { seen += count; seen >= half });
+            prop_assert_eq!(middle.map(|(ns, _)| *ns), histogram.quantile_ns(0.5));
+            prop_assert_eq!(bins.last().map(|(ns, _)| *ns), histogram.max_ns());
         }
 
         #[test]

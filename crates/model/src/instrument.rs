@@ -3,9 +3,11 @@
 //! An instrument never loops over repetitions, chooses an order, prints or stores.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::card::Card;
 use crate::fact::Fact;
+use crate::generate::Relay;
 use crate::histogram::Histogram;
 use crate::metric::{Metric, MetricInfo};
 use crate::params::Params;
@@ -36,6 +38,8 @@ pub struct Setup {
     pub seed: u64,
     /// The user's own work, where the plan has one.
     pub command: Option<crate::plan::Command>,
+    /// The way to generators in other children, where there are some.
+    pub relay: Option<Arc<dyn Relay>>,
 }
 
 impl Setup {

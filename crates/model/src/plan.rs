@@ -97,6 +97,9 @@ pub struct Plan {
     /// Never empty: a run without arms has one with an empty name and no parameters.
     pub arms: Vec<Arm>,
     pub machines: Vec<Via>,
+    /// Children that send load for the machine whose take is under way; none: its own threads do.
+    #[serde(default)]
+    pub generators: Vec<Via>,
     pub takes: Takes,
     /// Warm-up takes of each cell and arm.
     pub warm_up: u32,
@@ -116,7 +119,10 @@ pub struct Plan {
 }
 
 /// Raised when an older program could not carry out a newer plan.
-pub const PLAN_VERSION: u32 = 1;
+pub const PLAN_VERSION: u32 = 2;
+
+/// Of a plan without generators, which programs of that version carry out too.
+pub const PLAN_VERSION_ALONE: u32 = 1;
 
 impl Plan {
     /// The keys on which arms differ: left out when rows of different arms are matched.

@@ -107,7 +107,7 @@ fn staircase() -> Markup {
                 y += (levels[k + 1] - levels[k]) / (1.0 + (-(size / cap).ln() * 5.0).exp());
             }
             let y = y * (1.0 + 0.01 * scatter(i));
-            Point { x: size, y, interval: Some((y * 0.96, y * 1.05)) }
+            Point { interval: Some((y * 0.96, y * 1.05)), ..Point::at(size, y) }
         };
         (0..31).map(point).collect::<Vec<_>>()
     };
@@ -146,9 +146,8 @@ fn scaling() -> Markup {
     let points = |f: &dyn Fn(f64) -> f64, spread: f64| {
         threads
             .map(|t| Point {
-                x: t,
-                y: f(t),
                 interval: (spread > 0.0).then_some((f(t) * (1.0 - spread), f(t) * (1.0 + spread))),
+                ..Point::at(t, f(t))
             })
             .to_vec()
     };

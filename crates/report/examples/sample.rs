@@ -1,4 +1,4 @@
-//! Writes the report of the tests' invented run, to look at: `sample FILE.html [two]`.
+//! Writes the report of the tests' invented run, to look at: `sample FILE.html [two|web|webs|load]`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -7,18 +7,34 @@ use report::html::{ReportInput, report};
 
 fn main() -> std::io::Result<()> {
     let file = std::env::args().nth(1).unwrap_or_else(|| "sample.html".to_owned());
-    let several = std::env::args().nth(2).is_some();
+    let what = std::env::args().nth(2).unwrap_or_default();
     let mut input = ReportInput {
         runs: vec![(common::run(), common::data(12, 16, 112))],
-        compare: Some(if several { common::three() } else { common::compare() }),
+        compare: Some(if what == "two" { common::three() } else { common::compare() }),
         version: "0.1.0".to_owned(),
         command: "boxscore report latest".to_owned(),
         generated: "2026-11-21 06:30 UTC".to_owned(),
     };
-    if several {
-        let mut other = common::run();
-        other.machine.name = "nano-2".to_owned();
-        input.runs.push((other, common::data(12, 4, 60)));
+    match what.as_str() {
+        "two" => {
+            let mut other = common::run();
+            other.machine.name = "nano-2".to_owned();
+            input.runs.push((other, common::data(12, 4, 60)));
+        }
+        "web" | "webs" => {
+            input.runs = vec![common::web::web()];
+            input.compare = None;
+            if what == "webs" {
+                let mut other = common::web::web();
+                other.0.machine.name = "nano-2".to_owned();
+                input.runs.push(other);
+            }
+        }
+        "load" => {
+            input.runs = vec![common::web::one_load()];
+            input.compare = None;
+        }
+        _ => {}
     }
     std::fs::write(file, report(&input))
 }

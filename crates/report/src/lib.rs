@@ -1,7 +1,8 @@
 //! Documents to text, HTML, Markdown and CSV: data in, text out.
 //!
-//! Nothing here reads a file, a clock or a terminal, prints, or computes a statistic: intervals and verdicts come with
-//! the documents. Values come in base units and are scaled by `number` only.
+//! Nothing here reads a file, a clock or a terminal, prints, or computes an interval or a verdict: those come with the
+//! documents. Readings that are no rows are drawn as their medians. Values come in base units and are scaled by
+//! `number` only.
 
 pub mod csv;
 pub mod html;
@@ -9,8 +10,10 @@ pub mod markdown;
 pub mod number;
 pub mod page;
 pub mod plot;
+pub mod profile;
 pub mod scale;
 pub mod section;
 pub mod sections;
 pub mod text;
 pub mod theme;
+pub mod web;

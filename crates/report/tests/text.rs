@@ -64,6 +64,16 @@ fn a_run_without_reference_facts_or_intervals() {
 }
 
 #[test]
+fn sweeps_of_a_web_server() {
+    let (run, _) = common::web::web();
+    let text = score::score(&run, &common::facts(), None, &Tail::default(), Look::plain());
+    insta::assert_snapshot!(sound(&text, 80));
+    let (run, _) = common::web::one_load();
+    let text = score::score(&run, &common::facts(), None, &Tail::default(), Look::plain());
+    insta::assert_snapshot!("one load", sound(&text, 80));
+}
+
+#[test]
 fn colour_only_repeats_the_words() {
     let (run, compared) = (common::run(), common::compare());
     let plain = score::score(&run, &common::facts(), Some(&compared), &tail(), Look::plain());

@@ -77,9 +77,11 @@ pub fn quantile_over_takes(
     resample_takes(merged.totals.len(), |picks| merged.quantile(picks, q), resamples, rng)
 }
 
-/// All values of all takes in ascending order, each with the take that it belongs to.
+/// All values of all takes in ascending order, with how many of each take are at or below each.
 struct Merged {
-    entries: Vec<(f64, usize, u64)>,
+    values: Vec<f64>,
+    /// One row a value, one column a take.
+    upto: Vec<u64>,
     totals: Vec<u64>,
 }
 
@@ -97,23 +99,29 @@ impl Merged {
             return Err(Unfit::Empty);
         }
         entries.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let totals = seen.iter().map(|t| t.iter().map(|(_, n)| n).sum()).collect();
-        Ok(Self { entries, totals })
+        let mut totals = vec![0_u64; seen.len()];
+        let (mut values, mut upto) = (Vec::new(), Vec::new());
+        for of_value in entries.chunk_by(|a, b| a.0 == b.0) {
+            of_value.iter().for_each(|(_, take, count)| totals[*take] += count);
+            values.push(of_value[0].0);
+            upto.extend_from_slice(&totals);
+        }
+        Ok(Self { values, upto, totals })
     }
 
     fn quantile(&self, picks: &[usize], q: f64) -> Option<f64> {
-        let mut weight = vec![0_u64; self.totals.len()];
-        let mut total = 0_u64;
-        for take in picks {
-            weight[*take] += 1;
-            total += self.totals[*take];
-        }
+        let below = |row: usize| -> u64 {
+            let counts = &self.upto[row * self.totals.len()..][..self.totals.len()];
+            picks.iter().map(|take| counts[*take]).sum()
+        };
+        let total = below(self.values.len().checked_sub(1)?);
         let wanted = ((q * total as f64).ceil() as u64).clamp(1, total.max(1));
-        let mut seen = 0;
-        self.entries.iter().find_map(|(value, take, count)| {
-            seen += weight[*take] * count;
-            (seen >= wanted).then_some(*value)
-        })
+        let (mut low, mut high) = (0, self.values.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if below(middle) < wanted { low = middle + 1 } else { high = middle }
+        }
+        self.values.get(low).copied()
     }
 }
 

@@ -7,21 +7,28 @@
 //! | question | where |
 //! | --- | --- |
 //! | what did this run measure, and may it be believed | [`run_doc()`], [`findings()`] |
+//! | what binds a load, and what would raise it | [`bottlenecks()`] |
+//! | throughput and times over the load, with knee and peak | [`curves()`] |
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
 //! | what about this host would spoil a measurement | [`doctor()`] |
 
+pub mod bottleneck;
 pub mod compare;
+pub mod curve;
 pub mod doctor;
 mod facts;
 mod family;
+pub mod loads;
 pub mod noise;
 pub mod paragraph;
 pub mod rules;
 pub mod run;
 mod say;
 
+pub use bottleneck::bottlenecks;
 pub use compare::{CompareOptions, Side, compare};
 
+pub use curve::curves;
 pub use doctor::{Live, doctor, own_cost};
 pub use paragraph::paragraph;
 pub use rules::{Ruling, findings, rulings};

@@ -38,6 +38,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         SeriesDoc { validity, reasons, ..series_doc(&look, row) }
     };
     let series = look.rows().map(doc).collect();
+    let curves = crate::curves(&look, &rulings);
     let ended = run.notes.iter().rev().find(|note| note.kind == "ended-by");
     RunDoc {
         schema: "boxscore.run/1".to_owned(),
@@ -56,6 +57,8 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         watts: head.watts,
         series,
         findings: rulings.into_iter().map(|ruling| ruling.finding).collect(),
+        bottlenecks: crate::bottlenecks(&look),
+        curves,
         notes: run.notes.iter().map(|n| NoteDoc { kind: n.kind.clone(), text: n.text.clone() }).collect(),
         errors: errors(run),
         own_cpu_seconds: own_cpu_seconds(run),

@@ -3,9 +3,11 @@
 //! `take INSTRUMENT SET CPU TAKES REPEATS` prepares one of our instruments as the conductor would, on one CPU,
 //! and prints the value of each take in the metric's own unit; REPEATS 0 means calibrate for 50 ms.
 //! `crc32c SIZE CPU PAIRS SEED` times our checksum and two crates' in turns within this process, in ns a
-//! message. Not counted: buffers beyond the caches, the building and the filling of arrays.
+//! message. `load URL CONNECTIONS SECONDS CPU` is a closed loop of the load engine; `request URL` prints what it sends.
+//! Not counted: buffers beyond the caches, the building and the filling of arrays.
 
 mod crc;
+mod load;
 mod take;
 
 use std::process::ExitCode;
@@ -16,7 +18,11 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["take", name, set, cpu, takes, repeats] => take::run(name, set, cpu, takes, repeats),
         ["crc32c", size, cpu, pairs, seed] => crc::run(size, cpu, pairs, seed),
-        _ => Err("take INSTRUMENT SET CPU TAKES REPEATS | crc32c SIZE CPU PAIRS SEED".into()),
+        ["load", url, connections, seconds, cpu] => load::closed(url, connections, seconds, cpu),
+        ["request", url] => load::request(url),
+        _ => Err("take INSTRUMENT SET CPU TAKES REPEATS | crc32c SIZE CPU PAIRS SEED | load URL CONNECTIONS SECONDS \
+                  CPU | request URL"
+            .into()),
     };
     match outcome {
         Ok(line) => {

@@ -10,6 +10,7 @@ mod limits;
 mod memory;
 mod options;
 mod record;
+mod web;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -72,6 +73,9 @@ pub fn run(words: &[&str]) -> Result<()> {
     }
     if options.wants("stream") {
         memory::stream(&options, &peers, &mut outcome)?;
+    }
+    if options.wants("web") {
+        web::run(&options, &peers, &mut outcome)?;
     }
     if options.wants("limits") {
         limits::run(&options, &mut outcome)?;

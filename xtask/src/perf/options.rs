@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 
 pub const HELP: &str = "\
-  perf [--pairs N] [--cpu N] [--size MiB] [--only crc32c,latency,bandwidth,stream,limits] [--dry]
+  perf [--pairs N] [--cpu N] [--size MiB] [--only crc32c,latency,bandwidth,stream,web,limits] [--dry]
        [--bw-mem PATH] [--lat-mem-rd PATH] [--stream PATH]... [--boxscore PATH] [--peers PATH]
                                our kernels beside others' (by path), our size and start-up; one JSON line
                                a commit in docs/perf/";

@@ -17,7 +17,8 @@ pub const BUILD: &str = env!("BOXSCORE_BUILD");
 
 pub fn run(_args: &Args) -> Result<u8, CliError> {
     instruments::workload::guard::set_program("/proc/self/exe");
-    let worker = Worker { instruments: instruments::all(), hello: hello()?, lost };
+    let worker =
+        Worker { instruments: instruments::all(), hello: hello()?, generate: instruments::load::serve, lost };
     match worker.serve(std::io::stdin(), std::io::stdout()) {
         Ok(()) => Ok(0),
         Err(WorkerError::Pipe(_)) => Ok(1),

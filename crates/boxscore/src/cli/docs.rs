@@ -145,5 +145,6 @@ fn bare() -> model::Setup {
         memory: None,
         seed: 0,
         command: None,
+        relay: None,
     }
 }

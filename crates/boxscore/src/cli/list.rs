@@ -60,6 +60,7 @@ fn setup(global: &Global) -> Setup {
         memory: None,
         seed: 0,
         command: None,
+        relay: None,
     }
 }
 

@@ -14,6 +14,8 @@ Examples:
                                              an interleaved study of two arms, with verdicts
   boxscore run --via big='ssh big ./boxscore' --via small='ssh small ./boxscore'
                                              an interleaved study of two machines
+  boxscore run web --from 'ssh gen1 ./boxscore' --from 'ssh gen2 ./boxscore' --set listen=10.0.0.5
+                                             load from other hosts, merged exactly
   boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10
                                              your own work as the instrument
   boxscore run web --quick                   loads of a web server, and what holds it back, in at most 3 minutes
@@ -57,8 +59,8 @@ pub struct Args {
     pub cpus: Option<String>,
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN", conflicts_with_all = [
-        "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "dir", "cmd",
-        "url", "slo",
+        "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "from", "dir",
+        "cmd", "url", "slo",
     ])]
     pub plan: Option<String>,
     /// Measure nothing: draw every value from this planted world
@@ -82,6 +84,9 @@ pub struct Args {
     /// A machine of the study: the command that starts boxscore there; repeatable
     #[arg(long = "via", value_name = "NAME=COMMAND")]
     pub via: Vec<String>,
+    /// A generator of load: the command that starts boxscore there; repeatable. Those of the machine send nothing then
+    #[arg(long = "from", value_name = "[NAME=]COMMAND")]
+    pub from: Vec<String>,
     /// Directory for files of disk instruments [default: the store's]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,

@@ -20,6 +20,9 @@ impl Conductor<'_> {
                 refused.get_or_insert(error);
             }
         }
+        if let Err(error) = self.dismiss_generators() {
+            refused.get_or_insert(error);
+        }
         let seconds = sys::clock::now_ns().saturating_sub(self.started_ns) as f64 / 1e9;
         let mut statuses = Vec::new();
         for machine in 0..self.machines.len() {

@@ -82,7 +82,8 @@ fn nic(sheet: &mut Sheet<'_>, name: &str) {
         sheet.count(&key("numa_node"), node, Unit::Count, &format!("{folder}/device/numa_node"));
     }
     if paravirtual {
-        sheet.paravirtual(from, &[".driver", ".state", ".mtu", ".mac", ".irq_affinity", ".rps", ".rfs_flows"]);
+        sheet
+            .paravirtual(from, &[".driver", ".state", ".mtu", ".mac", ".irq_affinity", ".rps", ".rfs_flows"]);
     }
 }
 
@@ -134,12 +135,15 @@ fn steering(sheet: &mut Sheet<'_>, name: &str, queues: &[String]) {
         if let Some(mask) = root.maybe(&format!("{folder}/rps_cpus")) {
             cpus.get_or_insert_default().extend(text::cpu_mask(&mask));
         }
-        if let Some(count) = root.number(&format!("{folder}/rps_flow_cnt")).and_then(|n| u64::try_from(n).ok()) {
+        if let Some(count) =
+            root.number(&format!("{folder}/rps_flow_cnt")).and_then(|n| u64::try_from(n).ok())
+        {
             flows = Some(flows.unwrap_or(0).saturating_add(count));
         }
     }
     if let Some(cpus) = cpus {
-        let words = if cpus.is_empty() { "off".to_owned() } else { format!("CPUs {}", text::fold_list(&cpus)) };
+        let words =
+            if cpus.is_empty() { "off".to_owned() } else { format!("CPUs {}", text::fold_list(&cpus)) };
         sheet.text(&format!("nic.{name}.rps"), words, &format!("{NET}/{name}/queues/rx-*/rps_cpus"));
     }
     if let Some(flows) = flows {

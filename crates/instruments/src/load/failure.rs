@@ -62,7 +62,7 @@ impl Failure {
 }
 
 /// How often each kind occurred.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Failures([u64; Failure::ALL.len()]);
 
 impl Failures {

@@ -8,11 +8,13 @@ pub mod connection;
 pub mod control;
 pub mod engine;
 pub mod failure;
+pub mod generators;
 pub mod host;
 pub mod http;
 pub mod limits;
 pub mod outcome;
 pub mod recorder;
+mod relayed;
 pub mod schedule;
 pub mod target;
 #[cfg(test)]
@@ -23,11 +25,14 @@ pub mod wire;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 pub use control::Control;
 use engine::{Crew, Rules};
 use http::Http;
 use http::request::{Expected, Origin, Wanted};
 pub use outcome::Outcome;
+pub use relayed::serve;
 use schedule::Schedule;
 use target::Url;
 use tls::Tls;
@@ -36,7 +41,7 @@ use wire::Plain;
 use crate::facts::root::Root;
 
 /// One URL of a load.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Target {
     pub url: Url,
     /// Its share of the requests is its weight over the sum of all.
@@ -51,7 +56,7 @@ impl From<Url> for Target {
 }
 
 /// A load on one server.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     /// All of the same scheme, host and port.
     pub targets: Vec<Target>,
@@ -125,6 +130,16 @@ pub enum Error {
 
 /// Carries out a load and waits for its end.
 pub fn run(load: &Load, control: &Control) -> Result<Outcome, Error> {
+    run_at(load, control, &mut || Some(sys::clock::now_ns() + engine::LEAD_NS)).map(|(outcome, _)| outcome)
+}
+
+/// Carries out a load from the time that `start` names, which is asked once everything stands; `None` calls it off.
+/// Gives the time of the start too.
+fn run_at(
+    load: &Load,
+    control: &Control,
+    start: &mut dyn FnMut() -> Option<u64>,
+) -> Result<(Outcome, u64), Error> {
     let http = check(load)?;
     limits::open_files(load.connections, load.threads).map_err(Error::Limit)?;
     let url = &load.targets[0].url;
@@ -150,26 +165,32 @@ pub fn run(load: &Load, control: &Control) -> Result<Outcome, Error> {
         seed: load.seed,
     };
     let ran = match &secure {
-        None => engine::run::<Http, Plain>(&http, &(), rules, &crew, control)?,
-        Some(secure) => engine::run::<Http, Tls>(&http, secure, rules, &crew, control)?,
+        None => engine::run::<Http, Plain>(&http, &(), rules, &crew, control, start)?,
+        Some(secure) => engine::run::<Http, Tls>(&http, secure, rules, &crew, control, start)?,
     };
-    Ok(Outcome::new(ran, address))
+    let start_ns = ran.start_ns;
+    Ok((Outcome::new(ran, address), start_ns))
 }
 
 /// What a load on a server at this address asks of the host.
 #[must_use]
 pub fn ask(load: &Load, address: IpAddr) -> host::Ask {
-    let rate = match load.schedule {
-        Schedule::Constant { rate } | Schedule::Poisson { rate, .. } => Some(rate),
-        Schedule::Ramp { from, to, .. } => Some(from.max(to)),
-        Schedule::Closed | Schedule::Replay(_) => None,
-    };
     host::Ask {
         connections: load.connections as u64,
         keepalive: load.keepalive,
-        rate,
+        rate: highest_rate(&load.schedule),
         seconds: load.duration.map(|span| span.as_secs_f64()),
         is_here: limits::is_here(address),
+    }
+}
+
+/// Of all generators together.
+fn highest_rate(schedule: &Schedule) -> Option<f64> {
+    match schedule {
+        Schedule::Constant { rate } | Schedule::Poisson { rate, .. } => Some(*rate),
+        Schedule::Ramp { from, to, .. } => Some(from.max(*to)),
+        Schedule::Each { of, .. } => highest_rate(of),
+        Schedule::Closed | Schedule::Replay(_) => None,
     }
 }
 

@@ -3,27 +3,51 @@
 //! `elapsed` is the window: the given duration, or from the start to the last answer where a number of requests was
 //! given.
 //! `throughput` counts good answers that were complete within it; the drain after it adds to the counts and times only.
+//!
+//! Several generators each have a window of their own, by their own clock: what is per second is so for each by its own
+//! window, and adds up. Counts, times and what is in flight are those of all; nothing is averaged. How far apart they
+//! started is told, and changes no figure.
 
 use std::net::SocketAddr;
 
 use model::Histogram;
+use serde::{Deserialize, Serialize};
 
 use super::engine::{Ran, ThreadUse};
 use super::recorder::Recorder;
 
 /// The result of one load.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     pub record: Recorder,
     pub address: SocketAddr,
+    /// Of several generators the longest, as the next.
     pub elapsed_s: f64,
     /// From the start to the last answer or failure, the drain included.
     pub answering_s: f64,
+    pub rates: Rates,
     pub generator: Generator,
 }
 
+/// What is per second, which adds up over generators; `None` when no time passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// Good answers within the window, by its length.
+    pub throughput: Option<f64>,
+    /// Bytes of the bodies of good answers, by the time from the start to the last answer, as the next.
+    pub bandwidth: Option<f64>,
+    /// Both sides of Little's law: requests in flight on average.
+    pub in_flight: Option<f64>,
+    pub served: Option<f64>,
+}
+
+/// Missing stays missing: a sum of some is not the sum of all.
+fn sum(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    Some(a? + b?)
+}
+
 /// What the generator used, in seconds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
     pub threads: Vec<ThreadUse>,
     /// Of all threads, from the start to the end of the drain; spinning is within.
@@ -56,19 +80,57 @@ fn seconds(ns: u128) -> f64 {
 impl Outcome {
     pub(super) fn new(ran: Ran, address: SocketAddr) -> Outcome {
         let last_ns = ran.window_end_ns.unwrap_or(ran.record.last_end_ns);
-        let sum =
+        let all =
             |of: fn(&ThreadUse) -> u64| seconds(ran.threads.iter().map(|one| u128::from(of(one))).sum());
+        let elapsed_s = seconds(last_ns.saturating_sub(ran.start_ns).into());
+        let answering_s = seconds(ran.record.last_end_ns.saturating_sub(ran.start_ns).into());
+        let by = |amount: f64, span_s: f64| (span_s > 0.0).then(|| amount / span_s);
         Outcome {
             address,
-            elapsed_s: seconds(last_ns.saturating_sub(ran.start_ns).into()),
-            answering_s: seconds(ran.record.last_end_ns.saturating_sub(ran.start_ns).into()),
+            elapsed_s,
+            answering_s,
+            rates: Rates {
+                throughput: by(ran.record.good_in_window as f64, elapsed_s),
+                bandwidth: by(ran.record.body_bytes as f64, answering_s),
+                in_flight: by(seconds(ran.record.in_flight.area_ns()), answering_s),
+                served: by(seconds(ran.record.service().sum_ns()), answering_s),
+            },
             generator: Generator {
-                cpu_s: sum(|one| one.cpu_ns),
-                spun_s: sum(|one| one.spun_ns),
+                cpu_s: all(|one| one.cpu_ns),
+                spun_s: all(|one| one.spun_ns),
                 threads: ran.threads,
             },
             record: ran.record,
         }
+    }
+
+    /// Adds what another generator did, which had the same server.
+    pub fn merge(&mut self, other: Outcome) {
+        self.record.merge(&other.record);
+        self.elapsed_s = self.elapsed_s.max(other.elapsed_s);
+        self.answering_s = self.answering_s.max(other.answering_s);
+        self.rates = Rates {
+            throughput: sum(self.rates.throughput, other.rates.throughput),
+            bandwidth: sum(self.rates.bandwidth, other.rates.bandwidth),
+            in_flight: sum(self.rates.in_flight, other.rates.in_flight),
+            served: sum(self.rates.served, other.rates.served),
+        };
+        self.generator.cpu_s += other.generator.cpu_s;
+        self.generator.spun_s += other.generator.spun_s;
+        self.generator.threads.extend(other.generator.threads);
+    }
+
+    /// Says what no load can have given: an outcome that came from elsewhere may hold anything.
+    pub fn check(&self) -> Result<(), &'static str> {
+        self.record.check()?;
+        let rates = [self.rates.throughput, self.rates.bandwidth, self.rates.in_flight, self.rates.served];
+        let times = [self.elapsed_s, self.answering_s, self.generator.cpu_s, self.generator.spun_s];
+        let numbers = rates.into_iter().flatten().chain(times);
+        numbers
+            .into_iter()
+            .all(|number| number.is_finite() && number >= 0.0)
+            .then_some(())
+            .ok_or("a time or rate that is no number")
     }
 
     /// Completed and failed.
@@ -77,10 +139,10 @@ impl Outcome {
         self.record.requests()
     }
 
-    /// Good answers a second; `None` when no time passed.
+    /// Good answers a second, of all generators together; `None` when no time passed.
     #[must_use]
     pub fn throughput(&self) -> Option<f64> {
-        (self.elapsed_s > 0.0).then(|| self.record.good_in_window as f64 / self.elapsed_s)
+        self.rates.throughput
     }
 
     /// From the intended start to the end, of all requests.

@@ -7,6 +7,7 @@
 
 use model::Histogram;
 use model::histogram::HIGHEST_NS;
+use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Failures};
 
@@ -27,8 +28,12 @@ const fn lowest_of(index: usize) -> u64 {
     ((index - (bucket << HALF_BITS)) as u64) << bucket
 }
 
+/// What one host counts at most of anything: sums of some thousand such counts do not overflow.
+const MOST: u64 = 1 << 50;
+
 /// Counts of durations by bucket.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Sparse", into = "Sparse")]
 pub struct Counts {
     counts: Box<[u64]>,
     saturated: u64,
@@ -89,8 +94,51 @@ impl Counts {
     }
 }
 
+/// The buckets that hold something: for each the gap from the one before, and its count.
+#[derive(Serialize, Deserialize)]
+struct Sparse {
+    saturated: u64,
+    sum_ns: u128,
+    buckets: Vec<(u32, u64)>,
+}
+
+impl From<Counts> for Sparse {
+    fn from(counts: Counts) -> Sparse {
+        let mut buckets = Vec::new();
+        let mut next = 0;
+        for (index, &count) in counts.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            buckets.push(((index - next) as u32, count));
+            next = index + 1;
+        }
+        Sparse { saturated: counts.saturated, sum_ns: counts.sum_ns, buckets }
+    }
+}
+
+impl TryFrom<Sparse> for Counts {
+    type Error = &'static str;
+
+    fn try_from(sparse: Sparse) -> Result<Counts, &'static str> {
+        let mut counts = Counts { saturated: sparse.saturated, sum_ns: sparse.sum_ns, ..Counts::default() };
+        let mut next = 0usize;
+        for (gap, count) in sparse.buckets {
+            let index = next.saturating_add(gap as usize);
+            *counts.counts.get_mut(index).ok_or("a time beyond the highest")? = count;
+            counts.total =
+                counts.total.checked_add(count).filter(|total| *total <= MOST).ok_or("too many times")?;
+            next = index + 1;
+        }
+        if counts.saturated > counts.counts[LEN - 1] {
+            return Err("more times are over the highest than there are");
+        }
+        if counts.sum_ns > u128::from(counts.total) * u128::from(u64::MAX) {
+            return Err("a sum that so many times cannot have");
+        }
+        Ok(counts)
+    }
+}
+
 /// How many requests are in flight, integrated over time: the left side of Little's law, kept apart from its right one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InFlight {
     now: u64,
     most: u64,
@@ -152,7 +200,7 @@ pub struct Times {
 }
 
 /// One thread's record of a load.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorder {
     /// Requests that were sent when they were due, as all of a closed loop are: one time is both.
     prompt: Counts,
@@ -247,6 +295,33 @@ impl Recorder {
         self.good + self.failures.total()
     }
 
+    /// Counts times from `start_ns` on, so that records of hosts whose clocks differ can be merged.
+    pub fn count_from(&mut self, start_ns: u64) {
+        self.last_end_ns = self.last_end_ns.saturating_sub(start_ns);
+        self.in_flight.since_ns = self.in_flight.since_ns.saturating_sub(start_ns);
+    }
+
+    /// Says what no recorder can have recorded: a record that came from elsewhere may hold anything.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let failures = Failure::ALL.iter().map(|kind| self.failures.of(*kind));
+        let counts = [self.good, self.good_in_window, self.received_bytes, self.sent_bytes, self.body_bytes];
+        let in_flight = [self.unasked, self.in_flight.now, self.in_flight.most];
+        if counts.into_iter().chain(in_flight).chain(failures).any(|count| count > MOST) {
+            return Err("a count beyond what a host can count");
+        }
+        if self.in_flight.area_ns > u128::from(MOST) * u128::from(u64::MAX) {
+            return Err("more time in flight than there is");
+        }
+        let timed = self.prompt.total + self.response.total;
+        if timed != self.requests()
+            || self.good_in_window > self.good
+            || self.failed.total != self.failures.total()
+        {
+            return Err("other numbers of requests than of times");
+        }
+        Ok(())
+    }
+
     pub fn merge(&mut self, other: &Recorder) {
         self.prompt.merge(&other.prompt);
         self.response.merge(&other.response);
@@ -321,6 +396,30 @@ mod tests {
             prop_assert_eq!((merged.good, merged.good_in_window, merged.body_bytes),
                             (whole.good, whole.good_in_window, whole.body_bytes));
             prop_assert_eq!(merged.requests(), values.len() as u64);
+            // What comes back from another process is the same record.
+            prop_assert_eq!(merged.check(), Ok(()));
+            let bytes = postcard::to_stdvec(&merged).unwrap();
+            prop_assert_eq!(postcard::from_bytes::<Recorder>(&bytes).unwrap(), merged);
+        }
+
+        #[test]
+        fn bytes_of_anybody_give_a_record_or_an_error(
+            bytes in proptest::collection::vec(any::<u8>(), 0..200),
+            at in any::<prop::sample::Index>(),
+            with in any::<u8>(),
+        ) {
+            let mut sound = Recorder::default();
+            sound.unsent(3, 1 << 40);
+            let mut damaged = postcard::to_stdvec(&sound).unwrap();
+            let at = at.index(damaged.len());
+            damaged[at] = with;
+            for bytes in [bytes, damaged] {
+                if let Ok(record) = postcard::from_bytes::<Recorder>(&bytes) && record.check().is_ok() {
+                    let mut twice = record.clone();
+                    twice.merge(&record);
+                    prop_assert_eq!(twice.requests(), 2 * record.requests());
+                }
+            }
         }
 
         #[test]

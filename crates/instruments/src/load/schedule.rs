@@ -6,13 +6,16 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
+use super::engine::source::Part;
 use crate::bench::kernels::random::Random;
 
 /// The highest rate that is accepted, in requests a second.
 pub const HIGHEST_RATE: f64 = 1e9;
 
 /// One request that is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrival {
     pub at_ns: u64,
     /// Which target; `None` leaves the choice to the weights.
@@ -20,7 +23,7 @@ pub struct Arrival {
 }
 
 /// How intended start times come about. Rates are requests a second.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Schedule {
     /// No schedule: each connection has one request in flight at all times.
     Closed,
@@ -39,7 +42,29 @@ pub enum Schedule {
         over_ns: u64,
     },
     /// Given times, ascending.
-    Replay(Arc<[Arrival]>),
+    Replay(#[serde(with = "shared")] Arc<[Arrival]>),
+    /// Each n-th arrival of a constant rate or a ramp: the part of one of several generators.
+    Each {
+        of: Box<Schedule>,
+        part: Part,
+    },
+}
+
+/// A list behind a counted pointer, as the list itself.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Arrival;
+
+    pub fn serialize<S: Serializer>(list: &Arc<[Arrival]>, to: S) -> Result<S::Ok, S::Error> {
+        list.as_ref().serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<[Arrival]>, D::Error> {
+        Vec::deserialize(from).map(Arc::from)
+    }
 }
 
 impl Schedule {
@@ -73,7 +98,37 @@ impl Schedule {
                 Err("a replay whose times go back".to_owned())
             }
             Schedule::Replay(_) => Ok(()),
+            Schedule::Each { of, part } => match **of {
+                Schedule::Constant { .. } | Schedule::Ramp { .. } if part.thread < part.threads => of.check(),
+                _ => Err("a part of a schedule that is none".to_owned()),
+            },
         }
+    }
+
+    /// The part of one of several generators: their rates add up to the whole exactly. Poisson arrivals are independent
+    /// streams; of others each generator has every n-th arrival.
+    pub fn part(&self, part: Part) -> Result<Schedule, String> {
+        if part.threads <= 1 {
+            return Ok(self.clone());
+        }
+        Ok(match self {
+            Schedule::Closed => Schedule::Closed,
+            Schedule::Poisson { rate, seed } => {
+                Schedule::Poisson { rate: share(*rate, part), seed: stream(*seed, part.thread) }
+            }
+            Schedule::Constant { .. } | Schedule::Ramp { .. } => {
+                Schedule::Each { of: Box::new(self.clone()), part }
+            }
+            Schedule::Replay(all) => {
+                let mine: Arc<[Arrival]> =
+                    all.iter().skip(part.thread).step_by(part.threads).copied().collect();
+                if mine.is_empty() {
+                    return Err(format!("{} requests for {} generators", all.len(), part.threads));
+                }
+                Schedule::Replay(mine)
+            }
+            Schedule::Each { .. } => return Err("a part of a schedule is not shared out again".to_owned()),
+        })
     }
 
     /// The arrivals in order; `None` for a closed loop.
@@ -89,9 +144,28 @@ impl Schedule {
                 Kind::Ramp { from: *from, to: *to, over_s: *over_ns as f64 / 1e9 }
             }
             Schedule::Replay(arrivals) => Kind::Replay(Arc::clone(arrivals)),
+            Schedule::Each { of, part } => {
+                let (first, step) = (part.thread as u64, part.threads.max(1) as u64);
+                return of.arrivals().map(|all| Arrivals { index: first, step, ..all });
+            }
         };
-        Some(Arrivals { kind, index: 0 })
+        Some(Arrivals { kind, index: 0, step: 1 })
     }
+}
+
+/// A part of a rate; the last one is what is left, so that the sum in the order of the parts is the rate itself.
+fn share(rate: f64, part: Part) -> f64 {
+    let each = rate / part.threads as f64;
+    if part.thread + 1 < part.threads {
+        return each;
+    }
+    rate - (1..part.threads).map(|_| each).sum::<f64>()
+}
+
+/// The seed of one of several streams: seeds that lie close give streams that have nothing in common.
+pub(super) fn stream(seed: u64, index: usize) -> u64 {
+    let mut random = Random::new(seed ^ (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    random.next()
 }
 
 /// The arrivals of a schedule. Endless except for a replay and a ramp to nothing.
@@ -99,6 +173,8 @@ impl Schedule {
 pub struct Arrivals {
     kind: Kind,
     index: u64,
+    /// Of the index, from one arrival to the next.
+    step: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -129,7 +205,7 @@ impl Iterator for Arrivals {
 
     fn next(&mut self) -> Option<Arrival> {
         let index = self.index;
-        self.index += 1;
+        self.index = self.index.saturating_add(self.step);
         let at_ns = match &mut self.kind {
             Kind::Constant { rate } => (index as f64 * 1e9 / *rate).round() as u64,
             Kind::Poisson { gap_ns, random, at_ns } => {
@@ -151,7 +227,7 @@ impl Iterator for Arrivals {
                 self.next();
             }
         } else {
-            self.index = self.index.saturating_add(skip as u64);
+            self.index = self.index.saturating_add((skip as u64).saturating_mul(self.step));
         }
         self.next()
     }

@@ -6,8 +6,10 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// An absolute URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Url {
     pub tls: bool,
     /// A name, an IPv4 address, or an IPv6 address without brackets.

@@ -20,7 +20,7 @@ use super::failure::Failure;
 use super::wire::{self, Got, Wire};
 
 /// Whom to trust.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Options {
     /// Takes any certificate: the load is encrypted, and its server may be anyone.
     pub insecure: bool,

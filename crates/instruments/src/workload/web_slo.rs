@@ -9,11 +9,7 @@ use model::{
     PerSec, Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
 };
 
-use super::web::metrics::{
-    self, CAPACITY, CORE_BUSY, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE, DISK_BUSY,
-    DISK_READ, IO_PRESSURE, MEMORY_PRESSURE, RESPONSES, SERVER_CORES, SERVER_CPU, SERVER_THREAD, SERVICES,
-    SHARE,
-};
+use super::web::metrics::{self, CAPACITY, RESPONSES, SERVICES, SHARE};
 use super::web::params::{self, Ask, OF_SCHEDULE};
 use super::web::probe::{Loads, Watched};
 use crate::load::Outcome;
@@ -56,27 +52,10 @@ const PARAMS: [ParamSpec; COUNT] = {
     all
 };
 
-const METRICS: &[MetricInfo] = &[
-    SLO.info(),
-    STEPS.info(),
-    CAPACITY.info(),
-    RESPONSES.info(),
-    SERVICES.info(),
-    SHARE.info(),
-    SERVER_CPU.info(),
-    SERVER_CORES.info(),
-    SERVER_THREAD.info(),
-    CORE_BUSY.info(),
-    CORE_USER.info(),
-    CORE_SYSTEM.info(),
-    CORE_SOFTIRQ.info(),
-    CORE_STEAL.info(),
-    DISK_READ.info(),
-    DISK_BUSY.info(),
-    CPU_PRESSURE.info(),
-    IO_PRESSURE.info(),
-    MEMORY_PRESSURE.info(),
-];
+const OF_SEARCH: &[MetricInfo] =
+    &[SLO.info(), STEPS.info(), CAPACITY.info(), RESPONSES.info(), SERVICES.info(), SHARE.info()];
+const ALL: usize = OF_SEARCH.len() + metrics::OF_MACHINE.len();
+const METRICS: [MetricInfo; ALL] = metrics::joined(OF_SEARCH);
 
 static CARD: Card = Card {
     name: "web-slo",
@@ -86,7 +65,7 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &PARAMS,
-    metrics: METRICS,
+    metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],
     variants: &[Variant { tier: Tier::Full, set: "", headline: &["slo-throughput"] }],
 };
@@ -304,6 +283,7 @@ mod tests {
                 memory: None,
                 seed: 1,
                 command: None,
+                relay: None,
             };
             Goal::of(&setup)
         };

@@ -38,12 +38,16 @@ pub struct Point {
     pub x: f64,
     pub y: f64,
     pub interval: Option<(f64, f64)>,
+    /// Drawn hollow: a bound, not the figure itself.
+    pub hollow: bool,
+    /// The interval stands as a bar on the point, not as a band along the line.
+    pub bar: bool,
 }
 
 impl Point {
     #[must_use]
     pub const fn at(x: f64, y: f64) -> Point {
-        Point { x, y, interval: None }
+        Point { x, y, interval: None, hollow: false, bar: false }
     }
 }
 
@@ -294,7 +298,9 @@ fn draw(line: &Drawn<'_>, plane: &Plane, all: &[Drawn<'_>]) -> Markup {
                 } }
                 @if dots || run.len() == 1 { @for point in run {
                     @let (x, y) = place(point);
-                    circle class="pt" cx=(Px(x)) cy=(Px(y)) r="2.4" { title { (tip(line.series, point, plane)) } }
+                    @let (class, r) = if point.hollow { ("hollow", "3") } else { ("pt", "2.4") };
+                    (bar(point, plane))
+                    circle class=(class) cx=(Px(x)) cy=(Px(y)) r=(r) { title { (tip(line.series, point, plane)) } }
                 } }
             }
         }
@@ -305,17 +311,28 @@ fn tip(series: &Series, point: &Point, plane: &Plane) -> String {
     let interval =
         point.interval.map_or(String::new(), |(a, b)| format!(" ({})", plane.y.scale.interval_text(a, b)));
     let name = if series.name.is_empty() { String::new() } else { format!("{}, ", series.name) };
+    let bound = if point.hollow { ", a lower bound" } else { "" };
     format!(
-        "{name}{}: {}{interval}",
+        "{name}{}: {}{interval}{bound}",
         crate::number::quantity(point.x, plane.x_kind),
         plane.y.scale.with_unit(point.y)
     )
 }
 
+/// The interval of one point, with its ends.
+fn bar(point: &Point, plane: &Plane) -> Markup {
+    let finite = point.interval.filter(|(low, high)| point.bar && low.is_finite() && high.is_finite());
+    html! { @if let Some((low, high)) = finite {
+        @let (x, low, high) = (plane.x.at(point.x), plane.y.at(low), plane.y.at(high));
+        path class="w" d={ "M" (Px(x - 3.0)) " " (Px(high)) "h6M" (Px(x)) " " (Px(high)) "V" (Px(low)) "M" (Px(x - 3.0)) " " (Px(low)) "h6" } {}
+    } }
+}
+
 /// The area between the ends of the intervals, where there are at least two.
 fn band(run: &[Point], plane: &Plane) -> Markup {
     let ends = |upper: bool| {
-        let sides = run.iter().filter_map(move |p| p.interval.map(|(a, b)| (p.x, if upper { b } else { a })));
+        let sides = run.iter().filter(|p| !p.bar);
+        let sides = sides.filter_map(move |p| p.interval.map(|(a, b)| (p.x, if upper { b } else { a })));
         sides.filter(|(_, v)| !v.is_nan()).map(|(x, v)| (plane.x.at(x), plane.y.at(v))).collect::<Vec<_>>()
     };
     let (mut outline, mut lower) = (by_pixel(&ends(true)), by_pixel(&ends(false)));

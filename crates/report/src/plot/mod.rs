@@ -8,21 +8,25 @@
 mod axes;
 pub mod bars;
 pub mod ecdf;
+pub mod flame;
 pub mod heat;
 mod labels;
 pub mod line;
 pub mod ratio;
 pub mod sparkline;
+pub mod stack;
 pub mod strip;
 
 use maud::{Markup, Render, html};
 
 pub use bars::Bars;
 pub use ecdf::Ecdf;
+pub use flame::Flame;
 pub use heat::Heat;
 pub use line::LinePlot;
 pub use ratio::RatioPlot;
 pub use sparkline::Sparkline;
+pub use stack::Stack;
 pub use strip::StripPlot;
 
 /// What stands around a figure. The title is a sentence that says the finding.

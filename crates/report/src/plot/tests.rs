@@ -1,5 +1,6 @@
 //! What holds for every figure: well-formed, finite, labels inside, small.
 
+use super::flame::Frame;
 use super::line::{Marker, Point, Series, Span};
 use super::strip::{Strip, Take};
 use super::*;
@@ -18,9 +19,8 @@ fn sizes() -> AxisSpec {
 
 fn line(ys: &[f64]) -> LinePlot {
     let points = ys.iter().enumerate().map(|(i, y)| Point {
-        x: 4096.0 * 1.5f64.powi(i as i32 % 40),
-        y: *y,
         interval: Some((y * 0.9, y * 1.1)),
+        ..Point::at(4096.0 * 1.5f64.powi(i as i32 % 40), *y)
     });
     LinePlot {
         caption: Caption::new("Memory answers in 92 ns").subtitle("random reads"),
@@ -123,10 +123,48 @@ fn ecdf(values: &[f64], tail: bool) -> Ecdf {
     }
 }
 
+fn stack(values: &[f64]) -> Stack {
+    let row = |i: usize| stack::Row {
+        name: format!("cpu{i} server"),
+        parts: (0..3).map(|p| values.get(i + p).copied().filter(|_| p != 1)).collect(),
+    };
+    Stack {
+        caption: Caption::new("cpu0 is full").subtitle("shares of the take's time"),
+        parts: ["user", "system", "softirq"].map(str::to_owned).to_vec(),
+        rows: (0..values.len()).map(row).collect(),
+        size: Size::Cell,
+    }
+}
+
+/// A tree of calls: each value's share of the whole, ever deeper.
+fn flame(values: &[f64]) -> Flame {
+    let mut root = Frame { name: "all".into(), ..Frame::default() };
+    for (i, value) in values.iter().enumerate() {
+        let total = (value.abs() * 1e9) as u64;
+        let inner = Frame { name: "a_function_of_the_kernel".into(), kernel: true, total, calls: Vec::new() };
+        let name = format!("<function {i}>");
+        root.calls.push(Frame { name, kernel: false, total, calls: vec![inner] });
+        root.total = root.total.saturating_add(total);
+    }
+    Flame { caption: Caption::new("Kernel code took most"), root }
+}
+
+/// Intervals as bars, every other point hollow.
+fn bounds(values: &[f64]) -> LinePlot {
+    let mut plot = line(values);
+    for (i, point) in plot.series.iter_mut().flat_map(|series| &mut series.points).enumerate() {
+        (point.bar, point.hollow) = (true, i % 2 == 0);
+    }
+    plot
+}
+
 fn every(values: &[f64]) -> Vec<String> {
     let spark = Sparkline { name: "clock".into(), kind: Kind::of(Unit::Hertz), values: values.to_vec() };
     [
         line(values).render(),
+        bounds(values).render(),
+        stack(values).render(),
+        flame(values).render(),
         strips(values).render(),
         ratios(values).render(),
         bars(values).render(),
@@ -171,7 +209,7 @@ fn what_is_left_out_is_said() {
     let text = line(&[1.0, f64::NAN, -1.0, 2.0]).render().into_string();
     assert!(text.contains("2 values not drawn: not a finite number"), "{text}");
     assert!(text.contains("2 values not drawn: 0 or less on a logarithmic axis"));
-    for text in every(&[]).iter().take(8) {
+    for text in every(&[]).iter().take(11) {
         assert!(text.contains("No data"), "{text}");
     }
 }
@@ -223,6 +261,9 @@ fn small_figures_look_as_agreed() {
     insta::assert_snapshot!("strip", strips(&[2.0e6, 2.1e6, 2.05e6]).render().into_string());
     insta::assert_snapshot!("ratio", ratios(&[1.31, 0.8]).render().into_string());
     insta::assert_snapshot!("line", line(&[1e-9, 2e-9, 9e-9]).render().into_string());
+    insta::assert_snapshot!("bounds", bounds(&[1e-9, 2e-9]).render().into_string());
+    insta::assert_snapshot!("stack", stack(&[0.25, 0.5, 0.125]).render().into_string());
+    insta::assert_snapshot!("flame", flame(&[0.5, 0.25]).render().into_string());
     insta::assert_snapshot!("bars", bars(&[1e9, 2e9]).render().into_string());
     insta::assert_snapshot!("heat", heat(&[1e-9, 2e-9, 3e-9, f64::NAN], 2).render().into_string());
     insta::assert_snapshot!("ecdf", ecdf(&[1e-4, 2e-4, 3e-4], false).render().into_string());

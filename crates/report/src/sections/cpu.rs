@@ -64,7 +64,7 @@ fn sweep(input: &ReportInput, figure: &Figure<'_>, run: usize) -> Vec<Point> {
         .filter_map(|other| {
             let estimate = other.estimate()?;
             let x = threads_of(&other.doc.params, all)?;
-            Some(Point { x, y: estimate.value, interval: estimate.interval })
+            Some(Point { interval: estimate.interval, ..Point::at(x, estimate.value) })
         })
         .collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));

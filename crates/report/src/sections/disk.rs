@@ -35,7 +35,7 @@ fn points(input: &ReportInput, run: usize, metric: &str) -> Vec<Point> {
     let point = |figure: &Figure<'_>| {
         let depth: f64 = figure.doc.params.get("qd")?.parse().ok()?;
         let estimate = figure.estimate()?;
-        Some(Point { x: depth, y: estimate.value, interval: estimate.interval })
+        Some(Point { interval: estimate.interval, ..Point::at(depth, estimate.value) })
     };
     let mut points: Vec<Point> = input.of(run, "disk-read", metric).iter().filter_map(point).collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));

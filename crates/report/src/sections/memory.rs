@@ -65,7 +65,7 @@ fn steps(input: &ReportInput, run: usize) -> (String, Vec<Point>) {
             let size = parse_bytes(figure.doc.params.get("size")?)?;
             let estimate = figure.estimate()?;
             #[expect(clippy::cast_precision_loss, reason = "a size to draw")]
-            Some(Point { x: size as f64, y: estimate.value, interval: estimate.interval })
+            Some(Point { interval: estimate.interval, ..Point::at(size as f64, estimate.value) })
         };
         let of_mode = all.iter().filter(|figure| figure.doc.params.get("mode") == Some(mode));
         let mut points: Vec<Point> = of_mode.filter_map(point).collect();

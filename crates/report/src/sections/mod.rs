@@ -12,11 +12,17 @@ pub mod memory;
 pub mod methods;
 pub mod noise;
 pub mod other;
+pub mod profile;
 pub mod ranks;
 pub mod score;
 pub mod takes;
 pub mod telemetry;
 pub mod validity;
+pub mod web_bound;
+pub mod web_load;
+pub mod web_setup;
+pub mod web_sweep;
+pub mod web_times;
 
 pub static ALL: &[&dyn Section] = &[
     &clock::SECTION,
@@ -29,8 +35,14 @@ pub static ALL: &[&dyn Section] = &[
     &methods::SECTION,
     &noise::SECTION,
     &other::SECTION,
+    &profile::SECTION,
     &ranks::SECTION,
     &score::SECTION,
     &telemetry::SECTION,
     &validity::SECTION,
+    &web_bound::SECTION,
+    &web_load::SECTION,
+    &web_setup::SECTION,
+    &web_sweep::SECTION,
+    &web_times::SECTION,
 ];

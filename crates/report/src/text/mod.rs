@@ -16,6 +16,7 @@ pub mod ranks;
 pub mod score;
 pub mod sheet;
 pub mod spec;
+pub mod web;
 
 /// How a text is set: its width, and whether marks are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 //!
 //! One place for every output. A figure that is not listed is called `instrument metric k=v`. Names carry no value.
 
+pub mod web;
+
 use std::collections::BTreeMap;
 
 use model::Params;
@@ -75,32 +77,15 @@ static NAMES: &[Name] = &[
         &["level=memory=any", "size=auto", "mode=random", "pages=default", "node=any", "cpus=auto"],
     ),
     name("memory", "mem-loaded", "loaded latency", "latency", &["pause"]),
-    name("web", "web", "web", "throughput", WEB),
-    name("web", "web-slo", "web within", "slo-throughput", &["limit", "percentile"]),
     name("disk", "disk-read", "disk read", "iops", &["block", "qd=1", "pattern=random"]),
     name("disk", "disk-seq", "disk sequential", "bandwidth", &["op", "block=1MiB"]),
     name("disk", "disk-fsync", "disk fsync", "latency", &["sync=fdatasync"]),
+    name("web", "web", "web", "throughput", &[]),
+    name("web", "web-slo", "web", "slo-throughput", &[]),
     name("machine", "clock", "clock", "", &[]),
     name("machine", "jitter", "jitter", "", &[]),
     name("machine", "timer", "timer", "", &[]),
     name("user", "cmd", "command", "", &["metric"]),
-];
-
-/// What tells loads of a web server apart.
-const WEB: &[&str] = &[
-    "url",
-    "server=nginx=auto",
-    "mpm=auto",
-    "content=gif",
-    "connections=50",
-    "generators=1",
-    "arrivals=closed",
-    "load=auto",
-    "rate=auto",
-    "keepalive=on",
-    "sendfile=on",
-    "cache=warm",
-    "memory=none",
 ];
 
 fn find(instrument: &str) -> Option<&'static Name> {
@@ -122,6 +107,11 @@ pub fn is_detail(instrument: &str, metric: &str) -> bool {
 /// Order among the figures of one instrument: what it does, then the size, then threads.
 #[must_use]
 pub fn order(key: Key<'_>) -> (usize, usize, u64, u64, String) {
+    if web::is_web(key.instrument) {
+        let (what, load, connections, generators) = web::order(key);
+        let rest = format!("{generators:08} {}", key.params);
+        return (rank(key.instrument), what, load, connections, rest);
+    }
     const WORDS: [&str; 20] = [
         "integer", "floating", "memory", "read", "write", "rdwr", "fread", "fwrite", "copy", "fcopy",
         "scale", "add", "triad", "zero", "L1", "L2", "L3", "any", "worst", "best",
@@ -136,7 +126,7 @@ pub fn order(key: Key<'_>) -> (usize, usize, u64, u64, String) {
         key.params.get(name).map(place)
     };
     let what = ["kind", "op", "level", "size"].into_iter().find_map(word).unwrap_or(0);
-    let size = ["size", "object", "block", "connections"].iter().find_map(|name| key.params.get(name));
+    let size = ["size", "object", "block"].iter().find_map(|name| key.params.get(name));
     let size = size.and_then(model::params::parse_bytes).unwrap_or(u64::MAX);
     let threads = match key.params.get("threads") {
         None => 0,
@@ -157,7 +147,7 @@ pub fn says(instrument: &str) -> Option<&'static str> {
     find(instrument).map(|name| name.says).filter(|says| !says.is_empty())
 }
 
-/// Topic of an instrument: `cpu`, `memory`, `disk`, `machine`, `user`, else `other`.
+/// Topic of an instrument: `cpu`, `memory`, `disk`, `web`, `machine`, `user`, else `other`.
 #[must_use]
 pub fn family(instrument: &str) -> &'static str {
     find(instrument).map_or("other", |name| name.family)
@@ -198,12 +188,6 @@ fn spelled(value: &str) -> String {
 /// One parameter in a name.
 fn told(key: &str, value: &str) -> String {
     match key {
-        "url" if value == "none" => ", own server".to_owned(),
-        "connections" | "generators" if value == "1" => format!("1 {}", key.trim_end_matches('s')),
-        "connections" | "generators" => format!("{value} {key}"),
-        "load" if value.ends_with('%') => format!("at {} %", value.trim_end_matches('%')),
-        "keepalive" if value == "off" => "no keep-alive".to_owned(),
-        "cache" => format!("{value} cache"),
         "threads" if value == "1" => "1 thread".to_owned(),
         "threads" => format!("{value} threads"),
         "dimms" => value.to_owned(),
@@ -212,8 +196,7 @@ fn told(key: &str, value: &str) -> String {
         "level" if value.bytes().all(|b| b.is_ascii_digit()) => format!("level {value}"),
         "size" | "range" if value.bytes().all(|b| b.is_ascii_digit()) => format!("{value} B"),
         "op" | "kind" | "size" | "impl" | "mode" | "level" | "codec" | "algorithm" | "block" | "metric"
-        | "part" | "counting" | "store" | "url" | "server" | "mpm" | "content" | "arrivals" | "limit"
-        | "percentile" => spelled(value),
+        | "part" | "counting" | "store" => spelled(value),
         _ => format!("{key}={value}"),
     }
 }
@@ -221,6 +204,9 @@ fn told(key: &str, value: &str) -> String {
 /// The name of one figure, without regard to its neighbours.
 #[must_use]
 pub fn label(key: Key<'_>) -> String {
+    if web::is_web(key.instrument) {
+        return web::label(key, &[]);
+    }
     let Some(name) = find(key.instrument) else {
         let params = key.params.to_string().replace(';', " ");
         return format!("{} {} {params}", key.instrument, key.metric).trim_end().to_owned();
@@ -239,13 +225,16 @@ pub fn label(key: Key<'_>) -> String {
         (_, metric) => words.push(metric.to_owned()),
     }
     words.retain(|word| !word.is_empty());
-    if words.is_empty() { key.instrument.to_owned() } else { words.join(" ").replace(" ,", ",") }
+    if words.is_empty() { key.instrument.to_owned() } else { words.join(" ") }
 }
 
 /// The names of several figures, told apart: what differs between two of the same name is added.
 #[must_use]
 pub fn labels(keys: &[Key<'_>]) -> Vec<String> {
-    let mut out: Vec<String> = keys.iter().map(|key| label(*key)).collect();
+    let loads = web::differing(keys);
+    let name =
+        |key: &Key<'_>| if web::is_web(key.instrument) { web::label(*key, &loads) } else { label(*key) };
+    let mut out: Vec<String> = keys.iter().map(name).collect();
     let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, label) in out.iter().enumerate() {
         same.entry(label.clone()).or_default().push(index);
@@ -349,18 +338,7 @@ mod tests {
             "memory latency 4 KiB stride"
         );
         assert_eq!(named("crc32c", "throughput", "impl=chain;size=7"), "crc32c 7 B chain");
-        let own = "connections=50;content=gif;url=none;server=nginx";
-        assert_eq!(named("web", "throughput", own), "web, own server");
-        assert_eq!(
-            named("web", "bandwidth", "connections=1;content=large;url=none"),
-            "web, own server large 1 connection bandwidth"
-        );
-        assert_eq!(
-            named("web", "throughput", "connections=20;load=50%;url=http://a/"),
-            "web http://a/ 20 connections at 50 %"
-        );
-        assert_eq!(named("web-slo", "slo-throughput", "limit=10ms;percentile=p99"), "web within 10ms p99");
-        assert_eq!(named("x", "y", "size=43"), "x y size=43");
+        assert_eq!(named("unheard", "throughput", "size=43;url=gif"), "unheard throughput size=43 url=gif");
     }
 
     #[test]

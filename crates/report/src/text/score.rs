@@ -10,7 +10,7 @@ use model::{Params, Validity};
 use super::grid::{Align, Cell, Grid, ranges};
 use super::names::{self, Key};
 use super::spec::Spec;
-use super::{Look, Tone, count, hang, notes, width};
+use super::{Look, Tone, count, hang, notes, web, width};
 use crate::number::{self, Scale};
 
 /// What stands below the notes.
@@ -58,18 +58,27 @@ pub fn score(
     tail: &Tail,
     look: Look,
 ) -> String {
-    let rows = rows(run, versus);
+    let mut rows = rows(run, versus);
     let mut out = head(run, facts, versus, &rows, look);
     out.push('\n');
+    let sweeps = web::screen(run, look);
+    if !sweeps.is_empty() {
+        rows.retain(|row| !row.main().is_some_and(|series| names::web::is_web(&series.instrument)));
+    }
     if rows.is_empty() {
-        out.push_str("no figure was measured\n");
+        out.push_str(if sweeps.is_empty() { "no figure was measured\n" } else { "" });
     } else {
         out.push_str(&table(&rows[..rows.len().min(MOST_ROWS)], facts, versus, look));
         if rows.len() > MOST_ROWS {
             out.push_str(&format!("and {} more figures: see the report\n", rows.len() - MOST_ROWS));
         }
     }
+    if !sweeps.is_empty() && !rows.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(&sweeps);
     out.push('\n');
+    out.push_str(&web::binding(run, look));
     out.push_str(&verdict_note(&rows, versus, look));
     out.push_str(&without_interval(&rows, look));
     out.push_str(&notes::of_run(run, look));

@@ -25,6 +25,7 @@ fn plan(figures: &[Planted]) -> Plan {
         cells: figures.iter().map(cell).collect(),
         arms: vec![Arm { name: String::new(), set: Params::default() }],
         machines: vec![Via { name: String::new(), command: None }],
+        generators: Vec::new(),
         takes: Takes::Fixed(12),
         warm_up: 2,
         take_seconds: 0.05,

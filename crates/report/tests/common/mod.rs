@@ -4,6 +4,7 @@
 #![allow(dead_code, unused_imports, reason = "each test and example uses a part")]
 
 mod data;
+pub mod web;
 
 use std::collections::BTreeMap;
 
@@ -254,6 +255,8 @@ pub fn run() -> RunDoc {
         watts: None,
         series: figures().iter().map(series).collect(),
         findings: findings(),
+        bottlenecks: Vec::new(),
+        curves: Vec::new(),
         notes: Vec::new(),
         errors: BTreeMap::new(),
         own_cpu_seconds: Some(0.45),

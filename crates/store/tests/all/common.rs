@@ -16,6 +16,7 @@ pub fn plan(seed: u64) -> Plan {
         cells: vec![Cell { instrument: "crc32c".into(), params: params("size=1KiB"), headline: vec![] }],
         arms: vec![Arm { name: String::new(), set: Params::default() }],
         machines: vec![Via { name: String::new(), command: None }],
+        generators: Vec::new(),
         takes: Takes::Adaptive { quick: true, target: 0.02 },
         warm_up: 1,
         take_seconds: 0.05,

@@ -96,7 +96,8 @@ fn pair(
     let judged = rows.into_iter().zip(found).enumerate().map(|(i, (row, found))| {
         let p_holm = if row.2 { heads[i] } else { rest[i] };
         let family = sizes[&row.2];
-        let held = surroundings(&row.3, &row.4, &found, same);
+        let mut held = surroundings(&row.3, &row.4, &found, same);
+        held.bound = bound((arm, &row.3), (base, &row.4));
         let raised = step::raised(margin, (arm, &row.3), (base, &row.4));
         let margin = raised.as_ref().map_or(margin, |raised| raised.margin);
         let mut judged = conclude(row, &found, &Corrected { p: p[i], p_holm, family, margin, raised }, &held);
@@ -234,25 +235,41 @@ fn margin(arms: bool, options: &CompareOptions<'_>) -> Margin {
 }
 
 /// What else may have made a difference.
+#[derive(Default)]
 struct Surroundings {
     met: Option<String>,
+    /// A side's figure is a lower bound.
+    bound: Option<String>,
     moved: Option<Moved>,
 }
 
 /// What went on besides on either side. Interleaved arms of one machine share it, so that it makes no difference.
 fn surroundings(arm: &Said<'_, '_>, base: &Said<'_, '_>, found: &Found, one_machine: bool) -> Surroundings {
     let (Said::Measured(arm), Said::Measured(base)) = (arm, base) else {
-        return Surroundings { met: None, moved: None };
+        return Surroundings::default();
     };
     let either = || arm.met().or(base.met()).map(str::to_owned);
     match found {
-        Found::Paired(_) if one_machine && arm.met() == base.met() => Surroundings { met: None, moved: None },
-        Found::Paired(_) if one_machine => Surroundings { met: either(), moved: None },
+        Found::Paired(_) if one_machine && arm.met() == base.met() => Surroundings::default(),
+        Found::Paired(_) if one_machine => Surroundings { met: either(), ..Surroundings::default() },
         Found::Runs(_) | Found::Paired(_) => {
-            Surroundings { met: either(), moved: clock::moved(arm, base, one_machine) }
+            let moved = clock::moved(arm, base, one_machine);
+            Surroundings { met: either(), moved, ..Surroundings::default() }
         }
-        Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => Surroundings { met: None, moved: None },
+        Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => Surroundings::default(),
     }
+}
+
+/// Which sides' figures are lower bounds: what is above them is not known, so that nothing can be said of a ratio.
+fn bound(arm: (&Prepared<'_>, &Said<'_, '_>), base: (&Prepared<'_>, &Said<'_, '_>)) -> Option<String> {
+    let is_bound = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.is_bound());
+    let sides = [base, arm].into_iter().filter(|(_, said)| is_bound(said));
+    let names: Vec<String> = sides.map(|(side, _)| side.side.name.clone()).collect();
+    let what = if names.len() > 1 { "lower bounds" } else { "a lower bound" };
+    (!names.is_empty()).then(|| {
+        let of = crate::say::list(&names);
+        format!("{what}: the load generator, not the server, set the figure of {of}")
+    })
 }
 
 struct Context<'c, 'a> {
@@ -432,8 +449,9 @@ fn judge<'s>(
     around: &'s Surroundings,
 ) -> (Verdict, Option<&'s str>) {
     let withheld = Verdict::CannotTell(Held::Interval);
-    if let Some(met) = &around.met {
-        return (withheld, Some(met));
+    let judged = matches!(found, Found::Paired(_) | Found::Runs(_));
+    if let Some(held) = around.bound.as_ref().filter(|_| judged).or(around.met.as_ref()) {
+        return (withheld, Some(held));
     }
     let plain = judge_by(found, corrected, better, 0.0);
     match &around.moved {
@@ -471,5 +489,75 @@ fn floor(found: &Found) -> (Option<f64>, Option<Noise>) {
             (half, half.map(|_| Noise::Measured))
         }
         Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => (None, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::data::RunData;
+    use model::doc::{MachineDoc, RowDoc, VerdictWord};
+
+    use crate::loads::planted::{empty, load_in, one};
+    use crate::{CompareOptions, Side, compare};
+
+    fn side<'a>(name: &str, run: &'a RunData) -> Side<'a> {
+        let machine = MachineDoc { id: name.into(), name: name.into() };
+        Side { runs: vec![run], ..Side::new(name, machine) }
+    }
+
+    fn row(sides: &[Side<'_>], metric: &str) -> RowDoc {
+        let doc = compare(sides, &CompareOptions { all: true, ..CompareOptions::default() });
+        doc.rows.into_iter().find(|row| row.metric == metric).unwrap()
+    }
+
+    fn measured(id: &str, throughput: f64, share: f64) -> RunData {
+        let figures =
+            [("throughput", throughput), ("server-cpu", 1.0 / throughput), ("generator-share", share)];
+        let mut run = one("connections=50", &figures);
+        (run.head.id, run.head.study, run.head.machine_id) = (id.into(), id.into(), id.into());
+        run
+    }
+
+    #[test]
+    fn a_lower_bound_is_no_verdict_between_machines() {
+        let (slow, fast, capped) =
+            (measured("slow", 10e3, 0.5), measured("fast", 90e3, 0.5), measured("capped", 90e3, 0.95));
+        let verdict = |arm: &RunData, base: &RunData, metric: &str| {
+            let row = row(&[side(&base.head.id, base), side(&arm.head.id, arm)], metric);
+            (row.verdict, row.why.unwrap_or_default())
+        };
+        assert_eq!(verdict(&fast, &slow, "throughput").0, VerdictWord::Better);
+        let says = "doubtful: a lower bound: the load generator, not the server, set the figure of capped";
+        assert_eq!(verdict(&capped, &slow, "throughput"), (VerdictWord::CannotTell, says.to_owned()));
+        assert_eq!(verdict(&slow, &capped, "throughput").0, VerdictWord::CannotTell);
+        // What the server used for each request does not depend on the generator.
+        assert_eq!(verdict(&capped, &slow, "server-cpu").0, VerdictWord::Better);
+    }
+
+    #[test]
+    fn a_lower_bound_is_no_verdict_between_arms() {
+        let arms = |shares: [f64; 2]| {
+            let mut run = empty();
+            run.plan.arms.clear();
+            for (index, (name, throughput)) in [("prefork", 30e3), ("event", 60e3)].into_iter().enumerate() {
+                let set = crate::loads::planted::params(&format!("mpm={name}"));
+                run.plan.arms.push(model::Arm { name: name.into(), set });
+                let figures = [("throughput", throughput), ("generator-share", shares[index])];
+                let arm = (u32::try_from(index).unwrap(), name);
+                load_in(&mut run, arm, &format!("connections=50;mpm={name}"), &figures);
+            }
+            run
+        };
+        let verdict = |run: &RunData| {
+            let arm = |name: &str| Side { arm: Some(name.into()), ..side(name, run) };
+            let row = row(&[arm("prefork"), arm("event")], "throughput");
+            (row.verdict, row.why.unwrap_or_default())
+        };
+        assert_eq!(verdict(&arms([0.5, 0.5])).0, VerdictWord::Better);
+        assert_eq!(verdict(&arms([0.5, 0.9])).0, VerdictWord::CannotTell);
+        // The same doubt on both sides takes nothing back.
+        let (verdict, why) = verdict(&arms([0.95, 0.9]));
+        assert_eq!(verdict, VerdictWord::CannotTell);
+        assert!(why.contains("lower bounds") && why.contains("prefork and event"), "{why}");
     }
 }

@@ -24,6 +24,8 @@ pub struct Entry<'a> {
     pub reasons: Vec<String>,
     /// What else went on, where that makes it doubtful.
     pub met: Option<String>,
+    /// The load generator, not the server, set it.
+    pub is_bound: bool,
     /// The clock of its takes.
     pub clock: Option<TakeClock>,
     /// What the run is worth; `None` without usable takes.
@@ -136,9 +138,10 @@ fn add_run<'a>(
         let Some(series) = run.series.get(row.index) else { continue };
         let (validity, reasons) = rules::of_series(&rulings, row.index);
         let met = rules::environment::doubt(&rulings, row.index);
+        let is_bound = rules::generator_bound::doubts(&rulings, row.index);
         let worth = crate::noise::run_of(series);
         let clock = rules::clock::of_takes(&look, row);
-        let entry = Entry { run, series, validity, reasons, met, clock, worth };
+        let entry = Entry { run, series, validity, reasons, met, is_bound, clock, worth };
         let headline = crate::run::is_headline(&look, row);
         let known = prepared.rows.entry(key).or_insert_with(|| Row {
             better: series.better,
@@ -170,6 +173,11 @@ impl<'a> Row<'a> {
     pub fn doubt(&self) -> Option<&str> {
         let doubtful = self.entries.iter().filter(|entry| entry.validity == Validity::Doubtful);
         doubtful.flat_map(|entry| &entry.reasons).next().map(String::as_str)
+    }
+
+    /// A run that speaks has a lower bound in place of the figure.
+    pub fn is_bound(&self) -> bool {
+        self.entries.iter().any(|entry| entry.validity != Validity::Invalid && entry.is_bound)
     }
 
     /// What went on besides during at least half of the entries that speak. During fewer, it is part of the spread

@@ -1,7 +1,8 @@
 //! Background load: CPUs kept busy by other processes during the takes.
 //!
 //! In CPUs (1 = one CPU all the time), median over a figure's measured takes. Doubtful when it is over a quarter of a
-//! CPU, or over a twentieth where the figure itself needs every CPU.
+//! CPU, or over a twentieth where the figure itself needs every CPU. Of a load, the server on this machine and the
+//! interrupts of its packets are not others.
 
 use model::{Finding, Validity};
 
@@ -15,7 +16,16 @@ const MOST_WHEN_FULL: f64 = 0.05;
 
 /// Whether others were busy during the takes of a row.
 pub fn found(look: &Look<'_>, row: Row<'_>) -> bool {
-    stats::median(&look.during(row, KIND)).is_some_and(|busy| busy > most_of(look, row, busy))
+    stats::median(&others(look, row)).is_some_and(|busy| busy > most_of(look, row, busy))
+}
+
+/// CPUs of others in each take of a row.
+fn others(look: &Look<'_>, row: Row<'_>) -> Vec<f64> {
+    let load = look.loads().iter().find(|load| load.rows(&[]).contains(&row.index));
+    let (Some(load), Some(known)) = (load, look.condition(KIND)) else { return look.during(row, KIND) };
+    let (server, interrupts) = (load.by_take("server-cores"), load.sums_by_take("core-softirq"));
+    let ours = |seq: u64| server.get(&seq).map_or(0.0, |cpus| cpus + interrupts.get(&seq).unwrap_or(&0.0));
+    row.takes().filter_map(|seq| Some((known.get(&seq)? - ours(seq)).max(0.0))).collect()
 }
 
 /// The most that a row bears: less where it needs every CPU itself.
@@ -31,7 +41,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     }
     let (mut bad, mut good, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
     for row in look.rows() {
-        let Some(busy) = stats::median(&look.during(row, KIND)) else { continue };
+        let Some(busy) = stats::median(&others(look, row)) else { continue };
         if busy > most_of(look, row, busy) {
             let text = format!(
                 "other processes used {} CPUs during its takes: end them (`top` shows which) and repeat it",
@@ -49,4 +59,33 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
         let text = format!("background load {} CPUs", say::digits(most));
         Finding::new(KIND, Validity::Ok, text).evidence("cpus", most)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Value;
+
+    use super::*;
+    use crate::loads::planted::{one, params, series};
+    use crate::run::RunContext;
+
+    #[test]
+    fn the_server_of_a_load_is_not_background() {
+        let state = |busy: f64, figures: &[(&str, f64)]| {
+            let mut run = one("connections=50", figures);
+            let points: Vec<(u64, Value)> = (0..8).map(|seq| (seq, Value::Number(busy))).collect();
+            series(&mut run, "conditions", "background", params(""), "", &points);
+            rule(&Look::new(&run, &RunContext::default())).remove(0).finding.state
+        };
+        let served = [
+            ("throughput", 1.0),
+            ("server-cores", 0.8),
+            ("core-softirq;cpu=0;role=server", 0.2),
+            ("core-softirq;cpu=1;role=generator", 0.1),
+        ];
+        assert_eq!(state(1.2, &served), Validity::Ok);
+        assert_eq!(state(1.5, &served), Validity::Doubtful);
+        // A server elsewhere uses nothing here.
+        assert_eq!(state(1.2, &served[..1]), Validity::Doubtful);
+    }
 }

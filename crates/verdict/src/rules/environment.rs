@@ -8,7 +8,7 @@ use model::Validity;
 use super::Ruling;
 
 /// The rules about surroundings, and what each found in a few words.
-const RULES: [(&str, &str); 10] = [
+const RULES: [(&str, &str); 12] = [
     ("background", "other processes were busy"),
     ("steal", "the hypervisor gave CPU time to others"),
     ("heat", "heat slowed the processor"),
@@ -18,6 +18,8 @@ const RULES: [(&str, &str); 10] = [
     ("clock-step", "the system's time was set"),
     ("page-cache", "a cache may have answered"),
     ("cached", "a cache may have answered"),
+    ("same-cores", "generator and server shared a core"),
+    ("late", "requests were sent late"),
     ("flush", "syncs may not have reached the medium"),
 ];
 

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::Phase;
 use model::data::{Point, RunData, Series};
 
+use crate::loads::{self, Load};
 use crate::run::RunContext;
 
 /// Names of the instruments that watch each take.
@@ -18,6 +19,7 @@ pub struct Look<'a> {
     pub context: &'a RunContext<'a>,
     conditions: BTreeMap<(&'static str, String), BTreeMap<u64, f64>>,
     clocks: BTreeMap<u64, Vec<f64>>,
+    loads: Vec<Load<'a>>,
 }
 
 /// One row of a run.
@@ -83,7 +85,7 @@ impl<'a> Look<'a> {
             known.extend(measured(series).filter_map(|point| Some((point.seq, point.number()?))));
         }
         let clocks = clocks(&conditions);
-        Look { run, context, conditions, clocks }
+        Look { run, context, conditions, clocks, loads: loads::of_run(run) }
     }
 
     pub fn rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
@@ -99,6 +101,11 @@ impl<'a> Look<'a> {
     /// True clock by take, Hz: right before and right after.
     pub fn clocks(&self) -> &BTreeMap<u64, Vec<f64>> {
         &self.clocks
+    }
+
+    /// What the run's loads measured.
+    pub fn loads(&self) -> &[Load<'a>] {
+        &self.loads
     }
 
     /// CPUs that the run may use.

@@ -3,15 +3,21 @@
 //! A rule says `ok`, `doubtful`, `invalid` or `unknown (why)`, with a sentence and the numbers behind it; a rule
 //! without inputs never says `ok`. Shares are 0 to 1, clocks Hz, times s. Nothing here changes a figure.
 //!
-//! Rules of loads (generator-bound, Little's law, idle at peak) come with the load engine, as further files here.
+//! Rules of loads say nothing of runs without loads.
 
 mod above_ceiling;
 mod background;
 pub mod clock;
 mod clock_step;
 mod drift;
+pub mod drops;
 pub mod environment;
+mod failed;
+pub mod generator_bound;
 mod heat;
+mod idle_at_peak;
+mod late;
+mod little;
 mod look;
 mod memory_ceiling;
 mod neighbour;
@@ -19,6 +25,7 @@ pub mod own_cost;
 mod paging;
 mod recorded;
 mod resemblance;
+mod same_cores;
 mod samples;
 mod steal;
 mod thermal;
@@ -43,10 +50,17 @@ pub struct Ruling {
 type Rule = fn(&Look<'_>) -> Vec<Ruling>;
 
 /// In the order in which they are shown: what refuses first.
-const ALL: [Rule; 17] = [
+const ALL: [Rule; 24] = [
     recorded::rule,
     above_ceiling::rule,
+    little::rule,
     throttled::rule,
+    generator_bound::rule,
+    same_cores::rule,
+    failed::rule,
+    late::rule,
+    drops::rule,
+    idle_at_peak::rule,
     clock::rule,
     heat::rule,
     thermal::rule,

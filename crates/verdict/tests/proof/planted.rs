@@ -57,6 +57,7 @@ fn plan(world: &World) -> Plan {
         cells: (0..world.rows).map(cell).collect(),
         arms: world.arms.iter().map(|(name, _)| arm(name)).collect(),
         machines: vec![Via { name: String::new(), command: None }],
+        generators: Vec::new(),
         takes: Takes::Fixed(TAKES),
         warm_up: 1,
         take_seconds: 0.05,

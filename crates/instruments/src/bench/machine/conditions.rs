@@ -209,6 +209,7 @@ mod tests {
             memory: None,
             seed: 1,
             command: None,
+            relay: None,
         };
         let mut probe = INSTRUMENT.prepare(&setup).unwrap();
         let mut values = Values::default();

@@ -102,7 +102,17 @@ mod tests {
         let params = CARD.resolve(&Params::default()).unwrap();
         let (llc, memory) = (Some(8 << 20), Some(4 << 30));
         let dir = std::env::temp_dir();
-        let one = Setup { params, size: Size::Full, cpus: vec![0], dir, llc, memory, seed: 1, command: None };
+        let one = Setup {
+            params,
+            size: Size::Full,
+            cpus: vec![0],
+            dir,
+            llc,
+            memory,
+            seed: 1,
+            command: None,
+            relay: None,
+        };
         assert!(INSTRUMENT.fit(&one).unwrap_err().why.contains("at least 2 CPUs"));
         assert_eq!(INSTRUMENT.fit(&Setup { cpus: vec![0, 1], ..one }), Ok(()));
     }

@@ -246,6 +246,7 @@ mod tests {
             memory,
             seed: 1,
             command: None,
+            relay: None,
         }
     }
 

@@ -10,6 +10,8 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
+use serde::{Deserialize, Serialize};
+
 use super::Error;
 use super::connection::Protocol;
 use super::control::Control;
@@ -22,7 +24,7 @@ use source::{Part, Pick, Source};
 use sys::{affinity, clock};
 
 /// How long before the common start all threads are told of it.
-const LEAD_NS: u64 = 2_000_000;
+pub const LEAD_NS: u64 = 2_000_000;
 
 /// What is shared out among the threads.
 #[derive(Clone, Debug)]
@@ -38,21 +40,25 @@ pub struct Crew {
 }
 
 /// What one thread used, in nanoseconds from the start to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadUse {
+    /// Tells the CPUs of different hosts apart; 0 where there is one.
+    pub host: u32,
     pub cpu: Option<usize>,
     pub connections: usize,
     pub cpu_ns: u64,
     /// The part of it that was spent waiting by spinning.
     pub spun_ns: u64,
     pub wall_ns: u64,
+    /// What of that time a CPU quota allows; all of it without one.
+    pub allowed_ns: u64,
 }
 
 impl ThreadUse {
-    /// The share of its time in which it worked.
+    /// The share of its time in which it worked, or of what a quota allows of it.
     #[must_use]
     pub fn share(&self) -> f64 {
-        self.cpu_ns.saturating_sub(self.spun_ns) as f64 / self.wall_ns.max(1) as f64
+        self.cpu_ns.saturating_sub(self.spun_ns) as f64 / self.allowed_ns.max(1) as f64
     }
 }
 
@@ -86,13 +92,15 @@ impl Crew {
     }
 }
 
-/// Runs the load on the crew's threads and merges what they recorded.
+/// Runs the load on the crew's threads and merges what they recorded. `start` names the time of the start, asked when all
+/// threads are ready.
 pub fn run<P, W>(
     protocol: &P,
     wires: &W::Shared,
     rules: Rules,
     crew: &Crew,
     control: &Control,
+    start: &mut dyn FnMut() -> Option<u64>,
 ) -> Result<Ran, Error>
 where
     P: Protocol + Sync,
@@ -102,9 +110,9 @@ where
         let (ready, is_ready) = mpsc::channel();
         let mut threads = Vec::with_capacity(crew.threads);
         for thread in 0..crew.threads {
-            let (go, start) = mpsc::channel();
+            let (go, gone) = mpsc::channel();
             let ready = ready.clone();
-            let work = move || one::<P, W>(protocol, wires, rules, crew, thread, control, &ready, &start);
+            let work = move || one::<P, W>(protocol, wires, rules, crew, thread, control, &ready, &gone);
             threads.push((go, spawn(scope, thread, work)?));
         }
         drop(ready);
@@ -116,17 +124,21 @@ where
                 break;
             }
         }
-        let start_ns = clock::now_ns() + LEAD_NS;
+        let all_ready = count == crew.threads;
+        let start_ns = if all_ready { start() } else { None };
         let mut handles = Vec::with_capacity(crew.threads);
         for (go, handle) in threads {
-            if count == crew.threads {
+            if let Some(start_ns) = start_ns {
                 control.started.store(true, Ordering::Relaxed);
                 // A thread that is gone tells why when it is joined.
                 let _gone = go.send(start_ns);
             }
             handles.push(handle);
         }
-        merge(handles, start_ns)
+        match (merge(handles, start_ns.unwrap_or_default()), start_ns) {
+            (Ok(_), None) => Err(Error::System("the load was called off before its start".to_owned())),
+            (ran, _) => ran,
+        }
     })
 }
 
@@ -201,6 +213,6 @@ fn one<P: Protocol, W: Wire>(
     let cpu_ns = clock::thread_cpu_ns().saturating_sub(before_ns);
     let wall_ns = clock::now_ns().saturating_sub(start_ns);
     let (record, window_end_ns, spun_ns) = lane.into_record();
-    let used = ThreadUse { cpu, connections, cpu_ns, spun_ns, wall_ns };
+    let used = ThreadUse { host: 0, cpu, connections, cpu_ns, spun_ns, wall_ns, allowed_ns: wall_ns };
     Ok(Some(Done { record, used, window_end_ns }))
 }

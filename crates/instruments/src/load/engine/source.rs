@@ -31,8 +31,8 @@ pub struct Source {
     end_ns: u64,
 }
 
-/// One thread's part of a load.
-#[derive(Clone, Copy, Debug)]
+/// One thread's part of a load, or one generator's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Part {
     pub thread: usize,
     pub threads: usize,

@@ -14,7 +14,7 @@ pub struct Origin {
 }
 
 /// What a body must be; nothing is checked that is not given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Expected {
     pub length: Option<u64>,
     pub crc32c: Option<u32>,

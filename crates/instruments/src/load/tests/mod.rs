@@ -3,6 +3,7 @@
 
 mod closed;
 mod faults;
+mod generators;
 mod open;
 pub(crate) mod server;
 mod tls;

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use model::Params;
 
+use crate::load::generators::Sent;
 use crate::load::schedule::Schedule;
-use crate::load::{Control, Load, run};
+use crate::load::{Error, Load};
 
 /// What a capacity does not depend on.
 const FREE: [&str; 5] = ["arrivals", "load", "rate", "duration", "requests"];
@@ -33,13 +34,13 @@ pub fn known(key: &str) -> Option<f64> {
     MEASURED.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(key).copied()
 }
 
-/// Measures it with `load` and keeps it.
-pub fn measure(key: &str, load: &Load) -> Result<f64, String> {
+/// Measures it with `load`, which `run` carries out, and keeps it.
+pub fn measure(key: &str, load: &Load, run: impl Fn(&Load) -> Result<Sent, Error>) -> Result<f64, String> {
     let burst = Load { schedule: Schedule::Closed, duration: Some(BURST), requests: None, ..load.clone() };
     let mut rates = Vec::with_capacity(BURSTS);
     for _ in 0..BURSTS {
-        let outcome = run(&burst, &Control::default()).map_err(|error| error.to_string())?;
-        rates.extend(outcome.throughput());
+        let sent = run(&burst).map_err(|error| error.to_string())?;
+        rates.extend(sent.outcome.throughput());
     }
     rates.sort_by(f64::total_cmp);
     let rate = rates.get(rates.len() / 2).copied().filter(|rate| *rate > 0.0);
@@ -55,8 +56,14 @@ pub fn measure(key: &str, load: &Load) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::Control;
+    use crate::load::generators::{Generators, Local};
     use crate::load::tests::OK;
     use crate::load::tests::server::{Server, Then};
+
+    fn here(load: &Load) -> Result<Sent, Error> {
+        Local { cpus: Vec::new(), own_cores: false }.run(load, 1, &Control::default())
+    }
 
     #[test]
     fn loads_that_differ_in_rate_alone_share_a_capacity() {
@@ -75,11 +82,11 @@ mod tests {
         let load = Load::new(server.url("/").parse().unwrap());
         let name = server.url("/kept");
         assert_eq!(known(&name), None);
-        let rate = measure(&name, &load).unwrap();
+        let rate = measure(&name, &load, here).unwrap();
         assert!(rate > 0.0);
         assert_eq!(known(&name), Some(rate));
         let broken = Server::fixed("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", Then::Keep);
-        let why = measure("broken", &Load::new(broken.url("/").parse().unwrap())).unwrap_err();
+        let why = measure("broken", &Load::new(broken.url("/").parse().unwrap()), here).unwrap_err();
         assert!(why.contains("no good answer"), "{why}");
         assert_eq!(known("broken"), None);
     }

@@ -29,6 +29,14 @@ impl Cores {
         Cores { server: server.to_vec(), generators: last.to_vec(), own }
     }
 
+    /// With generators in other processes a server of ours may use every CPU; those on which generators work beside it
+    /// are shared.
+    #[must_use]
+    pub fn remote(allowed: &[u32], generators: Vec<u32>, is_managed: bool) -> Cores {
+        let server = if is_managed { allowed.to_vec() } else { Vec::new() };
+        Cores { server, generators, own: false }
+    }
+
     /// What a CPU is for.
     #[must_use]
     pub fn role(&self, cpu: u32) -> &'static str {
@@ -67,5 +75,8 @@ mod tests {
         let cores = Cores::split(&[0, 1, 2, 3], 1, true);
         assert_eq!([0, 1, 2, 3].map(|cpu| cores.role(cpu)), ["server", "server", "other", "generator"]);
         assert_eq!(Cores::split(&[4], 1, true).role(4), "both");
+        let remote = Cores::remote(&[0, 1], vec![1], true);
+        assert_eq!([0, 1, 2].map(|cpu| remote.role(cpu)), ["server", "both", "other"]);
+        assert_eq!(Cores::remote(&[0, 1], vec![], false).role(0), "other");
     }
 }

@@ -18,7 +18,7 @@ const fn neither<Q: model::Quantity>(name: &'static str, definition: &'static st
 pub const THROUGHPUT: Metric<PerSec> = Metric::new(
     "throughput",
     Better::Higher,
-    "good answers that were complete within the take's duration, per second of it",
+    "good answers that were complete within the take's duration, per second of it; of the content `large` up to the last one",
 )
 .per("request");
 pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
@@ -124,8 +124,8 @@ pub const DROPS: Metric<Count> = neither(
     "what the kernel dropped or refused during the take, by counter; of the whole network namespace",
 );
 
-/// Those of the `web` card.
-pub const ALL: &[MetricInfo] = &[
+/// What the engine tells of a load.
+const OF_LOAD: &[MetricInfo] = &[
     THROUGHPUT.info(),
     BANDWIDTH.info(),
     RESPONSE.info(),
@@ -140,6 +140,10 @@ pub const ALL: &[MetricInfo] = &[
     LITTLE.info(),
     SHARE.info(),
     CPU.info(),
+];
+
+/// What the server and the machine did meanwhile.
+pub const OF_MACHINE: &[MetricInfo] = &[
     SERVER_CPU.info(),
     SERVER_CORES.info(),
     SERVER_THREAD.info(),
@@ -160,6 +164,24 @@ pub const ALL: &[MetricInfo] = &[
     DROPS.info(),
 ];
 
+const COUNT: usize = OF_LOAD.len() + OF_MACHINE.len();
+const JOINED: [MetricInfo; COUNT] = joined(OF_LOAD);
+
+/// Those of the `web` card.
+pub const ALL: &[MetricInfo] = &JOINED;
+
+/// These and those of the machine.
+#[must_use]
+pub const fn joined<const N: usize>(own: &[MetricInfo]) -> [MetricInfo; N] {
+    let mut all = [THROUGHPUT.info(); N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < own.len() { own[at] } else { OF_MACHINE[at - own.len()] };
+        at += 1;
+    }
+    all
+}
+
 /// The kinds of failures with their counts, as a sentence.
 #[must_use]
 pub fn failures(outcome: &Outcome) -> String {
@@ -173,8 +195,15 @@ pub fn failures(outcome: &Outcome) -> String {
     )
 }
 
-/// Pushes what the engine recorded. A take without a single good answer is a fault.
-pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
+/// Good answers per second up to the last one.
+fn until_the_last(outcome: &Outcome) -> Option<f64> {
+    let bytes = outcome.record.body_bytes as f64;
+    outcome.rates.bandwidth.filter(|_| bytes > 0.0).map(|rate| rate / bytes * outcome.record.good as f64)
+}
+
+/// Pushes what the engine recorded; `are_large`: few answers fit into the take's time, which would cut the last ones. A
+/// take without a single good answer is a fault.
+pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Result<(), Fault> {
     if outcome.record.good == 0 {
         return Err(Fault::new(match outcome.requests() {
             0 => "no request was due in this time".to_owned(),
@@ -183,15 +212,19 @@ pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
     }
     let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
     let responses = outcome.response_time();
-    // None complete within the time: the answers are too long for a rate.
-    if let Some(rate) = outcome.throughput().filter(|rate| *rate > 0.0) {
-        record.push(&THROUGHPUT, Count(rate) / Seconds(1.0));
+    // None complete within the time: the answers are too long for such a rate.
+    let rate = if are_large { until_the_last(outcome) } else { outcome.throughput() };
+    if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
+        record.push(&THROUGHPUT, PerSec(rate));
     }
-    if outcome.answering_s > 0.0 {
-        record.push(&BANDWIDTH, Bytes(outcome.record.body_bytes as f64) / Seconds(outcome.answering_s));
-        let little = outcome.little();
-        record.push(&IN_FLIGHT, Count(little.in_flight_s / outcome.answering_s));
-        record.push(&LITTLE, Count(little.served_s / outcome.answering_s));
+    if let Some(rate) = outcome.rates.bandwidth {
+        record.push(&BANDWIDTH, Bytes(rate) / Seconds(1.0));
+    }
+    if let Some(count) = outcome.rates.in_flight {
+        record.push(&IN_FLIGHT, Count(count));
+    }
+    if let Some(count) = outcome.rates.served {
+        record.push(&LITTLE, Count(count));
     }
     for (metric, quantile) in [(&RESPONSE, 0.5), (&RESPONSE_P99, 0.99)] {
         if let Some(time) = seconds(responses.quantile_ns(quantile)) {
@@ -223,7 +256,11 @@ pub fn push(outcome: &Outcome, record: &mut dyn Record) -> Result<(), Fault> {
 pub fn busiest_core(threads: &[ThreadUse]) -> f64 {
     let on = |one: &ThreadUse| match one.cpu {
         None => one.share(),
-        Some(_) => threads.iter().filter(|other| other.cpu == one.cpu).map(ThreadUse::share).sum(),
+        Some(_) => threads
+            .iter()
+            .filter(|other| (other.host, other.cpu) == (one.host, one.cpu))
+            .map(ThreadUse::share)
+            .sum(),
     };
     threads.iter().map(on).fold(0.0, f64::max)
 }
@@ -234,7 +271,15 @@ mod tests {
 
     #[test]
     fn threads_on_one_core_add_up() {
-        let thread = |cpu, cpu_ns, spun_ns| ThreadUse { cpu, connections: 1, cpu_ns, spun_ns, wall_ns: 100 };
+        let thread = |cpu, cpu_ns, spun_ns| ThreadUse {
+            host: 0,
+            cpu,
+            connections: 1,
+            cpu_ns,
+            spun_ns,
+            wall_ns: 100,
+            allowed_ns: 100,
+        };
         let threads = [thread(Some(1), 40, 0), thread(Some(2), 90, 20), thread(Some(1), 50, 5)];
         assert!((busiest_core(&threads) - 0.85).abs() < 1e-9);
         assert!((busiest_core(&[thread(None, 40, 0), thread(None, 50, 0)]) - 0.5).abs() < 1e-9);

@@ -13,7 +13,7 @@ use super::served::Served;
 use super::watch::Look;
 use super::{around, capacity, limits, warm, words};
 use crate::load::schedule::Schedule;
-use crate::load::{Control, Load, Outcome, run};
+use crate::load::{Load, Outcome};
 
 /// How long a server of ours is loaded before its first take.
 const WARM: Duration = Duration::from_millis(200);
@@ -66,7 +66,9 @@ impl Loads {
     pub fn capacity(&self) -> Result<f64, Fault> {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
-            None => capacity::measure(&self.key, &self.at(0.0)?.0).map_err(Fault::new),
+            None => {
+                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load)).map_err(Fault::new)
+            }
         }
     }
 
@@ -80,20 +82,23 @@ impl Loads {
         self.tell(&load, record);
         let around = around::Before::look(&self.ask, &self.served)?;
         let before = Look::before(|| self.served.usage());
-        let ran = run(&load, &Control::default());
+        let ran = self.ask.run(&load);
         let after = Look::after(|| self.served.usage());
         let around = around.end(&self.served);
         if let Served::Ours(hosted) = &*self.served {
             hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
         }
-        let outcome = ran.map_err(|error| Fault::new(error.to_string()))?;
-        Ok(Watched { outcome, before, after, around })
+        let sent = ran.map_err(|error| Fault::new(error.to_string()))?;
+        if let Some(together) = &sent.together {
+            record.note("generators", &together.to_string());
+        }
+        Ok(Watched { outcome: sent.outcome, looks: (before, after), around })
     }
 
     /// Pushes what the machine did during a load.
     pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
         let sent = watched.outcome.record.service().total();
-        watched.after.push(&watched.before, &self.ask.cores, sent, record);
+        watched.looks.1.push(&watched.looks.0, &self.ask.cores, sent, record);
         watched.around.push(&self.served, &watched.outcome, record);
     }
 
@@ -113,7 +118,8 @@ impl Loads {
         }
         self.told = true;
         limits::tell(&self.served, load, record);
-        record.note("web-setup", &words::setup(&self.served, load, &self.ask.cores));
+        record
+            .note("web-setup", &words::setup(&self.served, load, &self.ask.cores, self.ask.remote.as_ref()));
         if let Served::Ours(hosted) = &*self.served
             && hosted.describe_now()
         {
@@ -122,11 +128,10 @@ impl Loads {
     }
 }
 
-/// One load and what the machine did meanwhile.
+/// One load, and what was read before and after it.
 pub struct Watched {
     pub outcome: Outcome,
-    before: Look,
-    after: Look,
+    looks: (Look, Look),
     around: Around,
 }
 
@@ -140,7 +145,7 @@ impl Probe for Loads {
         } else if let Served::Ours(_) = &*self.served {
             let load = self.at(0.0)?.0;
             let warm = Load { schedule: Schedule::Closed, duration: Some(WARM), requests: None, ..load };
-            run(&warm, &Control::default()).map_err(|error| Fault::new(error.to_string()))?;
+            self.ask.run(&warm).map_err(|error| Fault::new(error.to_string()))?;
         }
         Ok(1)
     }
@@ -155,7 +160,7 @@ impl Probe for Loads {
             }
         };
         let watched = self.one(rate.unwrap_or_default(), record)?;
-        metrics::push(&watched.outcome, record)?;
+        metrics::push(&watched.outcome, self.ask.is_large(), record)?;
         if let Some(rate) = rate {
             record.push(&OFFERED, PerSec(rate));
         }

@@ -5,6 +5,7 @@ use model::params::show_cpus;
 use super::cores::Cores;
 use super::served::Served;
 use crate::load::Load;
+use crate::load::generators::Remote;
 use crate::workload::server::run::Server;
 
 /// The longest that a server's own words about its build are.
@@ -12,11 +13,16 @@ const MOST: usize = 2000;
 
 /// `nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 1`.
 #[must_use]
-pub fn setup(served: &Served, load: &Load, cores: &Cores) -> String {
+pub fn setup(served: &Served, load: &Load, cores: &Cores, remote: Option<&Remote>) -> String {
     let generators = counted(load.threads, "generator");
-    let on = match cores.generators.len() {
-        shared if load.threads > shared => format!("share {}", cpus(&cores.generators)),
-        _ => format!("on {}", cpus(&cores.generators)),
+    let on = match (remote, cores.generators.len()) {
+        (Some(remote), 0) => format!("on other hosts ({})", remote.names(load.threads).join(", ")),
+        (Some(remote), _) => {
+            let names = remote.names(load.threads).join(", ");
+            format!("in processes of their own ({names}), here on {}", cpus(&cores.generators))
+        }
+        (None, shared) if load.threads > shared => format!("share {}", cpus(&cores.generators)),
+        (None, _) => format!("on {}", cpus(&cores.generators)),
     };
     let server = match served {
         Served::Ours(hosted) => hosted.with(|server| ours(server, cores)).unwrap_or_default(),
@@ -76,7 +82,8 @@ mod tests {
     fn generators_are_placed_in_words() {
         let mut load = Load::new("http://127.0.0.1:81/".parse().unwrap());
         let served = Served::theirs(&load.targets[0].url);
-        let of = |load: &Load, cpus: &[u32]| setup(&served, load, &Cores::split(cpus, load.threads, false));
+        let of =
+            |load: &Load, cpus: &[u32]| setup(&served, load, &Cores::split(cpus, load.threads, false), None);
         assert_eq!(of(&load, &[0, 1]), "the server at 127.0.0.1:81; 1 generator on CPU 1");
         load.threads = 3;
         assert_eq!(of(&load, &[0, 1]), "the server at 127.0.0.1:81; 3 generators share CPUs 0-1");

@@ -1,0 +1,96 @@
+//! The other children of a study: machines given with --via, and generators of load given with --from.
+
+use model::Card;
+use model::plan::Via;
+
+use crate::error::CliError;
+
+/// `NAME=COMMAND` each; none: this machine.
+pub fn machines(via: &[String]) -> Result<Vec<Via>, CliError> {
+    if via.is_empty() {
+        return Ok(vec![Via { name: String::new(), command: None }]);
+    }
+    let mut machines: Vec<Via> = Vec::new();
+    for text in via {
+        let Some((name, command)) = text.split_once('=').map(|(n, c)| (n.trim(), c.trim())) else {
+            return Err(CliError::usage(format!("--via {text}: not of the form NAME=COMMAND"))
+                .hint("for example --via box2='ssh box2 ./boxscore'"));
+        };
+        if name.is_empty() || command.is_empty() {
+            return Err(CliError::usage(format!("--via {text}: the name and the command must not be empty")));
+        }
+        if machines.iter().any(|machine| machine.name == name) {
+            return Err(CliError::usage(format!("--via: `{name}` is given twice")));
+        }
+        machines.push(Via { name: name.to_owned(), command: Some(command.to_owned()) });
+    }
+    Ok(machines)
+}
+
+/// The parameter of instruments that generators can serve.
+const GENERATORS: &str = "generators";
+
+/// `NAME=COMMAND`, or the command alone.
+pub fn generators(from: &[String], chosen: &[&Card]) -> Result<Vec<Via>, CliError> {
+    if !from.is_empty() && !chosen.iter().any(|card| card.param(GENERATORS).is_some()) {
+        return Err(CliError::usage("--from: nothing in this run sends load")
+            .hint("generators serve `boxscore run web`"));
+    }
+    let is_name =
+        |text: &str| !text.is_empty() && text.chars().all(|one| one.is_alphanumeric() || "-_.".contains(one));
+    let mut generators: Vec<Via> = Vec::new();
+    for (index, text) in from.iter().enumerate() {
+        let named = text.split_once('=').map(|(name, command)| (name.trim(), command.trim()));
+        let (name, command) = match named.filter(|(name, _)| is_name(name)) {
+            Some((name, command)) => (name.to_owned(), command),
+            None => (format!("gen{}", index + 1), text.trim()),
+        };
+        if command.is_empty() {
+            return Err(CliError::usage(format!("--from {text}: the command must not be empty"))
+                .hint("for example --from 'ssh gen ./boxscore'"));
+        }
+        if generators.iter().any(|one| one.name == name) {
+            return Err(CliError::usage(format!("--from: `{name}` is given twice")));
+        }
+        generators.push(Via { name, command: Some(command.to_owned()) });
+    }
+    Ok(generators)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn web() -> Vec<&'static Card> {
+        instruments::all().iter().map(|one| one.card()).filter(|card| card.name == "web").collect()
+    }
+
+    #[test]
+    fn generators_have_names_of_their_own_or_numbers() {
+        let given = ["ssh gen ./boxscore", "b=sh cap.sh", "ssh -o A=b gen ./boxscore"].map(str::to_owned);
+        let all = generators(&given, &web()).unwrap();
+        let all: Vec<(&str, &str)> =
+            all.iter().map(|one| (one.name.as_str(), one.command.as_deref().unwrap())).collect();
+        assert_eq!(
+            all,
+            [("gen1", "ssh gen ./boxscore"), ("b", "sh cap.sh"), ("gen3", "ssh -o A=b gen ./boxscore")]
+        );
+        assert_eq!(generators(&[], &[]), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn wrong_generators_are_explained() {
+        for (given, says) in [
+            (vec!["a="], "must not be empty"),
+            (vec![" "], "must not be empty"),
+            (vec!["a=x", "a=y"], "`a` is given twice"),
+            (vec!["x", "gen1=y"], "`gen1` is given twice"),
+        ] {
+            let given: Vec<String> = given.into_iter().map(str::to_owned).collect();
+            let error = generators(&given, &web()).unwrap_err();
+            assert!(error.message.contains(says), "{error}");
+        }
+        let error = generators(&["x".to_owned()], &[]).unwrap_err();
+        assert!(error.message.contains("nothing in this run sends load"), "{error}");
+    }
+}

@@ -1,0 +1,396 @@
+//! Generators: children that send load for the machine whose take is under way. The program only relays, and is quiet
+//! while the load runs.
+//!
+//! All set up first; then their clocks are asked, since hosts do not share one, and each is told the same moment in its
+//! own clock's time. Times are nanoseconds. Every wait is bounded; a generator that is lost stays lost.
+
+use std::collections::VecDeque;
+
+use model::frame::{Frame, Hello};
+use model::generate::{self, Loaded, NotLoaded, Order, Part};
+
+use super::{Conductor, Link, SILENCE_NS, Show, SinkError, UNASKED};
+use crate::inflow::{self, Inflow};
+use crate::worker::Event;
+
+/// How often each clock is asked; the answer that took least counts.
+const ROUNDS: u64 = 4;
+/// For one answer about a clock, and for one that is called off.
+const ANSWER_NS: u64 = 10_000_000_000;
+/// From the last word of all to the common start, beside twice the longest way there and back.
+const LEAD_NS: u64 = 5_000_000;
+/// Loads of one take; a search for the highest rate needs some tens.
+const MOST_LOADS: u32 = 10_000;
+
+/// One generator as the program knows it.
+pub(super) struct Generator {
+    name: String,
+    link: Box<dyn Link>,
+    heard_ns: u64,
+    hello: Option<Hello>,
+    lost: Option<String>,
+    /// Frames with the time at which they came.
+    inbox: VecDeque<(u64, Frame)>,
+    inflow: Inflow,
+    /// It was told to set a load up, and has not said its last word on it.
+    busy: bool,
+}
+
+/// Its clock beside the program's.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    /// Its time less ours.
+    ahead_ns: i128,
+    /// There and back; half of it is how wrong the difference may be.
+    round_trip_ns: u64,
+}
+
+/// Why a load came to no result.
+enum Stopped {
+    Sink(SinkError),
+    Not(NotLoaded),
+}
+
+impl From<SinkError> for Stopped {
+    fn from(error: SinkError) -> Stopped {
+        Stopped::Sink(error)
+    }
+}
+
+impl Conductor<'_> {
+    /// Children that send load for every machine, in the order of the plan's generators. Their events are numbered after
+    /// those of the machines.
+    #[must_use]
+    pub fn with_generators(mut self, links: Vec<Box<dyn Link>>) -> Self {
+        let names = self.plan.generators.iter().map(|via| via.name.clone());
+        let generator = |(name, link)| Generator {
+            name,
+            link,
+            heard_ns: sys::clock::now_ns(),
+            hello: None,
+            lost: None,
+            inbox: VecDeque::new(),
+            inflow: Inflow::default(),
+            busy: false,
+        };
+        self.generators = names.zip(links).map(generator).collect();
+        self
+    }
+
+    /// Hello of every generator. A study that cannot have all of them is not begun.
+    pub(super) fn open_generators(&mut self) -> Result<Vec<generate::Generator>, SinkError> {
+        let mut known = Vec::new();
+        for at in 0..self.generators.len() {
+            let until_ns = sys::clock::now_ns().saturating_add(10 * SILENCE_NS);
+            let hello = loop {
+                if self.stopped() {
+                    return Ok(Vec::new());
+                }
+                match self.hear(at, until_ns, "said no hello")? {
+                    Ok(Some((_, Frame::Hello(hello)))) => break Ok(hello),
+                    Ok(Some(_)) => break Err(UNASKED.to_owned()),
+                    Ok(None) => {}
+                    Err(why) => break Err(why),
+                }
+            };
+            let hello = hello.and_then(|hello| match self.sink.generator(&hello) {
+                Ok(()) => Ok(hello),
+                Err(error) => Err(error.0),
+            });
+            let name = self.generators[at].name.clone();
+            match hello {
+                Ok(hello) => {
+                    let (host, cpus) = (hello.boot_id.clone(), hello.cpus.clone());
+                    known.push(generate::Generator { name, host, cpus });
+                    self.generators[at].hello = Some(hello);
+                    self.post(at, &Frame::Generator)?;
+                }
+                Err(why) => {
+                    self.lose_generator(at, &why)?;
+                    return Err(SinkError(format!("generator {name}: {why}")));
+                }
+            }
+        }
+        Ok(known)
+    }
+
+    /// An event of a generator: kept until somebody waits for it.
+    pub(super) fn from_generator(&mut self, at: usize, event: Event) -> Result<(), SinkError> {
+        let now_ns = sys::clock::now_ns();
+        let since_ns = now_ns.saturating_sub(self.began_ns);
+        let Some(state) = self.generators.get_mut(at).filter(|state| state.lost.is_none()) else {
+            return Ok(());
+        };
+        state.heard_ns = now_ns;
+        let frame = match event {
+            Event::Lost(why) => return self.lose_generator(at, &why),
+            Event::Frame(frame) => frame,
+        };
+        let wrong = match &frame {
+            Frame::Ping if state.inflow.allows(&frame, since_ns) => return Ok(()),
+            Frame::Ping => Some("it sent far more than a generator has to tell"),
+            Frame::Hello(_) | Frame::Connected { .. } | Frame::Clock { .. } | Frame::Loaded { .. } => {
+                (state.inbox.len() >= inflow::MOST_INBOX).then_some(UNASKED)
+            }
+            _ => Some("it said what no generator says"),
+        };
+        match wrong {
+            Some(why) => self.lose_generator(at, why),
+            None => {
+                self.generators[at].inbox.push_back((now_ns, frame));
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn lose_generator(&mut self, at: usize, why: &str) -> Result<(), SinkError> {
+        let state = &mut self.generators[at];
+        if state.lost.is_some() {
+            return Ok(());
+        }
+        let why = match state.link.hang_up() {
+            Some(how) => format!("{why}; {how}"),
+            None => why.to_owned(),
+        };
+        state.busy = false;
+        state.inbox.clear();
+        state.lost = Some(why.clone());
+        let name = state.name.clone();
+        self.sink.show(&Show::GeneratorLost { name: &name, why: &why });
+        let text = format!("generator {name}: {why}");
+        (0..self.machines.len()).try_for_each(|machine| self.sink.note(machine, "lost", &text))
+    }
+
+    /// Tells every generator that nothing is left.
+    pub(super) fn dismiss_generators(&mut self) -> Result<(), SinkError> {
+        for at in 0..self.generators.len() {
+            match self.generators[at].hello {
+                Some(_) => self.post(at, &Frame::Ack(None))?,
+                None => drop(self.generators[at].link.hang_up()),
+            }
+        }
+        Ok(())
+    }
+
+    fn post(&mut self, at: usize, frame: &Frame) -> Result<(), SinkError> {
+        let state = &mut self.generators[at];
+        if state.lost.is_some() {
+            return Ok(());
+        }
+        state.inflow.ordered();
+        state.heard_ns = sys::clock::now_ns();
+        match state.link.send(frame) {
+            Ok(()) => Ok(()),
+            Err(why) => self.lose_generator(at, &why),
+        }
+    }
+
+    /// One look at what a generator says: a frame with its time, nothing yet, or why it is lost.
+    #[expect(clippy::type_complexity, reason = "a sink's refusal is none of the generator's")]
+    fn hear(
+        &mut self,
+        at: usize,
+        until_ns: u64,
+        failed: &str,
+    ) -> Result<Result<Option<(u64, Frame)>, String>, SinkError> {
+        if let Some(said) = self.generators[at].inbox.pop_front() {
+            return Ok(Ok(Some(said)));
+        }
+        if let Some(why) = &self.generators[at].lost {
+            return Ok(Err(why.clone()));
+        }
+        let now_ns = sys::clock::now_ns();
+        let silent_ns = now_ns.saturating_sub(self.generators[at].heard_ns);
+        if now_ns > until_ns {
+            self.lose_generator(at, &format!("it {failed} in time"))?;
+        } else if silent_ns > SILENCE_NS {
+            self.lose_generator(at, &format!("nothing heard for {} s", silent_ns / 1_000_000_000))?;
+        } else if let Some((machine, frame)) = self.poll()? {
+            self.keep(machine, frame)?;
+        }
+        Ok(Ok(None))
+    }
+
+    /// The end of a take; what the machine asks of the generators within it is done meanwhile.
+    pub(super) fn answer(&mut self, machine: usize) -> Result<Option<Frame>, SinkError> {
+        for _ in 0..MOST_LOADS {
+            let answer = self.wait(machine, false, |frame| {
+                let ends = matches!(frame, Frame::TakeDone(_) | Frame::Fault { .. } | Frame::Bye(_));
+                ends || matches!(frame, Frame::Generate(_))
+            })?;
+            match answer {
+                Some(Frame::Generate(order)) => self.generate(machine, &order)?,
+                answer => return Ok(answer),
+            }
+        }
+        self.lose(machine, UNASKED).map(|()| None)
+    }
+
+    /// Has a load carried out for a machine, and tells it what came of it.
+    fn generate(&mut self, machine: usize, order: &Order) -> Result<(), SinkError> {
+        let result = match self.load(machine, order) {
+            Ok(parts) => Ok(parts),
+            Err(Stopped::Not(not)) => {
+                self.call_off(order)?;
+                Err(NotLoaded { what: inflow::cut(not.what), ..not })
+            }
+            Err(Stopped::Sink(error)) => return Err(error),
+        };
+        self.tell(machine, &Frame::Generated { id: order.id, result })
+    }
+
+    fn load(&mut self, machine: usize, order: &Order) -> Result<Vec<Part>, Stopped> {
+        let (wanted, have) = (order.bodies.len(), self.generators.len());
+        if wanted == 0 || wanted > have {
+            let what = format!("{wanted} generators are asked for, and {have} are given with --from");
+            return Err(Stopped::Not(NotLoaded { generator: String::new(), before_start: true, what }));
+        }
+        for (at, body) in order.bodies.iter().enumerate() {
+            self.generators[at].busy = self.generators[at].lost.is_none();
+            self.post(at, &Frame::Load { id: order.id, body: body.clone() })?;
+        }
+        let until_ns = sys::clock::now_ns().saturating_add(order.connect_ns);
+        for at in 0..wanted {
+            self.expect(at, until_ns, true, "did not set its connections up", |_, frame| match frame {
+                Frame::Connected { id } if id == order.id => Ok(()),
+                other => Err(other),
+            })?;
+        }
+        let clocks = self.clocks(wanted)?;
+        self.tell(machine, &Frame::Generating { id: order.id })?;
+        let slowest_ns = clocks.iter().map(|clock| clock.round_trip_ns).max().unwrap_or(0);
+        let start_ns = sys::clock::now_ns().saturating_add(2 * slowest_ns).saturating_add(LEAD_NS);
+        for (at, clock) in clocks.iter().enumerate() {
+            let theirs = u64::try_from(i128::from(start_ns) + clock.ahead_ns).unwrap_or(0);
+            self.post(at, &Frame::Start { id: order.id, at_ns: Some(theirs) })?;
+        }
+        let until_ns = order.run_ns.map_or(u64::MAX, |run_ns| start_ns.saturating_add(run_ns));
+        let mut loaded = Vec::with_capacity(wanted);
+        for at in 0..wanted {
+            let done = self.expect(at, until_ns, false, "did not end its load", |_, frame| match frame {
+                Frame::Loaded { id, result: Ok(loaded) } if id == order.id => Ok(loaded),
+                other => Err(other),
+            })?;
+            self.generators[at].busy = false;
+            loaded.push(done);
+        }
+        Ok(together(loaded, &clocks))
+    }
+
+    /// Waits for a certain word of one generator. Another one, its failure or its loss ends the load.
+    fn expect<T>(
+        &mut self,
+        at: usize,
+        until_ns: u64,
+        before_start: bool,
+        failed: &str,
+        wanted: impl Fn(u64, Frame) -> Result<T, Frame>,
+    ) -> Result<T, Stopped> {
+        let not = |generator: &str, what: String| {
+            Stopped::Not(NotLoaded { generator: generator.to_owned(), before_start, what })
+        };
+        loop {
+            let said = self.hear(at, until_ns, failed)?;
+            let name = self.generators[at].name.clone();
+            match said {
+                Ok(None) => {}
+                Err(why) => return Err(not(&name, format!("it was lost: {why}"))),
+                Ok(Some((at_ns, frame))) => match wanted(at_ns, frame) {
+                    Ok(word) => return Ok(word),
+                    Err(Frame::Loaded { result: Err(what), .. }) => {
+                        self.generators[at].busy = false;
+                        return Err(not(&name, what));
+                    }
+                    Err(_) => {
+                        self.lose_generator(at, UNASKED)?;
+                        return Err(not(&name, format!("it was lost: {UNASKED}")));
+                    }
+                },
+            }
+        }
+    }
+
+    /// The clocks of the first generators: asked some times, all at once.
+    fn clocks(&mut self, wanted: usize) -> Result<Vec<Clock>, Stopped> {
+        let mut best = vec![Clock { ahead_ns: 0, round_trip_ns: u64::MAX }; wanted];
+        for round in 0..ROUNDS {
+            let mut sent_ns = Vec::with_capacity(wanted);
+            for at in 0..wanted {
+                sent_ns.push(sys::clock::now_ns());
+                self.post(at, &Frame::AskClock { id: round })?;
+            }
+            for at in 0..wanted {
+                let until_ns = sent_ns[at].saturating_add(ANSWER_NS);
+                let (came_ns, theirs_ns) = self.expect(
+                    at,
+                    until_ns,
+                    true,
+                    "did not tell its clock",
+                    |came_ns, frame| match frame {
+                        Frame::Clock { id, now_ns } if id == round => Ok((came_ns, now_ns)),
+                        other => Err(other),
+                    },
+                )?;
+                let round_trip_ns = came_ns.saturating_sub(sent_ns[at]);
+                let middle_ns = sent_ns[at].saturating_add(round_trip_ns / 2);
+                if round_trip_ns < best[at].round_trip_ns {
+                    let ahead_ns = i128::from(theirs_ns) - i128::from(middle_ns);
+                    best[at] = Clock { ahead_ns, round_trip_ns };
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// Sends those home that have a load set up, and waits for those that carry it out.
+    fn call_off(&mut self, order: &Order) -> Result<(), SinkError> {
+        let patience_ns = order.run_ns.unwrap_or(0).saturating_add(ANSWER_NS);
+        let until_ns = sys::clock::now_ns().saturating_add(patience_ns);
+        for at in 0..self.generators.len() {
+            if self.generators[at].busy {
+                self.post(at, &Frame::Start { id: order.id, at_ns: None })?;
+            }
+        }
+        for at in 0..self.generators.len() {
+            while self.generators[at].busy {
+                if let Ok(Some((_, Frame::Loaded { .. }))) =
+                    self.hear(at, until_ns, "did not call its load off")?
+                {
+                    self.generators[at].busy = false;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every start by the program's clock, from the first of all.
+fn together(loaded: Vec<Loaded>, clocks: &[Clock]) -> Vec<Part> {
+    let starts = loaded.iter().zip(clocks).map(|(one, clock)| i128::from(one.start_ns) - clock.ahead_ns);
+    let starts: Vec<i128> = starts.collect();
+    let first = starts.iter().copied().min().unwrap_or(0);
+    let part = |((loaded, clock), start): ((Loaded, &Clock), i128)| Part {
+        after_ns: u64::try_from(start.saturating_sub(first)).unwrap_or(u64::MAX),
+        error_ns: clock.round_trip_ns / 2,
+        body: loaded.body,
+    };
+    loaded.into_iter().zip(clocks).zip(starts).map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_are_compared_on_one_clock() {
+        let loaded = |start_ns| Loaded { start_ns, body: vec![] };
+        let clock = |ahead_ns, round_trip_ns| Clock { ahead_ns, round_trip_ns };
+        // The second host booted much later, and started 30 ns after the first.
+        let parts = together(vec![loaded(1_000_000), loaded(530)], &[clock(900_000, 10), clock(-99_500, 40)]);
+        let times: Vec<_> = parts.iter().map(|part| (part.after_ns, part.error_ns)).collect();
+        assert_eq!(times, [(0, 5), (30, 20)]);
+        assert!(together(vec![], &[]).is_empty());
+        let far = together(vec![loaded(0), loaded(u64::MAX)], &[clock(i128::from(u64::MAX), 0), clock(0, 0)]);
+        assert_eq!((far[0].after_ns, far[1].after_ns), (0, u64::MAX));
+    }
+}

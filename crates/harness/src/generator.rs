@@ -1,0 +1,75 @@
+//! The child as a generator: carries out loads that another child describes, each from the moment that all are told.
+//!
+//! Says Ping each second, also while a load is set up or under way. Knows nothing of what a load is.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use model::frame::Frame;
+use model::generate::Loaded;
+
+use crate::worker::{Frames, Output, WorkerError, next, send};
+
+const PING: Duration = Duration::from_secs(1);
+
+/// Carries out the load of these bytes. When everything stands it asks for the start, a time of this host's monotonic
+/// clock; `None` calls the load off.
+pub type Generate = fn(&[u8], &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String>;
+
+/// Serves until the program has no more loads.
+pub fn serve(generate: Generate, frames: &Frames, output: &Output) -> Result<(), WorkerError> {
+    let end = Arc::new(AtomicBool::new(false));
+    let (over, pipe) = (Arc::clone(&end), Arc::clone(output));
+    std::thread::spawn(move || {
+        while !over.load(Ordering::Relaxed) && send(&pipe, &Frame::Ping).is_ok() {
+            std::thread::sleep(PING);
+        }
+    });
+    let served = loads(generate, frames, output);
+    end.store(true, Ordering::Relaxed);
+    served
+}
+
+fn loads(generate: Generate, frames: &Frames, output: &Output) -> Result<(), WorkerError> {
+    loop {
+        match next(frames)? {
+            Frame::Load { id, body } => {
+                let mut broken = None;
+                let result = generate(&body, &mut || match start(id, frames, output) {
+                    Ok(at_ns) => at_ns,
+                    Err(error) => {
+                        broken = Some(error);
+                        None
+                    }
+                });
+                if let Some(error) = broken {
+                    return Err(error);
+                }
+                send(output, &Frame::Loaded { id, result })?;
+            }
+            Frame::AskClock { id } => tell_clock(id, output)?,
+            // It crossed our word that the load failed.
+            Frame::Start { .. } => {}
+            Frame::Ack(None) | Frame::Stop => return Ok(()),
+            _ => return Err(WorkerError::Order { wanted: "a load" }),
+        }
+    }
+}
+
+/// Everything stands: says so, and waits for the start.
+fn start(load: u64, frames: &Frames, output: &Output) -> Result<Option<u64>, WorkerError> {
+    send(output, &Frame::Connected { id: load })?;
+    loop {
+        match next(frames)? {
+            Frame::AskClock { id } => tell_clock(id, output)?,
+            Frame::Start { id, at_ns } if id == load => return Ok(at_ns),
+            Frame::Start { .. } => {}
+            _ => return Err(WorkerError::Order { wanted: "a start" }),
+        }
+    }
+}
+
+fn tell_clock(id: u64, output: &Output) -> Result<(), WorkerError> {
+    send(output, &Frame::Clock { id, now_ns: sys::clock::now_ns() })
+}

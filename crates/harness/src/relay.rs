@@ -1,0 +1,61 @@
+//! The measuring child's port to generators in other children: asks the program, which relays.
+//!
+//! A take waits here on the same pipe that brings orders: none comes while a take is under way.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::frame::Frame;
+use model::generate::{Generator, NotLoaded, Order, Part, Relay};
+
+use crate::worker::{Frames, Output, WorkerError, next, send};
+
+pub struct Port {
+    generators: Vec<Generator>,
+    frames: Frames,
+    output: Output,
+    asked: AtomicU64,
+}
+
+impl Port {
+    #[must_use]
+    pub fn new(generators: Vec<Generator>, frames: Frames, output: Output) -> Port {
+        Port { generators, frames, output, asked: AtomicU64::new(0) }
+    }
+
+    /// The program bounds every wait of its own, and when it is gone the pipe breaks: this wait is bounded by both.
+    fn ask(
+        &self,
+        order: Order,
+        started: &mut dyn FnMut(),
+    ) -> Result<Result<Vec<Part>, NotLoaded>, WorkerError> {
+        let asked = order.id;
+        send(&self.output, &Frame::Generate(Box::new(order)))?;
+        loop {
+            match next(&self.frames)? {
+                Frame::Generating { id } if id == asked => started(),
+                Frame::Generated { id, result } if id == asked => return Ok(result),
+                _ => return Err(WorkerError::Order { wanted: "the result of a load" }),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Port").field("generators", &self.generators).finish_non_exhaustive()
+    }
+}
+
+impl Relay for Port {
+    fn generators(&self) -> &[Generator] {
+        &self.generators
+    }
+
+    fn load(&self, mut order: Order, started: &mut dyn FnMut()) -> Result<Vec<Part>, NotLoaded> {
+        order.id = self.asked.fetch_add(1, Ordering::Relaxed);
+        self.ask(order, started).unwrap_or_else(|error| {
+            Err(NotLoaded { generator: String::new(), before_start: false, what: error.to_string() })
+        })
+    }
+}

@@ -1,0 +1,169 @@
+//! What the loads of a run say together: what binds each of them, and the curves that they are points of.
+//!
+//! Rates are 1/s, times s, shares 0 to 1 of a ceiling. Single figures are not here; they are the run's series.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::finding::Validity;
+use crate::params::Params;
+
+/// What kind of thing a load can be bound by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Binding {
+    /// The busiest core of the load generator: the figure is a lower bound.
+    Generator,
+    /// All cores of the server together.
+    Cores,
+    /// One core of several.
+    Core,
+    /// One thread of the server, which fills its core while others idle.
+    Thread,
+    /// Interrupts and network work of the kernel on one core.
+    Softirq,
+    /// A disk that is busy nearly all of the time.
+    Disk,
+    /// Stalls for memory.
+    Memory,
+    /// Stalls for CPU time: more threads than cores.
+    RunQueue,
+    /// Stalls for input and output, where no single disk is known to be busy.
+    Io,
+    /// The CPU quota of a control group.
+    Quota,
+    /// The link of a network interface.
+    Link,
+    /// A limit of the kernel that dropped connections or packets.
+    KernelLimit,
+    /// Too few connections for more: each waits for its answer before it sends again.
+    Connections,
+    /// The load itself: the server answers all that is offered, so that more would be served.
+    Offered,
+    /// The server waits although nothing here is at its ceiling.
+    Waiting,
+    /// Nothing that was read says what binds.
+    Unknown,
+}
+
+/// One thing that a load was held against, and how near its ceiling it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResourceDoc {
+    pub kind: Binding,
+    /// Its name: `generator`, `cpu0`, `sda`, `net.core.somaxconn`.
+    pub resource: String,
+    /// Share of its ceiling, where it has one.
+    pub share: Option<f64>,
+    /// `cpu0 97 % busy: user 12 %, system 38 %, softirq 47 %`.
+    pub text: String,
+}
+
+/// What binds one load: a cell of a run in one arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BottleneckDoc {
+    pub instrument: String,
+    /// Parameters of the load.
+    pub params: Params,
+    pub arm: String,
+    /// Good answers per second: median over the takes.
+    pub throughput: Option<f64>,
+    pub kind: Binding,
+    /// Name of what binds.
+    pub resource: String,
+    /// Share of its ceiling, where it has one.
+    pub share: Option<f64>,
+    /// What binds, with numbers: one line without a full stop.
+    pub sentence: String,
+    /// What speaks for it.
+    pub evidence: Vec<String>,
+    /// What speaks against it, or for something else.
+    pub counter_evidence: Vec<String>,
+    /// What to try, the most promising first.
+    pub advice: Vec<String>,
+    /// Everything that was looked at, in the order of what binds most.
+    pub resources: Vec<ResourceDoc>,
+}
+
+/// A figure with its interval over whole takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EstimateDoc {
+    pub value: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// Why there is no interval, or no value.
+    pub why: Option<String>,
+}
+
+/// One percentile of the response times of all takes together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PercentileDoc {
+    /// 0.5, 0.9, 0.99, 0.999.
+    pub quantile: f64,
+    pub time: EstimateDoc,
+}
+
+/// One load of a curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurvePointDoc {
+    /// Connections, generators, or requests offered per second.
+    pub x: f64,
+    /// The parameter as it was asked for: `50`, `75%`.
+    pub asked: String,
+    /// Measured takes.
+    pub n: u64,
+    /// Good answers per second.
+    pub throughput: EstimateDoc,
+    /// Bytes of good answers per second; absent where they were not read.
+    pub bandwidth: Option<EstimateDoc>,
+    /// Seconds from when a request was due to the end of its answer.
+    pub response: Vec<PercentileDoc>,
+    /// Mean response time of all takes together, s.
+    pub mean_response: Option<f64>,
+    /// Seconds from when a request was sent to the end of its answer.
+    pub service: Vec<PercentileDoc>,
+    /// Failed requests of all takes.
+    pub failed: f64,
+    /// Throughput by mean response time (Kleinrock's power), 1/s2.
+    pub power: Option<f64>,
+    /// Open loop: the throughput is at least 95 % of the rate that was offered.
+    pub held: Option<bool>,
+    /// Of the throughput.
+    pub validity: Validity,
+    /// A rule says that the load generator, not the server, set this figure.
+    pub lower_bound: bool,
+}
+
+/// A place on a curve, with what it means.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurveMarkDoc {
+    /// Where on the x axis: one of the points.
+    pub x: f64,
+    pub throughput: f64,
+    /// Mean response time there, s.
+    pub mean_response: Option<f64>,
+    /// A sentence with numbers.
+    pub text: String,
+}
+
+/// Loads that differ in one thing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurveDoc {
+    pub instrument: String,
+    /// What differs: `connections`, `generators`, or `offered-load` (1/s) of an open loop.
+    pub over: String,
+    /// `closed`, `constant` or `poisson`.
+    pub arrivals: String,
+    /// Parameters that all points share.
+    pub params: Params,
+    pub arm: String,
+    /// By rising x.
+    pub points: Vec<CurvePointDoc>,
+    /// The highest throughput. A closed loop: and the fewest connections (or generators) that reach it within 3 %.
+    /// An open loop: the highest rate that was held; none where no rate was.
+    pub peak: Option<CurveMarkDoc>,
+    /// Open loops: the load at which throughput by mean response time is largest. Below it, more load costs little
+    /// time; beyond it, time grows faster than throughput.
+    pub knee: Option<CurveMarkDoc>,
+    /// Why a mark is missing, or what it leaves open (the knee is at the end of the sweep).
+    pub why: Option<String>,
+}

@@ -1,0 +1,105 @@
+//! Where the processor's time went, by a profile: a flame graph, and the functions with the most samples of their own.
+//!
+//! Samples come as folded stacks in notes of the kind `profile`. A sample stands for the time of its clock, so shares
+//! are of the profiled processes' CPU time, not of the machine's.
+
+use maud::{Markup, html};
+
+use crate::number::{fixed, percent};
+use crate::page::{self, Column};
+use crate::plot::{Caption, Flame};
+use crate::profile::{self, Profile, Symbol};
+use crate::section::{ReportInput, Section};
+use crate::text::count;
+
+pub struct Profiled;
+pub static SECTION: Profiled = Profiled;
+
+/// Functions of each side in the table.
+const MOST: usize = 12;
+/// Flame graphs of one run.
+const GRAPHS: usize = 4;
+
+impl Section for Profiled {
+    fn rank(&self) -> u32 {
+        44
+    }
+
+    fn draw(&self, input: &ReportInput) -> Option<Markup> {
+        let mut title = None;
+        let mut body: Vec<Markup> = Vec::new();
+        for (run, (_, data)) in input.runs.iter().enumerate() {
+            let notes = data.notes.iter().filter(|note| note.kind == "profile");
+            let profiles = profile::profiles(notes.map(|note| note.text.as_str()));
+            let several = input.runs.len() > 1 || profiles.len() > 1;
+            for profile in profiles.iter().take(GRAPHS) {
+                let said = said(profile);
+                let name = [input.name(run), profile.title.clone()];
+                let name =
+                    name.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(", ");
+                title = title.or_else(|| Some(said.clone()));
+                body.push(of_one(profile, if several { &name } else { "" }, &said));
+            }
+            if profiles.len() > GRAPHS {
+                body.push(
+                    html! { p class="note" { (profiles.len() - GRAPHS) " more profiles are in the export" } },
+                );
+            }
+        }
+        Some(page::section("profile", &title?, &html! { @for part in &body { (part) } }))
+    }
+}
+
+/// `Kernel code took 81 % of the profiled CPU time; tcp_sendmsg most, 12 %`
+fn said(profile: &Profile) -> String {
+    let share = |samples: u64| share(samples, profile.samples());
+    let kernel = profile.kernel();
+    let (side, part) = if kernel * 2 >= profile.samples() {
+        ("Kernel code", kernel)
+    } else {
+        ("User code", profile.samples().saturating_sub(kernel))
+    };
+    let top = profile.symbols().into_iter().next();
+    let top = top.map_or(String::new(), |top| format!("; {} most, {}", top.name, share(top.own)));
+    format!("{side} took {} of the profiled CPU time{top}", share(part))
+}
+
+fn share(samples: u64, all: u64) -> String {
+    percent(samples as f64 / all.max(1) as f64)
+}
+
+fn of_one(profile: &Profile, name: &str, said: &str) -> Markup {
+    let samples = count(usize::try_from(profile.samples()).unwrap_or(usize::MAX), "sample");
+    let subtitle = format!("{samples}; the root is below, each box as wide as its share of the samples");
+    let flame = Flame { caption: Caption::new(said).subtitle(subtitle), root: profile.tree() };
+    let symbols = profile.symbols();
+    let side = |kernel: bool| -> Vec<&Symbol> {
+        symbols.iter().filter(|symbol| symbol.kernel == kernel && symbol.own > 0).take(MOST).collect()
+    };
+    html! {
+        @if !name.is_empty() { h3 { (name) } }
+        (page::grid(&[flame.render()]))
+        div class="grid" {
+            @for (what, rows) in [("kernel", side(true)), ("user", side(false))] { @if !rows.is_empty() {
+                (table(what, &rows, profile.samples()))
+            } }
+        }
+        @if profile.unread > 0 {
+            p class="note" { (fixed(profile.unread as f64, 0)) " lines of the profile are no stack and were left out" }
+        }
+    }
+}
+
+/// `own`: samples in the function itself; `with calls`: also in what it called.
+fn table(side: &str, symbols: &[&Symbol], all: u64) -> Markup {
+    let title = format!("function, {side}");
+    let head = [(title.as_str(), Column::Text), ("own", Column::Number), ("with calls", Column::Number)];
+    let row = |symbol: &&Symbol| {
+        vec![
+            html! { code { (symbol.name) } },
+            html! { (share(symbol.own, all)) },
+            html! { (share(symbol.total, all)) },
+        ]
+    };
+    page::table(&head, &symbols.iter().map(row).collect::<Vec<_>>())
+}

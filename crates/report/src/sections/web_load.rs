@@ -1,0 +1,286 @@
+//! Web serving by offered load: response times at rates that the generator keeps, up to where the server saturates.
+//!
+//! Response time is counted from when a request was due, service time from when it was sent: they part where requests
+//! had to wait for a connection. Refused figures are not drawn.
+
+use maud::{Markup, html};
+use model::data::RunData;
+use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc, PercentileDoc};
+use model::unit::Unit;
+
+use crate::number::{Kind, percent, quantity};
+use crate::page;
+use crate::plot::line::{Marker, Point, Series, Span};
+use crate::plot::{Caption, LinePlot, Size};
+use crate::scale::AxisSpec;
+use crate::section::{ReportInput, Section, sentence};
+use crate::text::names::web::{server, unusual};
+use crate::web::{curves, is_refused, percentile};
+
+pub struct WebLoad;
+pub static SECTION: WebLoad = WebLoad;
+
+/// Response and service time closer than this are one line.
+const APART: f64 = 1.1;
+const PERCENTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
+
+impl Section for WebLoad {
+    fn rank(&self) -> u32 {
+        42
+    }
+
+    fn draw(&self, input: &ReportInput) -> Option<Markup> {
+        let all = open_loops(input);
+        let title = all.iter().find_map(Open::said)?;
+        let mut plots: Vec<Markup> = all.iter().flat_map(Open::plots).collect();
+        plots.extend(together(&all));
+        let notes: Vec<String> = all.iter().flat_map(Open::notes).collect();
+        let body = html! {
+            (page::grid(&plots))
+            @for note in &notes { p class="note" { (crate::plot::tied(note)) } }
+        };
+        Some(page::section("web-load", &title, &body))
+    }
+}
+
+/// One curve over offered load.
+struct Open<'a> {
+    curve: &'a CurveDoc,
+    data: &'a RunData,
+    /// Run and arm, where there are several.
+    name: String,
+}
+
+fn open_loops(input: &ReportInput) -> Vec<Open<'_>> {
+    let several = input.runs.len() > 1;
+    let mut out = Vec::new();
+    for (run, (doc, data)) in input.runs.iter().enumerate() {
+        for curve in curves(doc, "offered-load") {
+            let run = several.then(|| input.name(run));
+            let name: Vec<String> =
+                run.into_iter().chain([curve.arm.clone()]).filter(|word| !word.is_empty()).collect();
+            out.push(Open { curve, data, name: name.join(", ") });
+        }
+    }
+    out
+}
+
+impl Open<'_> {
+    fn points(&self) -> impl Iterator<Item = &CurvePointDoc> {
+        self.curve.points.iter().filter(|point| !is_refused(point))
+    }
+
+    fn setup(&self) -> String {
+        let mut words = vec![server(&self.curve.params)];
+        words.retain(|word| !word.is_empty());
+        words.extend(unusual(&self.curve.params, &[], &["arrivals", "connections", "generators"]));
+        if words.is_empty() { "The server".to_owned() } else { words.join(", ") }
+    }
+
+    /// `nginx keeps up to 61.2 k/s; at 45.9 k/s (the knee) 1 in 100 answers takes more than 740 µs`
+    fn said(&self) -> Option<String> {
+        let rate = |value: f64| quantity(value, Kind::of(Unit::PerSec));
+        let held = match &self.curve.peak {
+            Some(peak) => format!("{} keeps up with {}", self.setup(), rate(peak.x)),
+            None => format!("{} keeps up with none of the offered loads", self.setup()),
+        };
+        let knee = self.curve.knee.as_ref();
+        let at = knee.or(self.curve.peak.as_ref()).map(|mark| mark.x);
+        let point = self.points().find(|point| Some(point.x) == at);
+        let tail = point.and_then(|point| percentile(&point.response, 0.99)?.value).map(|time| {
+            let what = if knee.is_some() { " (the knee)" } else { "" };
+            let at = rate(at.unwrap_or(0.0));
+            format!(
+                "; at {at}{what} 1 in 100 answers takes more than {}",
+                quantity(time, Kind::of(Unit::Second))
+            )
+        });
+        let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
+        Some(sentence(&format!("{name}{held}{}", tail.unwrap_or_default())))
+    }
+
+    fn plots(&self) -> Vec<Markup> {
+        [Some(self.times()), self.served(), self.failures()].into_iter().flatten().collect()
+    }
+
+    fn line(&self, name: &str, of: impl Fn(&CurvePointDoc) -> Option<&EstimateDoc>) -> Series {
+        let point = |at: &CurvePointDoc| {
+            let estimate = of(at)?;
+            let interval = estimate.low.zip(estimate.high);
+            Some(Point { interval, hollow: at.lower_bound, ..Point::at(at.x, estimate.value?) })
+        };
+        Series { name: name.to_owned(), points: self.points().filter_map(point).collect(), reference: false }
+    }
+
+    fn marks(&self) -> Vec<Marker> {
+        let mark = |x: f64, label: &str| Marker { at: x, label: label.to_owned(), upright: true };
+        let (knee, peak) = (self.curve.knee.as_ref(), self.curve.peak.as_ref());
+        match (knee, peak) {
+            (Some(knee), Some(peak)) if knee.x == peak.x => vec![mark(knee.x, "knee, saturation")],
+            _ => knee
+                .map(|knee| mark(knee.x, "knee"))
+                .into_iter()
+                .chain(peak.map(|peak| mark(peak.x, "saturation")))
+                .collect(),
+        }
+    }
+
+    /// Response times by percentile, service times where they are shorter, loads with failures shaded.
+    fn times(&self) -> Markup {
+        let mut series: Vec<Series> = PERCENTILES
+            .into_iter()
+            .map(|(quantile, name)| self.line(name, |point| percentile(&point.response, quantile)))
+            .collect();
+        for (quantile, name) in [(0.5, "service p50"), (0.99, "service p99")] {
+            if self.points().any(|point| is_apart(point, quantile)) {
+                let line = self.line(name, |point| percentile(&point.service, quantile));
+                series.push(Series { reference: true, ..line });
+            }
+        }
+        series.retain(|line| !line.points.is_empty());
+        let spans = self.failed_spans();
+        let shaded = if spans.is_empty() { "" } else { "; shaded = requests failed" };
+        let service =
+            if series.iter().any(|line| line.reference) { "; dashed = from when it was sent" } else { "" };
+        let title = match &self.curve.knee {
+            Some(knee) => sentence(&knee.text),
+            None => format!("{} by offered load", self.setup()),
+        };
+        let title = if self.name.is_empty() { title } else { format!("{}: {title}", self.name) };
+        LinePlot {
+            caption: Caption::new(title)
+                .subtitle(format!("response time from when a request was due{service}{shaded}")),
+            x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
+            y: AxisSpec::new("response time", Kind::of(Unit::Second)).log(),
+            series,
+            markers: self.marks(),
+            spans,
+            size: Size::Cell,
+        }
+        .render()
+    }
+
+    /// Good answers against what was asked for.
+    fn served(&self) -> Option<Markup> {
+        let line = self.line("served", |point| Some(&point.throughput));
+        let ideal = self.points().map(|point| Point::at(point.x, point.x)).collect();
+        let last = line.points.last()?;
+        let share = percent(last.y / last.x);
+        let title = match &self.curve.peak {
+            Some(peak) => sentence(&peak.text),
+            None => format!("Of {} offered, {share} is served", quantity(last.x, Kind::of(Unit::PerSec))),
+        };
+        let title = if self.name.is_empty() { title } else { format!("{}: {title}", self.name) };
+        let plot = LinePlot {
+            caption: Caption::new(title).subtitle("good answers per second; dashed = all that is offered"),
+            x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
+            y: AxisSpec::new("served", Kind::of(Unit::PerSec)).from_zero(),
+            series: vec![line, Series { name: "offered".to_owned(), points: ideal, reference: true }],
+            markers: Vec::new(),
+            spans: Vec::new(),
+            size: Size::Cell,
+        };
+        Some(plot.render())
+    }
+
+    /// The share of requests that failed, where any did.
+    fn failures(&self) -> Option<Markup> {
+        let shares: Vec<(f64, f64)> = self
+            .points()
+            .filter_map(|point| Some((point.x, failed_share(self.data, self.curve, point)?)))
+            .collect();
+        let most = shares.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|most| most.1 > 0.0)?;
+        let points = shares.iter().map(|(x, share)| Point::at(*x, *share)).collect();
+        let title = format!(
+            "Up to {} of the requests failed, at {}",
+            percent(most.1),
+            quantity(most.0, Kind::of(Unit::PerSec))
+        );
+        let plot = LinePlot {
+            caption: Caption::new(title).subtitle("share of all requests that were due, all takes together"),
+            x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
+            y: AxisSpec::new("failed", Kind::percent()).from_zero(),
+            series: vec![Series { name: String::new(), points, reference: false }],
+            markers: Vec::new(),
+            spans: Vec::new(),
+            size: Size::Cell,
+        };
+        Some(plot.render())
+    }
+
+    /// Around each load at which requests failed: half way to its neighbours.
+    fn failed_spans(&self) -> Vec<Span> {
+        let all: Vec<&CurvePointDoc> = self.points().collect();
+        let mid = |a: f64, b: f64| (a + b) / 2.0;
+        let span = |(at, point): (usize, &&CurvePointDoc)| {
+            let before =
+                at.checked_sub(1).and_then(|at| all.get(at)).map_or(point.x, |other| mid(other.x, point.x));
+            let after = all.get(at + 1).map_or(point.x, |other| mid(other.x, point.x));
+            let share = failed_share(self.data, self.curve, point);
+            let label = share.map_or("failed".to_owned(), |share| format!("{} failed", percent(share)));
+            Span { from: before, to: after, label }
+        };
+        all.iter().enumerate().filter(|(_, point)| point.failed > 0.0).map(span).collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.curve.why.iter().cloned().collect()
+    }
+}
+
+/// Whether requests waited before they were sent.
+fn is_apart(point: &CurvePointDoc, quantile: f64) -> bool {
+    let value = |of: &[PercentileDoc]| percentile(of, quantile)?.value;
+    value(&point.response)
+        .zip(value(&point.service))
+        .is_some_and(|(response, service)| response > service * APART)
+}
+
+/// Failed requests by all that were due, going by the response times that the takes recorded.
+fn failed_share(data: &RunData, curve: &CurveDoc, point: &CurvePointDoc) -> Option<f64> {
+    let of = |name: &str| curve.params.get(name).is_none();
+    let asked = |series: &&model::data::Series| {
+        let key = &series.key;
+        key.instrument == curve.instrument
+            && key.metric == "response-times"
+            && key.arm == curve.arm
+            && key.params.contains(&curve.params)
+            && ["load", "rate"]
+                .into_iter()
+                .filter(|name| of(name))
+                .any(|name| key.params.get(name) == Some(&point.asked))
+    };
+    let series = data.series.iter().find(asked)?;
+    let measured = series.points.iter().filter(|point| point.phase == model::reading::Phase::Measured);
+    let count = measured.filter_map(|point| match &point.value {
+        model::reading::Value::Histogram(histogram) => Some(histogram.count()),
+        model::reading::Value::Number(_) => None,
+    });
+    let all: u64 = count.sum();
+    (all > 0).then(|| (point.failed / all as f64).min(1.0))
+}
+
+/// The tails of several arms or runs on one plot.
+fn together(all: &[Open<'_>]) -> Option<Markup> {
+    if all.len() < 2 {
+        return None;
+    }
+    let mut series: Vec<Series> =
+        all.iter().map(|one| one.line(&one.name, |point| percentile(&point.response, 0.99))).collect();
+    series.retain(|line| !line.points.is_empty());
+    let ends = series
+        .iter()
+        .filter_map(|line| Some((line.points.iter().map(|p| p.x).reduce(f64::max)?, &line.name)));
+    let (far, name) = ends.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let title = format!("{name} was loaded furthest, to {}", quantity(far, Kind::of(Unit::PerSec)));
+    let plot = LinePlot {
+        caption: Caption::new(title).subtitle("99th percentile of response times; bands = 95 % intervals"),
+        x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
+        y: AxisSpec::new("p99 response time", Kind::of(Unit::Second)).log(),
+        series,
+        markers: Vec::new(),
+        spans: Vec::new(),
+        size: Size::Cell,
+    };
+    Some(plot.render())
+}

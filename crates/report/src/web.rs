@@ -1,0 +1,180 @@
+//! The loads on web servers of a run, gathered from its rows: one load is a cell in one arm, a sweep is several that
+//! differ in connections and generators, or in the offered load.
+//!
+//! Figures are those of the document; nothing is computed here. Times are seconds, rates 1/s.
+
+use model::doc::{Binding, BottleneckDoc, CurveDoc, CurvePointDoc, RunDoc, SeriesDoc};
+use model::{Params, Validity};
+
+use crate::text::names::web::{is_web, server, unusual};
+
+/// Loads of a run beyond which single rows tell less than a table of their own.
+pub const MANY: usize = 3;
+/// What loads of one sweep differ in.
+const SWEPT: [&str; 4] = ["connections", "generators", "load", "rate"];
+
+/// One load: the rows of one cell in one arm.
+#[derive(Clone, Debug)]
+pub struct Load<'a> {
+    pub instrument: &'a str,
+    pub params: &'a Params,
+    pub arm: &'a str,
+    rows: Vec<&'a SeriesDoc>,
+}
+
+/// Loads that differ in connections, generators or the offered load alone.
+#[derive(Clone, Debug)]
+pub struct Sweep<'a> {
+    /// By load, connections, generators.
+    pub loads: Vec<Load<'a>>,
+}
+
+impl<'a> Load<'a> {
+    #[must_use]
+    pub fn row(&self, metric: &str) -> Option<&'a SeriesDoc> {
+        self.rows.iter().find(|row| row.metric == metric).copied()
+    }
+
+    /// Good answers per second: what the load is about.
+    #[must_use]
+    pub fn rate(&self) -> Option<&'a SeriesDoc> {
+        self.row("throughput").or_else(|| self.row("slo-throughput"))
+    }
+
+    /// A median that is not refused.
+    #[must_use]
+    pub fn value(&self, metric: &str) -> Option<f64> {
+        let held = |row: &&SeriesDoc| row.validity != Validity::Invalid;
+        self.row(metric).filter(held)?.median.filter(|value| value.is_finite())
+    }
+
+    /// A number of a parameter, `50%` as 50.
+    #[must_use]
+    pub fn number(&self, param: &str) -> Option<f64> {
+        self.params.get(param)?.trim_end_matches('%').parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        !matches!(self.params.get("arrivals"), None | Some("closed"))
+    }
+
+    /// Whether the figures are those of the generator.
+    #[must_use]
+    pub fn is_lower_bound(&self, run: &RunDoc) -> bool {
+        bottleneck(run, self).is_some_and(|found| found.kind == Binding::Generator)
+    }
+
+    fn rest(&self) -> Params {
+        let mut rest = self.params.clone();
+        rest.0.retain(|name, _| !SWEPT.contains(&name.as_str()));
+        rest
+    }
+
+    fn alike(&self, other: &Load<'_>) -> bool {
+        self.instrument == other.instrument && self.arm == other.arm && self.rest() == other.rest()
+    }
+
+    fn order(&self) -> (u64, u64, u64, u64) {
+        let whole = |param: &str| self.number(param).map_or(0, |number| number.max(0.0) as u64);
+        (whole("load"), whole("rate"), whole("generators"), whole("connections"))
+    }
+}
+
+impl<'a> Sweep<'a> {
+    /// Whether the loads have different values of a parameter.
+    #[must_use]
+    pub fn varies(&self, param: &str) -> bool {
+        self.loads.iter().any(|load| load.params.get(param) != self.loads[0].params.get(param))
+    }
+
+    /// `nginx, closed loop, no keep-alive [event]`
+    #[must_use]
+    pub fn title(&self) -> String {
+        let Some(first) = self.loads.first() else { return String::new() };
+        let mut words = vec![server(first.params)];
+        words.retain(|word| !word.is_empty());
+        words.push(match first.params.get("arrivals") {
+            None | Some("closed") => "closed loop".to_owned(),
+            Some(arrivals) => format!("open loop ({arrivals})"),
+        });
+        if first.instrument == "web-slo" {
+            "highest load within the limit".clone_into(&mut words[0]);
+        }
+        let varied = |param: &str| self.loads.len() > 1 && self.varies(param);
+        let never: Vec<&str> = SWEPT.into_iter().filter(|param| varied(param)).chain(["arrivals"]).collect();
+        words.extend(unusual(first.params, &[], &never));
+        let arm = if first.arm.is_empty() { String::new() } else { format!(" [{}]", first.arm) };
+        format!("{}{arm}", words.join(", "))
+    }
+}
+
+/// The loads of a run, in the order of its rows.
+#[must_use]
+pub fn loads(run: &RunDoc) -> Vec<Load<'_>> {
+    let mut out: Vec<Load<'_>> = Vec::new();
+    for row in run.series.iter().filter(|row| is_web(&row.instrument)) {
+        let same = |load: &&mut Load<'_>| {
+            load.instrument == row.instrument && load.arm == row.arm && *load.params == row.params
+        };
+        match out.iter_mut().find(same) {
+            Some(load) => load.rows.push(row),
+            None => out.push(Load {
+                instrument: &row.instrument,
+                params: &row.params,
+                arm: &row.arm,
+                rows: vec![row],
+            }),
+        }
+    }
+    out.retain(|load| load.rate().is_some());
+    out
+}
+
+/// Whether a run has so many loads that they are shown as tables of sweeps.
+#[must_use]
+pub fn has_sweeps(run: &RunDoc) -> bool {
+    loads(run).len() > MANY
+}
+
+/// The loads of a run by sweep: closed loops first, those with most loads first.
+#[must_use]
+pub fn sweeps(run: &RunDoc) -> Vec<Sweep<'_>> {
+    let mut out: Vec<Sweep<'_>> = Vec::new();
+    for load in loads(run) {
+        match out.iter_mut().find(|sweep| sweep.loads[0].alike(&load)) {
+            Some(sweep) => sweep.loads.push(load),
+            None => out.push(Sweep { loads: vec![load] }),
+        }
+    }
+    for sweep in &mut out {
+        sweep.loads.sort_by_key(Load::order);
+    }
+    out.sort_by_key(|sweep| (sweep.loads[0].is_open(), std::cmp::Reverse(sweep.loads.len().min(2))));
+    out
+}
+
+/// What binds a load.
+#[must_use]
+pub fn bottleneck<'r>(run: &'r RunDoc, load: &Load<'_>) -> Option<&'r BottleneckDoc> {
+    run.bottlenecks.iter().find(|found| {
+        found.instrument == load.instrument && found.arm == load.arm && found.params == *load.params
+    })
+}
+
+/// The curves over one thing.
+pub fn curves<'r>(run: &'r RunDoc, over: &'r str) -> impl Iterator<Item = &'r CurveDoc> {
+    run.curves.iter().filter(move |curve| curve.over == over && curve.points.len() > 1)
+}
+
+/// The time of a percentile of a point: response or service.
+#[must_use]
+pub fn percentile(of: &[model::doc::PercentileDoc], quantile: f64) -> Option<&model::doc::EstimateDoc> {
+    of.iter().find(|one| (one.quantile - quantile).abs() < 1e-9).map(|one| &one.time)
+}
+
+/// Whether a point's figure was refused: it is not drawn.
+#[must_use]
+pub fn is_refused(point: &CurvePointDoc) -> bool {
+    point.validity == Validity::Invalid
+}

@@ -1,0 +1,219 @@
+//! Cores: those of the server together, one of them, interrupts on one, and one thread that fills its core.
+
+use model::doc::Binding;
+
+use super::{CEILING, Claim, Rank, Seen, View, idle, name, split};
+use crate::loads::{Core, Load};
+use crate::say;
+
+/// Least share of a core in interrupts that can bind it.
+const SOFTIRQ: f64 = 0.4;
+
+pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
+    let mut all: Vec<Seen> = view.cores.iter().map(|core| plain(view, core)).collect();
+    all.extend(thread(view));
+    let server = &view.server_cores;
+    let busy: Vec<f64> = server.iter().map(|core| core.busy).collect();
+    let mean = stats::mean(&busy);
+    if let Some(mean) = mean.filter(|_| server.len() > 1) {
+        all.push(together(view, mean));
+    }
+    all
+}
+
+/// One core, with a claim of its own where it is at its ceiling.
+fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
+    let softirq = is_softirq(core);
+    let kind = if softirq { Binding::Softirq } else { Binding::Core };
+    let role = match core.role.as_str() {
+        "other" => String::new(),
+        "both" => " (server and generator)".to_owned(),
+        role => format!(" ({role})"),
+    };
+    let parts = split(core);
+    let text = format!("{}{role} {} busy", name(core), say::percent(core.busy));
+    let text = if parts.is_empty() { text } else { format!("{text}: {parts}") };
+    let of_server = view.server_cores.iter().any(|own| own.cpu == core.cpu);
+    let claim = (core.busy >= CEILING && (of_server || softirq) && core.role != "generator").then(|| {
+        let all_full = view.server_cores.len() > 1 && view.server_cores.iter().all(|own| own.busy >= CEILING);
+        match (core.role.as_str(), softirq) {
+            ("both", _) => shared(view, core),
+            (_, true) => interrupts(view, core),
+            // The cores together say it.
+            _ if all_full => None,
+            _ => alone(view, core),
+        }
+    });
+    Seen { kind, resource: name(core), share: Some(core.busy), text, claim: claim.flatten() }
+}
+
+/// Interrupts are the largest part of a core's work.
+fn is_softirq(core: &Core) -> bool {
+    let most = core.user.unwrap_or(0.0).max(core.system.unwrap_or(0.0));
+    core.softirq.is_some_and(|share| share >= SOFTIRQ && share > most)
+}
+
+fn shared(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
+    Some(Claim {
+        rank: Rank::Proved,
+        sentence: format!(
+            "bound by {}, which server and generator share ({} busy): generate from another machine",
+            name(core),
+            say::percent(core.busy)
+        ),
+        evidence: [split(core)]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .chain(view.server_cost())
+            .collect(),
+        counter: Vec::new(),
+        advice: vec!["generate from another machine, or give each cores of its own".to_owned()],
+    })
+}
+
+fn interrupts(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
+    let softirq = core.softirq?;
+    let of = if softirq >= CEILING {
+        format!("{} of one core", say::percent(softirq))
+    } else {
+        format!("{} of one core, which is {} busy", say::percent(softirq), say::percent(core.busy))
+    };
+    let others: Vec<&Core> = view.cores.iter().filter(|other| other.cpu != core.cpu).collect();
+    let idle = idle(&others).map_or_else(String::new, |text| format!("; {text}"));
+    let (what, advice) = if view.is_loopback() {
+        (
+            "give the server more cores",
+            "packets of the loopback are handled on the core that sends them: give the server more cores and workers",
+        )
+    } else {
+        (
+            "spread the NIC's interrupts",
+            "spread the NIC's interrupts over the cores: more queues (ethtool -L), their affinity, RPS",
+        )
+    };
+    let facts = view.look.run.facts.iter().filter(|fact| fact.key.ends_with(".irq_affinity"));
+    let affinity = facts.filter_map(|fact| Some(format!("{}: {}", fact.key, fact.value.as_ref()?.text())));
+    Some(Claim {
+        rank: Rank::AtCeiling,
+        sentence: format!("bound by softirq on {} ({of}{idle}): {what}", name(core)),
+        evidence: [split(core)].into_iter().chain(affinity).chain(view.shortfall()).collect(),
+        counter: Vec::new(),
+        advice: vec![advice.to_owned()],
+    })
+}
+
+/// One core of the server, with the others less busy.
+fn alone(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
+    let others: Vec<&Core> = view.server_cores.iter().filter(|other| other.cpu != core.cpu).collect();
+    let server = view.load.server();
+    let parts = split(core);
+    let parts = if parts.is_empty() { String::new() } else { format!(": {parts}") };
+    let busy = format!("{} busy{parts}", say::percent(core.busy));
+    let sentence = match idle(&others) {
+        None => format!("bound by {}, the one core of {server} ({busy})", name(core)),
+        Some(idle) => format!(
+            "bound by {}, one of the {} cores of {server} ({busy}; {idle}): spread its work",
+            name(core),
+            view.server_cores.len()
+        ),
+    };
+    let mut advice: Vec<String> = Vec::new();
+    if others.is_empty() {
+        advice.push("give the server more cores, or a faster one".to_owned());
+    } else {
+        advice.push("let more workers or threads share the work evenly".to_owned());
+    }
+    advice.extend(cheaper(view.load));
+    let unused = view.cores.iter().filter(|other| other.role == "other" && other.busy < 0.5).count();
+    let unused = (unused > 0 && others.is_empty())
+        .then(|| format!("{} of the machine did not serve", say::count(unused, "idle core")));
+    Some(Claim {
+        rank: Rank::AtCeiling,
+        sentence,
+        evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
+        counter: unused.into_iter().chain(generator(view)).collect(),
+        advice,
+    })
+}
+
+/// All cores of the server.
+fn together(view: &View<'_, '_>, mean: f64) -> Seen {
+    let server = &view.server_cores;
+    let part = |of: fn(&Core) -> Option<f64>| -> Option<f64> {
+        stats::mean(&server.iter().filter_map(of).collect::<Vec<_>>())
+    };
+    let average = Core {
+        cpu: String::new(),
+        role: "server".to_owned(),
+        busy: mean,
+        user: part(|core| core.user),
+        system: part(|core| core.system),
+        softirq: part(|core| core.softirq),
+        steal: part(|core| core.steal),
+    };
+    let parts = split(&average);
+    let parts = if parts.is_empty() { String::new() } else { format!(": {parts}") };
+    let text = format!("the {} server cores together {} busy{parts}", server.len(), say::percent(mean));
+    let full = server.iter().all(|core| core.busy >= CEILING);
+    let claim = full.then(|| Claim {
+        rank: Rank::AtCeiling,
+        sentence: format!(
+            "bound by the {} cores of {} ({} busy{parts})",
+            server.len(),
+            view.load.server(),
+            say::percent(mean)
+        ),
+        evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
+        counter: generator(view).into_iter().collect(),
+        advice: ["more or faster cores".to_owned()].into_iter().chain(cheaper(view.load)).collect(),
+    });
+    Seen { kind: Binding::Cores, resource: "server cores".to_owned(), share: Some(mean), text, claim }
+}
+
+/// The busiest thread of the server, where it has more cores than it fills.
+fn thread(view: &View<'_, '_>) -> Option<Seen> {
+    let share = view.load.median("server-thread-share")?;
+    let text = format!("the server's busiest thread {} of one core", say::percent(share));
+    let server = &view.server_cores;
+    let free = server.iter().filter(|core| core.busy < CEILING).count();
+    let claim = (share >= CEILING && server.len() > 1 && free > 0).then(|| {
+        let mut sorted: Vec<&Core> = server.iter().collect();
+        sorted.sort_by(|a, b| b.busy.total_cmp(&a.busy));
+        let others = idle(sorted.get(1..).unwrap_or_default()).unwrap_or_default();
+        Claim {
+            // Rather than the core that it happens to fill.
+            rank: Rank::Proved,
+            sentence: format!(
+                "bound by one thread of {} ({} of one core; {others}): a one-thread limit",
+                view.load.server(),
+                say::percent(share)
+            ),
+            evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
+            counter: generator(view).into_iter().collect(),
+            advice: vec![
+                "run more workers or threads".to_owned(),
+                "where there are more: see which one takes all connections (one listener, one lock)"
+                    .to_owned(),
+            ],
+        }
+    });
+    let resource = "the server's busiest thread".to_owned();
+    Some(Seen { kind: Binding::Thread, resource, share: Some(share), text, claim })
+}
+
+/// What the load itself makes dear.
+fn cheaper(load: &Load<'_>) -> Vec<String> {
+    let hints = [
+        ("keepalive", "off", "keep connections alive: each request opens one of its own"),
+        ("access-log", "on", "turn off the access log"),
+        ("sendfile", "off", "turn on sendfile"),
+    ];
+    let given = hints.iter().filter(|(name, value, _)| load.params.get(name) == Some(*value));
+    given.map(|(.., says)| (*says).to_owned()).collect()
+}
+
+/// The generator speaks against the server where it is near its ceiling.
+fn generator(view: &View<'_, '_>) -> Option<String> {
+    let share = view.load.median("generator-share").filter(|share| (0.7..CEILING).contains(share))?;
+    Some(format!("the generator's busiest core is at work {} of the time", say::percent(share)))
+}

@@ -1,0 +1,25 @@
+//! Limits of the kernel, by the counters of what it dropped during the takes.
+
+use model::doc::Binding;
+
+use super::{Claim, Rank, Seen, View};
+use crate::rules::drops;
+
+pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
+    let of = |(counter, count): (&'static drops::Counter, f64)| {
+        let text = format!("{count:.0} {}", counter.says);
+        let advice = drops::advice(counter, &view.look.run.facts);
+        let claim = (!counter.usual).then(|| Claim {
+            rank: Rank::Dropped,
+            sentence: format!("held back by a limit of the kernel ({text}): {advice}"),
+            evidence: view.shortfall().into_iter().collect(),
+            counter: vec![
+                "the counter is of the whole network namespace, not of this server alone".to_owned(),
+            ],
+            advice: vec![advice],
+        });
+        let resource = counter.settings.first().copied().unwrap_or(counter.name).to_owned();
+        Seen { kind: Binding::KernelLimit, resource, share: None, text, claim }
+    };
+    drops::of_load(view.load).into_iter().map(of).collect()
+}

@@ -1,0 +1,309 @@
+//! Planted loads whose bottleneck is known.
+
+use model::data::RunData;
+use model::frame::Segment;
+use model::{Fact, Phase, Unit, Value};
+use proptest::prelude::*;
+
+use super::*;
+use crate::loads::planted::{empty, load, one, params, series, times};
+use crate::run::RunContext;
+
+fn docs(run: &RunData) -> Vec<BottleneckDoc> {
+    bottlenecks(&Look::new(run, &RunContext::default()))
+}
+
+fn first(run: &RunData) -> BottleneckDoc {
+    docs(run).remove(0)
+}
+
+/// A closed loop on a server with these cores, as (role, busy, user, system, softirq).
+fn on_cores(given: &str, figures: &[(&str, f64)], cores: &[(&str, [f64; 4])]) -> RunData {
+    let mut all: Vec<(String, f64)> =
+        figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    for (cpu, (role, shares)) in cores.iter().enumerate() {
+        for (metric, share) in ["busy", "user", "system", "softirq"].iter().zip(shares) {
+            all.push((format!("core-{metric};cpu={cpu};role={role}"), *share));
+        }
+    }
+    let all: Vec<(&str, f64)> = all.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    one(given, &all)
+}
+
+const PLAIN: &[(&str, f64)] = &[
+    ("throughput", 60e3),
+    ("response-time", 800e-6),
+    ("generator-share", 0.6),
+    ("generator-cpu", 10e-6),
+    ("server-cpu", 14e-6),
+];
+
+#[test]
+fn the_one_core_of_a_server() {
+    let cores = [
+        ("server", [0.97, 0.2, 0.5, 0.27]),
+        ("generator", [0.62, 0.2, 0.4, 0.02]),
+        ("other", [0.02, 0.0, 0.0, 0.0]),
+    ];
+    let doc = first(&on_cores("connections=50;server=nginx", PLAIN, &cores));
+    assert_eq!((doc.kind, doc.resource.as_str()), (Binding::Core, "cpu0"));
+    let sentence =
+        "bound by cpu0, the one core of the server (nginx) (97 % busy: user 20 %, system 50 %, softirq 27 %)";
+    assert_eq!(doc.sentence, sentence);
+    assert!(
+        doc.evidence[0].contains("14.0 us of CPU a request, by which its 1 core could do up to 71.4 k/s")
+    );
+    assert_eq!(doc.counter_evidence, ["1 idle core of the machine did not serve"]);
+    assert_eq!(doc.resources[0].text, "cpu0 (server) 97 % busy: user 20 %, system 50 %, softirq 27 %");
+    assert!(doc.resources.iter().any(|one| one.kind == Binding::Generator && one.share.is_some()));
+}
+
+#[test]
+fn softirq_on_one_core() {
+    let cores = [("server", [0.98, 0.01, 0.0, 0.97]), ("server", [0.69, 0.2, 0.4, 0.09])];
+    let doc = first(&on_cores("url=http://10.0.0.2/;connections=50", PLAIN, &cores));
+    assert_eq!((doc.kind, doc.resource.as_str()), (Binding::Softirq, "cpu0"));
+    let says =
+        "bound by softirq on cpu0 (97 % of one core; the other core 31 % idle): spread the NIC's interrupts";
+    assert_eq!(doc.sentence, says);
+    // On the loopback there is no NIC.
+    let doc = first(&on_cores("connections=50", PLAIN, &cores));
+    assert!(doc.sentence.ends_with("give the server more cores"), "{}", doc.sentence);
+    // A smaller part of a busy core does not bind it.
+    let cores = [("server", [0.98, 0.2, 0.45, 0.33]), ("server", [0.97, 0.2, 0.5, 0.2])];
+    assert_eq!(first(&on_cores("connections=50", PLAIN, &cores)).kind, Binding::Cores);
+}
+
+#[test]
+fn one_thread_of_several_cores() {
+    let mut figures = PLAIN.to_vec();
+    figures.push(("server-thread-share", 0.98));
+    let idle = [0.1, 0.05, 0.05, 0.0];
+    let cores = [("server", [0.96, 0.5, 0.4, 0.06]), ("server", idle), ("server", idle), ("server", idle)];
+    let doc = first(&on_cores("connections=50", &figures, &cores));
+    assert_eq!(doc.kind, Binding::Thread);
+    assert_eq!(
+        doc.sentence,
+        "bound by one thread of the server (98 % of one core; the other 3 cores 90 % idle): a one-thread limit"
+    );
+    // The core that it fills is told too.
+    assert!(doc.counter_evidence.iter().any(|text| text.starts_with("also: cpu0")), "{doc:?}");
+}
+
+#[test]
+fn the_generator() {
+    let figures = [("throughput", 60e3), ("response-time", 800e-6), ("generator-share", 0.98)];
+    let cores = [("server", [0.6, 0.2, 0.3, 0.1]), ("generator", [0.99, 0.3, 0.6, 0.09])];
+    let doc = first(&on_cores("connections=50", &figures, &cores));
+    assert_eq!((doc.kind, doc.share.map(|share| share > 0.97)), (Binding::Generator, Some(true)));
+    assert!(
+        doc.sentence
+            .starts_with("bound by the load generator (the generator on cpu1 works 98 % of its time)")
+    );
+    // A server's core that is fuller still comes first, and the generator speaks against it.
+    let cores = [("server", [1.0, 0.3, 0.6, 0.1]), ("generator", [0.99, 0.3, 0.6, 0.09])];
+    let doc = first(&on_cores("connections=50", &figures, &cores));
+    assert_eq!(doc.kind, Binding::Core);
+    assert!(
+        doc.counter_evidence.iter().any(|text| text.contains("generator's busiest core 98 %")),
+        "{doc:?}"
+    );
+}
+
+#[test]
+fn a_capped_generator_is_told_by_a_second_one() {
+    let mut run = empty();
+    for (generators, throughput) in [(1, 10e3), (2, 13.8e3)] {
+        let figures = [
+            ("throughput", throughput),
+            ("response-time", 1e-3),
+            ("generator-share", 0.25),
+            ("core-busy;cpu=0;role=server", 0.4),
+        ];
+        load(&mut run, &format!("connections=50;generators={generators}"), &figures);
+    }
+    let docs = docs(&run);
+    assert_eq!(docs.iter().map(|doc| doc.kind).collect::<Vec<_>>(), [Binding::Generator; 2]);
+    assert!(docs[1].sentence.contains("2 generators reach 38 % more"), "{}", docs[1].sentence);
+    assert!(docs[1].counter_evidence[0].contains("25 %"));
+    assert!(docs[0].throughput > docs[1].throughput, "the highest first");
+}
+
+#[test]
+fn a_core_that_both_share() {
+    let doc = first(&on_cores("connections=50", PLAIN, &[("both", [0.99, 0.4, 0.5, 0.09])]));
+    assert_eq!(doc.kind, Binding::Core);
+    assert!(doc.sentence.contains("cpu0, which server and generator share (99 % busy)"), "{}", doc.sentence);
+}
+
+#[test]
+fn a_server_that_limits_its_rate_is_named() {
+    let figures =
+        [("throughput", 500.0), ("generator-share", 0.02), ("generator-cpu", 20e-6), ("server-cpu", 30e-6)];
+    let cores = [("server", [0.12, 0.02, 0.06, 0.04]), ("generator", [0.03, 0.01, 0.01, 0.01])];
+    let given = "connections=50;server=nginx;limit-rate=100000";
+    let mut run = on_cores(given, &figures, &cores);
+    let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
+    for metric in ["response-times", "service-times"] {
+        times(&mut run, &seqs, metric, given, &[(100_000, 50)]);
+    }
+    // More connections would reach more, and yet it is the server that waits.
+    load(&mut run, &given.replace("=50", "=10"), &[("throughput", 100.0), ("response-time", 0.1)]);
+    let doc = first(&run);
+    assert_eq!(doc.kind, Binding::Waiting);
+    assert_eq!(doc.sentence, "waiting for the server (nginx): 100 % of response time; no core above 12 %");
+    assert!(
+        doc.advice[0].contains("100000 B/s for each answer") && doc.evidence[0].contains("CPU time"),
+        "{doc:?}"
+    );
+}
+
+#[test]
+fn a_slow_handler_of_one_thread_is_seen_by_its_queue() {
+    let mut run = empty();
+    for (connections, response) in [(1, 2e-3), (50, 100e-3)] {
+        let figures = [
+            ("throughput", 499.0),
+            ("response-time", response),
+            ("server-cpu", 30e-6),
+            ("core-busy;cpu=0;role=server", 0.02),
+        ];
+        load(&mut run, &format!("connections={connections}"), &figures);
+    }
+    let docs = docs(&run);
+    assert!(docs.iter().all(|doc| doc.kind == Binding::Waiting), "{docs:?}");
+    let queued = docs.iter().find(|doc| doc.params.get("connections") == Some("50")).unwrap();
+    let says = "as if 1.00 were served at once, 2.00 ms each, which is how long it takes with 1 connection";
+    assert!(queued.evidence.iter().any(|text| text == says), "{queued:?}");
+}
+
+#[test]
+fn few_connections_bind_themselves() {
+    let mut run = empty();
+    for (connections, throughput, busy) in [(1, 20e3, 0.3), (10, 60e3, 0.9)] {
+        let figures = [
+            ("throughput", throughput),
+            ("response-time", f64::from(connections) / throughput),
+            ("server-cpu", 14e-6),
+            ("generator-cpu", 10e-6),
+            ("core-busy;cpu=0;role=server", busy),
+        ];
+        load(&mut run, &format!("connections={connections}"), &figures);
+    }
+    let docs = docs(&run);
+    assert_eq!((docs[0].kind, docs[1].kind), (Binding::Core, Binding::Connections));
+    assert_eq!(
+        docs[1].sentence,
+        "bound by its one connection (an answer takes 50.0 us, which makes 20.0 k/s; 10 connections reach 200 % \
+         more): use more connections"
+    );
+}
+
+#[test]
+fn an_open_loop_that_is_served_binds_nothing() {
+    let of = |throughput: f64, busy: f64| {
+        let figures = [
+            ("throughput", throughput),
+            ("offered-load", 30e3),
+            ("response-time", 1e-4),
+            ("core-busy;cpu=0;role=server", busy),
+        ];
+        first(&one("arrivals=poisson;load=50%", &figures))
+    };
+    let held = of(29.9e3, 0.52);
+    assert_eq!(held.sentence, "serves all that is offered (30.0 k/s); nearest its ceiling: cpu0 52 % busy");
+    let short = of(25e3, 0.99);
+    assert_eq!(short.kind, Binding::Core);
+    assert!(short.evidence.iter().any(|text| text == "only 25.0 k/s of the 30.0 k/s offered were answered"));
+}
+
+#[test]
+fn disks_memory_and_stalls() {
+    let of = |more: &[(&str, f64)]| {
+        let figures =
+            [&[("throughput", 300.0), ("response-time", 0.1), ("disk-read", 400e6)][..], more].concat();
+        let cores = [("server", [0.3, 0.1, 0.1, 0.1])];
+        first(&on_cores("connections=50;memory=512M", &figures, &cores))
+    };
+    let doc = of(&[("disk-busy;disk=sda", 0.97), ("io-pressure", 0.8), ("memory-pressure", 0.02)]);
+    assert_eq!((doc.kind, doc.resource.as_str()), (Binding::Disk, "sda"));
+    assert_eq!(doc.evidence, ["400 MB read from disks in each take"]);
+    let doc = of(&[("disk-busy;disk=sda", 0.5), ("memory-pressure", 0.4)]);
+    assert_eq!(doc.kind, Binding::Memory);
+    assert!(doc.evidence[0].contains("limited to 512M"), "{doc:?}");
+    assert_eq!(of(&[("io-pressure", 0.5)]).kind, Binding::Io);
+    assert_eq!(of(&[("cpu-pressure", 0.7)]).kind, Binding::RunQueue);
+}
+
+#[test]
+fn a_quota_that_stopped_the_takes() {
+    let mut run = on_cores("connections=50", PLAIN, &[("server", [0.5, 0.2, 0.2, 0.1])]);
+    let points: Vec<(u64, Value)> = (0..8).map(|seq| (seq, Value::Number(5.0))).collect();
+    series(&mut run, "conditions", "throttled", params(""), "", &points);
+    run.facts.push(Fact::number("cgroup.cpu.quota", 0.5, Unit::Count, "cpu.max"));
+    assert!(run.series.iter().all(|one| one.points.iter().all(|point| point.phase == Phase::Measured)));
+    let doc = first(&run);
+    assert_eq!(doc.kind, Binding::Quota);
+    assert!(
+        doc.sentence.contains("quota of 0.500 CPUs of the control group (8 of 8 takes"),
+        "{}",
+        doc.sentence
+    );
+}
+
+#[test]
+fn a_full_link() {
+    let mut run = on_cores("url=http://10.0.0.2/;connections=4", PLAIN, &[]);
+    run.facts.push(Fact::number("nic.eth0.speed", 125e6, Unit::BytesPerSec, "speed"));
+    run.telemetry.push(Segment {
+        source: "net-use".into(),
+        columns: vec![
+            ("received{interface=eth0}".into(), "B/s".into()),
+            ("sent{interface=eth0}".into(), "B/s".into()),
+        ],
+        at_ns: vec![500_000_000, 1_500_000_000, 100_000_000_000],
+        rows: vec![vec![Some(118e6), Some(1e6)], vec![Some(118e6), None], vec![Some(0.0), Some(0.0)]],
+    });
+    let doc = first(&run);
+    assert_eq!((doc.kind, doc.resource.as_str()), (Binding::Link, "eth0"));
+    assert!(doc.sentence.contains("118 MB/s of 125 MB/s in, 94 %"), "{}", doc.sentence);
+}
+
+#[test]
+fn a_limit_of_the_kernel_where_nothing_is_full() {
+    let mut figures = PLAIN.to_vec();
+    figures.push(("drops;counter=listen-overflow", 40.0));
+    let doc = first(&on_cores("connections=1000", &figures, &[("server", [0.5, 0.2, 0.2, 0.1])]));
+    assert_eq!((doc.kind, doc.resource.as_str()), (Binding::KernelLimit, "net.core.somaxconn"));
+    let doc = first(&on_cores("connections=1000", &figures, &[("server", [0.95, 0.4, 0.4, 0.15])]));
+    assert_eq!(doc.kind, Binding::Core);
+    assert!(doc.counter_evidence.iter().any(|text| text.contains("320 times the queue")), "{doc:?}");
+}
+
+#[test]
+fn nothing_known_is_said_so() {
+    let doc = first(&one("connections=50", &[("throughput", 5.0)]));
+    assert_eq!((doc.kind, doc.evidence.len(), doc.share), (Binding::Unknown, 0, None));
+    assert!(docs(&empty()).is_empty());
+}
+
+proptest! {
+    /// Whatever was read: a sentence on one line, and no share or number that is not one.
+    #[test]
+    fn every_load_has_a_sentence(
+        values in proptest::collection::vec(prop_oneof![Just(f64::NAN), Just(0.0), -1.0f64..2.0, 0.0f64..1e9], 12),
+        closed: bool,
+    ) {
+        let names = [
+            "throughput", "response-time", "generator-share", "generator-cpu", "server-cpu", "server-thread-share",
+            "core-busy;cpu=0;role=server", "core-softirq;cpu=0;role=server", "core-busy;cpu=1;role=server",
+            "disk-busy;disk=a", "memory-pressure", "offered-load",
+        ];
+        let figures: Vec<(&str, f64)> = names.into_iter().zip(values).collect();
+        let given = if closed { "connections=7;arrivals=closed" } else { "connections=7;arrivals=poisson;load=50%" };
+        let doc = first(&one(given, &figures));
+        prop_assert!(!doc.sentence.is_empty() && !doc.sentence.contains('\n') && !doc.sentence.contains("NaN"));
+        prop_assert!(doc.share.is_none_or(f64::is_finite));
+        prop_assert!(doc.resources.iter().all(|one| one.share.is_none_or(f64::is_finite)));
+    }
+}

@@ -1,0 +1,365 @@
+//! Loads as curves: throughput and times over connections, over generators, and over the rate that was offered.
+//!
+//! Rates 1/s, times s. Percentiles are of the merged takes, their intervals by resampling whole takes. The knee of an
+//! open loop is where throughput by mean response time (Kleinrock's power) is largest among the measured loads; between
+//! them nothing is interpolated. Figures that were refused are drawn, and make no mark.
+
+use model::Validity;
+use model::doc::{CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc};
+use stats::{Rng, Take};
+
+use crate::loads::sweep::generator;
+use crate::loads::{HELD, Load, rate};
+use crate::rules::{self, Look, Ruling};
+use crate::say;
+
+const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+/// Enough for two digits of an interval's ends.
+const RESAMPLES: usize = 500;
+/// Throughput that reaches the peak: at least this share of it.
+const REACHED: f64 = 0.97;
+/// Fewest loads that can show a knee.
+const KNEE: usize = 3;
+
+/// A curve's loads, each with its place on the x axis.
+type Group<'l, 'a> = Vec<(f64, &'l Load<'a>)>;
+
+/// The curves of a run, in the order of its loads.
+#[must_use]
+pub fn curves(look: &Look<'_>, rulings: &[Ruling]) -> Vec<CurveDoc> {
+    let mut all = Vec::new();
+    for (over, but, closed) in [
+        ("connections", &["connections"][..], true),
+        ("generators", &["generators"][..], true),
+        ("offered-load", &["load", "rate"][..], false),
+    ] {
+        for group in groups(look, over, but, closed) {
+            all.push(curve(look, rulings, over, but, &group));
+        }
+    }
+    all
+}
+
+/// Loads that differ in nothing else, where at least two places on the axis are among them.
+fn groups<'l, 'a>(look: &'l Look<'a>, over: &str, but: &[&str], closed: bool) -> Vec<Group<'l, 'a>> {
+    let mut groups: Vec<Group<'l, 'a>> = Vec::new();
+    for load in look.loads().iter().filter(|load| load.instrument == "web" && load.is_closed() == closed) {
+        let x = if closed { load.number(over) } else { load.offered() };
+        let (Some(x), Some(_)) = (x, load.throughput()) else { continue };
+        match groups.iter_mut().find(|group| group.first().is_some_and(|(_, one)| one.is_alike(load, but))) {
+            Some(group) => group.push((x, load)),
+            None => groups.push(vec![(x, load)]),
+        }
+    }
+    for group in &mut groups {
+        group.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    groups.retain(|group| matches!((group.first(), group.last()), (Some(a), Some(b)) if a.0 < b.0));
+    groups
+}
+
+fn curve(look: &Look<'_>, rulings: &[Ruling], over: &str, but: &[&str], group: &Group<'_, '_>) -> CurveDoc {
+    let points: Vec<CurvePointDoc> =
+        group.iter().map(|(x, load)| point(look, rulings, *x, load, but)).collect();
+    // A group has loads.
+    let first = group.first().map(|(_, load)| *load);
+    let mut params = first.map(|load| load.params.clone()).unwrap_or_default();
+    let arrivals = params.get("arrivals").unwrap_or("closed").to_owned();
+    params.0.retain(|name, _| !but.contains(&name.as_str()));
+    let open = over == "offered-load";
+    let (peak, no_peak) = if open { held(&points) } else { (reached(&points, over), None) };
+    let (knee, no_knee) = if open { knee(&points) } else { (None, None) };
+    let whys: Vec<String> = no_peak.into_iter().chain(no_knee).collect();
+    CurveDoc {
+        instrument: first.map_or_else(String::new, |load| load.instrument.to_owned()),
+        over: over.to_owned(),
+        arrivals,
+        params,
+        arm: first.map_or_else(String::new, |load| load.arm.to_owned()),
+        points,
+        peak,
+        knee,
+        why: (!whys.is_empty()).then(|| whys.join("; ")),
+    }
+}
+
+fn point(look: &Look<'_>, rulings: &[Ruling], x: f64, load: &Load<'_>, but: &[&str]) -> CurvePointDoc {
+    let asked = but.iter().find_map(|name| load.given(name)).unwrap_or_default();
+    let mean = load.response();
+    let power = load.throughput().zip(mean.filter(|mean| *mean > 0.0)).map(|(rate, mean)| rate / mean);
+    let row = load.rows(&["throughput"]).first().copied();
+    let seed = look.run.plan.seed;
+    CurvePointDoc {
+        x,
+        asked: asked.to_owned(),
+        n: load.throughputs().len() as u64,
+        throughput: estimate(&load.throughputs()),
+        bandwidth: load.has("bandwidth").then(|| {
+            let takes: Vec<f64> = load.by_take("bandwidth").into_values().collect();
+            estimate(&takes)
+        }),
+        response: percentiles(load, "response-times", seed),
+        mean_response: mean,
+        service: percentiles(load, "service-times", seed),
+        failed: load.sums_by("failed", "kind").values().sum(),
+        power: power.filter(|power| power.is_finite()),
+        held: load.is_held(),
+        validity: row.map_or(Validity::Unknown, |row| rules::of_series(rulings, row).0),
+        lower_bound: generator(load, look.loads()).is_bound(),
+    }
+}
+
+/// The median of the takes with its interval.
+fn estimate(takes: &[f64]) -> EstimateDoc {
+    match stats::summary(takes) {
+        Ok(summary) => EstimateDoc {
+            value: Some(summary.median),
+            low: summary.interval.map(|interval| interval.low),
+            high: summary.interval.map(|interval| interval.high),
+            why: summary.why.map(|why| why.to_string()),
+        },
+        Err(why) => EstimateDoc { value: None, low: None, high: None, why: Some(why.to_string()) },
+    }
+}
+
+fn percentiles(load: &Load<'_>, metric: &str, seed: u64) -> Vec<PercentileDoc> {
+    let histograms = load.histograms(metric);
+    let takes: Vec<Take> = histograms
+        .iter()
+        .map(|histogram| histogram.bins().map(|(ns, count)| (ns as f64 / 1e9, count)).collect())
+        .collect();
+    let mut merged = model::Histogram::default();
+    // Two histograms of our own kind always merge.
+    if histograms.iter().any(|histogram| merged.merge(histogram).is_err()) || merged.count() == 0 {
+        return Vec::new();
+    }
+    let of = |quantile: f64| {
+        let value = merged.quantile_ns(quantile).map(|ns| ns as f64 / 1e9);
+        let interval = stats::quantile_over_takes(&takes, quantile, RESAMPLES, &mut Rng::new(seed));
+        let ends = interval.as_ref().ok().map(|found| found.interval);
+        let why = interval.as_ref().err().map(ToString::to_string);
+        let time =
+            EstimateDoc { value, low: ends.map(|ends| ends.low), high: ends.map(|ends| ends.high), why };
+        PercentileDoc { quantile, time }
+    };
+    QUANTILES.into_iter().map(of).collect()
+}
+
+/// Points that may be marked, with their throughput.
+fn usable(points: &[CurvePointDoc]) -> impl Iterator<Item = (&CurvePointDoc, f64)> {
+    let good = points.iter().filter(|point| point.validity != Validity::Invalid);
+    good.filter_map(|point| Some((point, point.throughput.value?)))
+}
+
+fn mark(point: &CurvePointDoc, throughput: f64, text: String) -> CurveMarkDoc {
+    CurveMarkDoc { x: point.x, throughput, mean_response: point.mean_response, text }
+}
+
+/// The highest throughput of a closed loop, and the least that reaches it.
+fn reached(points: &[CurvePointDoc], over: &str) -> Option<CurveMarkDoc> {
+    let (peak, most) = usable(points).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (least, _) = usable(points).find(|(_, throughput)| *throughput >= REACHED * most)?;
+    let what = over.trim_end_matches('s');
+    let count = |x: f64| say::count(x as usize, what);
+    let bound = if peak.lower_bound { ", a lower bound" } else { "" };
+    let text = if least.x < peak.x {
+        format!("{} at {}{bound}; {:.0} reach it within 3 %", rate(most), count(peak.x), least.x)
+    } else {
+        format!("{} at {}{bound}; no fewer reach it within 3 %", rate(most), count(peak.x))
+    };
+    Some(mark(peak, most, text))
+}
+
+/// The highest rate that an open loop held, or why none.
+fn held(points: &[CurvePointDoc]) -> (Option<CurveMarkDoc>, Option<String>) {
+    let Some((_, most)) = usable(points).max_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return (None, Some("every figure was refused".to_owned()));
+    };
+    let kept =
+        usable(points).filter(|(point, _)| point.held == Some(true)).max_by(|a, b| a.0.x.total_cmp(&b.0.x));
+    let Some((point, throughput)) = kept else {
+        let why = format!("no load was held: throughput is under {} of each", say::percent(HELD));
+        return (None, Some(why));
+    };
+    let beyond = usable(points).any(|(other, _)| other.x > point.x);
+    let (text, why) = if beyond {
+        (
+            format!("holds {} offered; more is not answered in full ({} at most)", rate(point.x), rate(most)),
+            None,
+        )
+    } else {
+        let why = "every load was held: it saturates beyond the sweep".to_owned();
+        (format!("holds {} offered, the most that was tried", rate(point.x)), Some(why))
+    };
+    (Some(mark(point, throughput, text)), why)
+}
+
+/// The load of the largest power, or why there is none.
+fn knee(points: &[CurvePointDoc]) -> (Option<CurveMarkDoc>, Option<String>) {
+    let known: Vec<(&CurvePointDoc, f64, f64)> =
+        usable(points).filter_map(|(point, throughput)| Some((point, throughput, point.power?))).collect();
+    if known.len() < KNEE {
+        let why = format!("a knee needs {KNEE} loads with response times; there are {}", known.len());
+        return (None, Some(why));
+    }
+    let best = known.iter().enumerate().max_by(|a, b| a.1.2.total_cmp(&b.1.2));
+    let Some((at, (point, throughput, _))) = best else { return (None, None) };
+    let why = if at == 0 {
+        Some("the knee is at the lowest load: it may lie below".to_owned())
+    } else if at + 1 == known.len() {
+        Some("the knee is at the highest load: it may lie beyond".to_owned())
+    } else {
+        None
+    };
+    let mean = point.mean_response.map_or_else(String::new, |mean| {
+        format!(", {} in the mean", say::quantity(mean, model::Unit::Second))
+    });
+    let text =
+        format!("knee at {} offered{mean}: beyond it, time grows faster than throughput", rate(point.x));
+    (Some(mark(point, *throughput, text)), why)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::data::RunData;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::loads::planted::{empty, load, one, times};
+    use crate::run::RunContext;
+
+    fn of(run: &RunData) -> Vec<CurveDoc> {
+        let context = RunContext::default();
+        curves(&Look::new(run, &context), &rules::rulings(run, &context))
+    }
+
+    /// An open loop on a server of one queue that serves 1000 a second.
+    fn queue(loads: &[f64]) -> RunData {
+        let mut run = empty();
+        for percent in loads {
+            let rho = percent / 100.0;
+            let given = format!("arrivals=poisson;load={percent}%;connections=100");
+            let figures = [("throughput", 1000.0 * rho.min(1.0)), ("offered-load", 1000.0 * rho)];
+            let seqs = load(&mut run, &given, &figures);
+            // Mean time of an M/M/1 queue, or that of one which only grows.
+            let mean = if rho < 1.0 { 1e-3 / (1.0 - rho) } else { 0.5 };
+            times(&mut run, &seqs, "response-times", &given, &[((mean * 1e6) as u64, 1000)]);
+        }
+        run
+    }
+
+    #[test]
+    fn the_knee_of_a_queue_is_at_half_its_capacity() {
+        let curves = of(&queue(&[110.0, 10.0, 25.0, 50.0, 75.0, 90.0]));
+        assert_eq!(curves.len(), 1, "one connection count makes no curve");
+        let curve = &curves[0];
+        assert_eq!(
+            (curve.over.as_str(), curve.arrivals.as_str(), curve.points.len()),
+            ("offered-load", "poisson", 6)
+        );
+        assert_eq!(curve.params.get("load"), None);
+        // Power is rho (1 - rho) / s, largest at rho = 1/2.
+        let knee = curve.knee.as_ref().unwrap();
+        assert!(
+            (knee.x - 500.0).abs() < 1.0 && knee.text.starts_with("knee at 500 /s offered, 2.00 ms"),
+            "{knee:?}"
+        );
+        let peak = curve.peak.as_ref().unwrap();
+        assert!((peak.x - 900.0).abs() < 1.0 && peak.text.contains("1.00 k/s at most"), "{peak:?}");
+        assert_eq!((curve.why.clone(), curve.points[0].asked.as_str()), (None, "10%"));
+        assert_eq!(
+            curve.points.iter().map(|point| point.held).collect::<Vec<_>>().last(),
+            Some(&Some(false))
+        );
+    }
+
+    #[test]
+    fn a_sweep_that_ends_early_says_so() {
+        let why = |loads: &[f64]| of(&queue(loads)).remove(0).why.unwrap();
+        assert_eq!(
+            why(&[10.0, 20.0, 30.0]),
+            "every load was held: it saturates beyond the sweep; the knee is at the highest load: it may lie beyond"
+        );
+        assert_eq!(why(&[60.0, 70.0, 120.0]), "the knee is at the lowest load: it may lie below");
+        assert!(why(&[50.0, 110.0]).contains("a knee needs 3 loads"));
+        assert!(why(&[110.0, 150.0]).starts_with("no load was held"));
+    }
+
+    #[test]
+    fn closed_loops_have_a_peak_and_what_reaches_it() {
+        let mut run = empty();
+        for (connections, throughput) in [(1, 20e3), (10, 59.5e3), (50, 61e3), (400, 60e3)] {
+            load(&mut run, &format!("connections={connections};generators=1"), &[("throughput", throughput)]);
+        }
+        load(&mut run, "connections=50;generators=2", &[("throughput", 62e3)]);
+        let curves = of(&run);
+        assert_eq!(
+            curves.iter().map(|curve| curve.over.as_str()).collect::<Vec<_>>(),
+            ["connections", "generators"]
+        );
+        let peak = curves[0].peak.as_ref().unwrap();
+        assert_eq!(
+            (peak.x, peak.text.as_str()),
+            (50.0, "61.0 k/s at 50 connections; 10 reach it within 3 %")
+        );
+        assert_eq!(curves[1].points.len(), 2);
+        assert!(curves.iter().all(|curve| curve.knee.is_none() && curve.why.is_none()));
+    }
+
+    #[test]
+    fn percentiles_are_of_all_takes_together() {
+        let mut run = empty();
+        for connections in [1, 2] {
+            let given = format!("connections={connections}");
+            let seqs = load(&mut run, &given, &[("throughput", 1000.0), ("bandwidth", 43e3)]);
+            times(&mut run, &seqs, "response-times", &given, &[(100, 900), (900, 100)]);
+        }
+        let point = &of(&run)[0].points[1];
+        let time = |at: usize| point.response[at].time.clone();
+        assert!((time(0).value.unwrap() / 100e-6 - 1.0).abs() < 0.01 && time(0).low.is_some());
+        assert!((time(2).value.unwrap() / 900e-6 - 1.0).abs() < 0.01);
+        // 8 takes of 1000 have 8 values beyond p99.9, too few for an interval.
+        assert!(time(3).low.is_none() && time(3).why.is_some() && time(3).value.is_some());
+        assert!(point.service.is_empty() && point.bandwidth.as_ref().is_some_and(|b| b.value.is_some()));
+        assert!((point.mean_response.unwrap() / 180e-6 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn refused_figures_make_no_mark() {
+        let mut run = empty();
+        let wrong = [("throughput", 90e3), ("in-flight", 50.0), ("in-flight-by-little", 20.0)];
+        load(&mut run, "connections=1", &wrong);
+        load(&mut run, "connections=2", &[("throughput", 20e3)]);
+        let curve = of(&run).remove(0);
+        assert_eq!(curve.points[0].validity, Validity::Invalid);
+        assert!((curve.peak.unwrap().throughput - 20e3).abs() < 10.0);
+    }
+
+    #[test]
+    fn no_loads_no_curves() {
+        assert!(of(&empty()).is_empty() && of(&one("connections=5", &[("throughput", 1.0)])).is_empty());
+    }
+
+    proptest! {
+        /// Marks are points of their curve, and points rise.
+        #[test]
+        fn marks_lie_on_the_curve(rates in proptest::collection::vec(1.0f64..1e6, 2..6), served in 0.1f64..2.0) {
+            let mut run = empty();
+            for (index, offered) in rates.iter().enumerate() {
+                let given = format!("arrivals=constant;rate={offered};connections={}", 7);
+                let figures = [
+                    ("throughput", (offered * served).min(5e5)),
+                    ("offered-load", *offered),
+                    ("response-time", 1e-4 * (index + 1) as f64),
+                ];
+                load(&mut run, &given, &figures);
+            }
+            for curve in of(&run) {
+                prop_assert!(curve.points.windows(2).all(|pair| pair[0].x <= pair[1].x));
+                for mark in curve.peak.iter().chain(&curve.knee) {
+                    prop_assert!(curve.points.iter().any(|point| point.x == mark.x));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! The loads of a run: what `web` measured in one cell and arm, gathered from its series.
+//!
+//! A series of a part (a core, a disk, a kind of failure) carries the part in its parameters; without it they are those
+//! of the load. Shares and rates are medians over the measured takes, counts are sums. Units are base units.
+
+#[cfg(test)]
+pub mod planted;
+pub mod sweep;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::data::{Point, RunData, Series};
+use model::{Better, Histogram, Params, Phase, Unit, Value};
+
+use crate::say;
+
+/// Parameters that name a part of a take, and not the take.
+const PARTS: [&str; 5] = ["cpu", "role", "kind", "disk", "counter"];
+/// Instruments that load a server, and the rate that each is about.
+const INSTRUMENTS: [(&str, &str); 2] = [("web", "throughput"), ("web-slo", "slo-throughput")];
+
+/// One core during a load. Shares of the take's time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Core {
+    pub cpu: String,
+    /// `server`, `generator`, `both` or `other`.
+    pub role: String,
+    pub busy: f64,
+    pub user: Option<f64>,
+    pub system: Option<f64>,
+    pub softirq: Option<f64>,
+    pub steal: Option<f64>,
+}
+
+/// What one cell measured in one arm.
+#[derive(Clone, Debug)]
+pub struct Load<'a> {
+    pub instrument: &'static str,
+    pub arm: &'a str,
+    pub definition: u32,
+    /// Of the load, without those of its parts.
+    pub params: Params,
+    rate: &'static str,
+    /// Position in the run's series, the series, and the part that it is about.
+    series: Vec<(usize, &'a Series, Params)>,
+}
+
+/// The loads of a run, in the order of its series.
+#[must_use]
+pub fn of_run(run: &RunData) -> Vec<Load<'_>> {
+    let mut loads: Vec<Load<'_>> = Vec::new();
+    let mut known: BTreeMap<(&str, &str, u32, Params), usize> = BTreeMap::new();
+    for (index, series) in run.series.iter().enumerate() {
+        let key = &series.key;
+        let Some((instrument, rate)) = INSTRUMENTS.into_iter().find(|(name, _)| *name == key.instrument)
+        else {
+            continue;
+        };
+        let (mut params, mut part) = (key.params.clone(), Params::default());
+        for name in PARTS {
+            if let Some(value) = params.0.remove(name) {
+                part.set(name, &value);
+            }
+        }
+        let place = (instrument, key.arm.as_str(), key.definition, params);
+        let at = *known.entry(place.clone()).or_insert_with(|| {
+            let (_, arm, definition, params) = place;
+            loads.push(Load { instrument, arm, definition, params, rate, series: Vec::new() });
+            loads.len() - 1
+        });
+        loads[at].series.push((index, series, part));
+    }
+    loads
+}
+
+impl<'a> Load<'a> {
+    fn of<'l>(
+        &'l self,
+        metric: &'l str,
+    ) -> impl Iterator<Item = &'l (usize, &'a Series, Params)> + use<'l, 'a> {
+        self.series.iter().filter(move |(_, series, _)| series.key.metric == metric)
+    }
+
+    /// Median over the measured takes.
+    #[must_use]
+    pub fn median(&self, metric: &str) -> Option<f64> {
+        let (_, series, _) = self.of(metric).find(|(_, _, part)| part.is_empty())?;
+        median(series)
+    }
+
+    /// Value by take.
+    #[must_use]
+    pub fn by_take(&self, metric: &str) -> BTreeMap<u64, f64> {
+        let whole = self.of(metric).filter(|(_, _, part)| part.is_empty());
+        whole.flat_map(|(_, series, _)| measured(series)).filter_map(|p| Some((p.seq, p.number()?))).collect()
+    }
+
+    /// Sum over all parts by take.
+    #[must_use]
+    pub fn sums_by_take(&self, metric: &str) -> BTreeMap<u64, f64> {
+        let mut sums = BTreeMap::new();
+        for point in self.of(metric).flat_map(|(_, series, _)| measured(series)) {
+            if let Some(number) = point.number() {
+                *sums.entry(point.seq).or_insert(0.0) += number;
+            }
+        }
+        sums
+    }
+
+    /// Medians by the value of a part's parameter.
+    #[must_use]
+    pub fn medians_by(&self, metric: &str, part: &str) -> BTreeMap<String, f64> {
+        self.of(metric)
+            .filter_map(|(_, series, own)| Some((own.get(part)?.to_owned(), median(series)?)))
+            .collect()
+    }
+
+    /// Sums over the measured takes by the value of a part's parameter; those of 0 are left out.
+    #[must_use]
+    pub fn sums_by(&self, metric: &str, part: &str) -> BTreeMap<String, f64> {
+        let sums = self.of(metric).filter_map(|(_, series, own)| {
+            let sum: f64 = series.measured().iter().filter(|value| value.is_finite()).sum();
+            Some((own.get(part)?.to_owned(), sum))
+        });
+        sums.filter(|(_, sum)| *sum > 0.0).collect()
+    }
+
+    /// Whether the metric was read at all.
+    #[must_use]
+    pub fn has(&self, metric: &str) -> bool {
+        self.of(metric).any(|(_, series, _)| measured(series).next().is_some())
+    }
+
+    /// Good answers per second: what the load is about.
+    #[must_use]
+    pub fn throughput(&self) -> Option<f64> {
+        self.median(self.rate).filter(|rate| *rate > 0.0)
+    }
+
+    /// Good answers per second by take.
+    #[must_use]
+    pub fn throughputs(&self) -> Vec<f64> {
+        let series = self.of(self.rate).find(|(_, _, part)| part.is_empty());
+        series.map(|(_, series, _)| series.measured()).unwrap_or_default()
+    }
+
+    /// The histograms of the measured takes.
+    #[must_use]
+    pub fn histograms(&self, metric: &str) -> Vec<&'a Histogram> {
+        let points = self.of(metric).filter(|(_, _, part)| part.is_empty()).flat_map(|(_, s, _)| measured(s));
+        let kept = points.filter_map(|point| match &point.value {
+            Value::Histogram(histogram) => Some(histogram),
+            Value::Number(_) => None,
+        });
+        kept.collect()
+    }
+
+    /// Mean of a metric's histograms over all takes, in seconds.
+    #[must_use]
+    pub fn mean_time(&self, metric: &str) -> Option<f64> {
+        let all = self.histograms(metric);
+        let count: u64 = all.iter().map(|histogram| histogram.count()).sum();
+        let sum: f64 = all.iter().filter_map(|one| Some(one.mean_ns()? * one.count() as f64)).sum();
+        (count > 0).then(|| sum / count as f64 / 1e9)
+    }
+
+    /// Mean response time, or its median where the times themselves were not kept, s.
+    #[must_use]
+    pub fn response(&self) -> Option<f64> {
+        self.mean_time("response-times").or_else(|| self.median("response-time"))
+    }
+
+    /// Every core that was watched, in the order of their numbers.
+    #[must_use]
+    pub fn cores(&self) -> Vec<Core> {
+        let share = |metric: &str, cpu: &str| {
+            let found = self.of(metric).find(|(_, _, part)| part.get("cpu") == Some(cpu));
+            found.and_then(|(_, series, _)| median(series))
+        };
+        let known = self.of("core-busy").filter_map(|(_, series, part)| {
+            let cpu = part.get("cpu")?;
+            Some(Core {
+                cpu: cpu.to_owned(),
+                role: part.get("role").unwrap_or("other").to_owned(),
+                busy: median(series)?,
+                user: share("core-user", cpu),
+                system: share("core-system", cpu),
+                softirq: share("core-softirq", cpu),
+                steal: share("core-steal", cpu),
+            })
+        });
+        let mut cores: Vec<Core> = known.collect();
+        cores.sort_by_key(|core| (core.cpu.parse::<u32>().unwrap_or(u32::MAX), core.cpu.clone()));
+        cores
+    }
+
+    /// Cores that the server has: those set aside for it, or where it is not ours but on this machine, all that are
+    /// not the generator's.
+    #[must_use]
+    pub fn server_cores(&self) -> Vec<Core> {
+        let cores = self.cores();
+        let own = |core: &&Core| core.role == "server" || core.role == "both";
+        if cores.iter().any(|core| own(&core)) {
+            return cores.iter().filter(own).cloned().collect();
+        }
+        let here = self.has("server-cpu") || self.has("server-cores");
+        cores.into_iter().filter(|core| here && core.role == "other").collect()
+    }
+
+    /// A whole number of a parameter.
+    #[must_use]
+    pub fn number(&self, param: &str) -> Option<f64> {
+        self.params.get(param)?.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0)
+    }
+
+    /// A parameter that is set to something.
+    #[must_use]
+    pub fn given(&self, param: &str) -> Option<&str> {
+        self.params.get(param).filter(|value| !matches!(*value, "auto" | "none" | "off" | ""))
+    }
+
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        matches!(self.params.get("arrivals"), None | Some("closed"))
+    }
+
+    /// An open loop whose answers keep up with what is offered: at least [`HELD`] of it.
+    #[must_use]
+    pub fn is_held(&self) -> Option<bool> {
+        if self.is_closed() {
+            return None;
+        }
+        Some(self.throughput()? >= HELD * self.offered()?)
+    }
+
+    /// Requests that were due per second in an open loop.
+    #[must_use]
+    pub fn offered(&self) -> Option<f64> {
+        self.median("offered-load").or_else(|| self.number("rate")).filter(|rate| *rate > 0.0)
+    }
+
+    /// Positions of the rows among these metrics; of all rows where none is named.
+    #[must_use]
+    pub fn rows(&self, metrics: &[&str]) -> Vec<usize> {
+        let wanted = |metric: &str| metrics.is_empty() || metrics.contains(&metric);
+        let rows =
+            self.series.iter().filter(|(_, s, _)| s.better != Better::Neither && wanted(&s.key.metric));
+        rows.map(|(index, ..)| *index).collect()
+    }
+
+    /// Rows that the load generator could have set: all but what the server used for each request.
+    #[must_use]
+    pub fn set_by_generator(&self) -> Vec<usize> {
+        let rows = self
+            .series
+            .iter()
+            .filter(|(_, series, _)| series.better != Better::Neither && series.key.metric != "server-cpu");
+        rows.map(|(index, ..)| *index).collect()
+    }
+
+    /// `web throughput connections=50 [arm]`: what findings are about.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let arm = if self.arm.is_empty() { String::new() } else { format!(" [{}]", self.arm) };
+        format!("{} {} {}{arm}", self.instrument, self.rate, self.params).trim_end().to_owned()
+    }
+
+    /// `the server (nginx)`, as far as it is known.
+    #[must_use]
+    pub fn server(&self) -> String {
+        match (self.given("server"), self.given("mpm")) {
+            (Some(name), Some(mpm)) => format!("the server ({name}, {mpm})"),
+            (Some(name), None) => format!("the server ({name})"),
+            (None, Some(mpm)) => format!("the server (httpd, {mpm})"),
+            (None, None) => "the server".to_owned(),
+        }
+    }
+
+    /// The measured takes.
+    #[must_use]
+    pub fn takes(&self) -> BTreeSet<u64> {
+        let rate = self.of(self.rate);
+        rate.flat_map(|(_, series, _)| measured(series)).map(|point| point.seq).collect()
+    }
+
+    /// The same load but for these parameters.
+    #[must_use]
+    pub fn is_alike(&self, other: &Load<'_>, but: &[&str]) -> bool {
+        let rest = |load: &Load<'_>| {
+            let mut params = load.params.clone();
+            params.0.retain(|name, _| !but.contains(&name.as_str()));
+            params
+        };
+        self.instrument == other.instrument
+            && self.definition == other.definition
+            && self.arm == other.arm
+            && rest(self) == rest(other)
+    }
+}
+
+/// An open loop whose throughput is at least this share of the offered rate is held.
+pub const HELD: f64 = 0.95;
+
+fn measured(series: &Series) -> impl Iterator<Item = &Point> {
+    series.points.iter().filter(|point| point.phase == Phase::Measured)
+}
+
+fn median(series: &Series) -> Option<f64> {
+    let numbers: Vec<f64> = series.measured().into_iter().filter(|value| value.is_finite()).collect();
+    stats::median(&numbers)
+}
+
+/// `61.2 k/s`.
+#[must_use]
+pub fn rate(per_second: f64) -> String {
+    say::quantity(per_second, Unit::PerSec)
+}
+
+/// `38 %` more, of a ratio above 1.
+#[must_use]
+pub fn more(ratio: f64) -> String {
+    say::percent(ratio - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::planted::{load, one, times};
+    use super::*;
+
+    #[test]
+    fn parts_belong_to_their_load() {
+        let figures = [
+            ("throughput", 1000.0),
+            ("core-busy;cpu=10;role=generator", 0.5),
+            ("core-busy;cpu=2;role=server", 0.9),
+            ("core-softirq;cpu=2;role=server", 0.4),
+            ("failed;kind=reset", 2.0),
+            ("drops;counter=resets", 0.0),
+        ];
+        let mut run = one("connections=5;server=nginx", &figures);
+        load(&mut run, "connections=9;server=nginx", &[("throughput", 7.0), ("server-cpu", 1e-5)]);
+        let loads = of_run(&run);
+        assert_eq!(loads.len(), 2);
+        let first = &loads[0];
+        assert_eq!(first.params, planted::params("connections=5;server=nginx"));
+        assert!((first.throughput().unwrap() - 1000.0).abs() < 0.1 && first.median("failed").is_none());
+        assert!((first.sums_by("failed", "kind")["reset"] - 16.0).abs() < 0.01, "summed over the takes");
+        assert!(first.has("drops") && first.sums_by("drops", "counter").is_empty());
+        let cores = first.cores();
+        assert_eq!(cores.iter().map(|core| core.cpu.as_str()).collect::<Vec<_>>(), ["2", "10"]);
+        assert_eq!((cores[0].user, cores[1].softirq), (None, None));
+        assert!(cores[0].softirq.is_some_and(|share| (share - 0.4).abs() < 1e-3));
+        assert_eq!(first.server_cores().len(), 1);
+        assert_eq!((first.server(), first.number("connections")), ("the server (nginx)".into(), Some(5.0)));
+        assert!(first.is_alike(&loads[1], &["connections"]) && !first.is_alike(&loads[1], &[]));
+        assert_eq!(loads[1].set_by_generator().len() + 1, loads[1].rows(&[]).len());
+        assert!(loads[1].title().starts_with("web throughput connections=9"));
+    }
+
+    #[test]
+    fn times_of_all_takes_have_one_mean() {
+        let mut run = one("connections=1", &[("throughput", 10.0)]);
+        let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
+        times(&mut run, &seqs, "response-times", "connections=1", &[(100, 3), (500, 1)]);
+        let loads = of_run(&run);
+        assert!(loads[0].response().is_some_and(|mean| (mean / 200e-6 - 1.0).abs() < 0.01));
+        assert_eq!((loads[0].mean_time("service-times"), loads[0].takes().len()), (None, 8));
+    }
+
+    #[test]
+    fn an_open_loop_holds_what_it_answers() {
+        let held = |throughput: f64| {
+            let run =
+                one("arrivals=poisson;load=90%", &[("throughput", throughput), ("offered-load", 1000.0)]);
+            of_run(&run)[0].is_held()
+        };
+        assert_eq!((held(990.0), held(900.0)), (Some(true), Some(false)));
+        let closed = one("arrivals=closed", &[("throughput", 10.0)]);
+        assert_eq!(of_run(&closed)[0].is_held(), None);
+    }
+}

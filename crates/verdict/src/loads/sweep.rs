@@ -1,0 +1,192 @@
+//! What loads of one setup say of each other: whether more generators or more connections reach more.
+//!
+//! More means a median that is over 5 % higher, with a quarter of its takes above three quarters of the other's.
+
+use super::{Core, Load};
+
+/// A share of its ceiling at which a resource is at it.
+pub const CEILING: f64 = 0.85;
+/// The ratio of two throughputs that is a difference.
+pub const MORE: f64 = 1.05;
+
+/// Whether the load generator set a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Generator {
+    /// Its busiest core is at its ceiling.
+    Busy {
+        share: f64,
+    },
+    /// So many generators reach that many times as much.
+    More {
+        generators: f64,
+        ratio: f64,
+    },
+    /// It reaches that many times as much as fewer generators do, and nothing of the server is at its ceiling; more
+    /// were not tried.
+    Rising {
+        fewer: f64,
+        ratio: f64,
+    },
+    /// So many generators, free ones, reach no more.
+    Settled {
+        generators: f64,
+        ratio: f64,
+    },
+    /// Its busiest core is below its ceiling.
+    Free {
+        share: f64,
+    },
+    Unknown,
+}
+
+impl Generator {
+    /// The figure is a lower bound of what the server can do.
+    #[must_use]
+    pub const fn is_bound(&self) -> bool {
+        matches!(self, Generator::Busy { .. } | Generator::More { .. } | Generator::Rising { .. })
+    }
+}
+
+/// Whether the generator set this load's figures, going by its core and by the loads with more and fewer generators.
+#[must_use]
+pub fn generator(load: &Load<'_>, all: &[Load<'_>]) -> Generator {
+    let share = load.median("generator-share");
+    let own = load.number("generators").unwrap_or(1.0);
+    let others: Vec<(&Load<'_>, f64)> = siblings(load, all, "generators").collect();
+    let larger = others.iter().filter(|(_, generators)| *generators > own);
+    let tried: Vec<(f64, f64, &Load<'_>)> =
+        larger.filter_map(|(other, generators)| Some((*generators, ratio(other, load)?, *other))).collect();
+    let best = tried.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((generators, ratio, _)) = best.filter(|(_, ratio, other)| is_more(*ratio, other, load)) {
+        return Generator::More { generators: *generators, ratio: *ratio };
+    }
+    let free = tried.iter().find(|(_, _, other)| is_free(other));
+    if let Some((generators, ratio, _)) = free {
+        return Generator::Settled { generators: *generators, ratio: *ratio };
+    }
+    if let Some(share) = share.filter(|share| *share > CEILING) {
+        return Generator::Busy { share };
+    }
+    let smaller = others.iter().filter(|(_, generators)| *generators < own);
+    let nearest = smaller.max_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((fewer, generators)) = nearest.filter(|_| tried.is_empty() && !server_at_ceiling(load))
+        && let Some(ratio) = ratio(load, fewer).filter(|ratio| is_more(*ratio, load, fewer))
+    {
+        return Generator::Rising { fewer: *generators, ratio };
+    }
+    share.map_or(Generator::Unknown, |share| Generator::Free { share })
+}
+
+/// The load with more connections that reaches the most, where that is more: its connections, and the ratio.
+#[must_use]
+pub fn more_connections(load: &Load<'_>, all: &[Load<'_>]) -> Option<(f64, f64)> {
+    let own = load.number("connections")?;
+    let larger = siblings(load, all, "connections").filter(|(_, connections)| *connections > own);
+    let best = larger
+        .filter_map(|(other, connections)| Some((connections, ratio(other, load)?, other)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    is_more(best.1, best.2, load).then_some((best.0, best.1))
+}
+
+/// Closed loops that differ from this one in a parameter alone, with its number.
+pub fn siblings<'l, 'a>(
+    load: &'l Load<'a>,
+    all: &'l [Load<'a>],
+    param: &'l str,
+) -> impl Iterator<Item = (&'l Load<'a>, f64)> {
+    let alike = all.iter().filter(move |other| load.is_closed() && load.is_alike(other, &[param]));
+    alike.filter_map(move |other| Some((other, other.number(param)?)))
+}
+
+/// Throughput of one load by that of another.
+fn ratio(of: &Load<'_>, by: &Load<'_>) -> Option<f64> {
+    Some(of.throughput()? / by.throughput()?).filter(|ratio| ratio.is_finite())
+}
+
+fn is_more(ratio: f64, of: &Load<'_>, by: &Load<'_>) -> bool {
+    let (low, high) = (stats::quantile(&of.throughputs(), 0.25), stats::quantile(&by.throughputs(), 0.75));
+    ratio > MORE && low > high
+}
+
+/// A load whose generators are known to have had room.
+fn is_free(load: &Load<'_>) -> bool {
+    let shared = load.cores().iter().any(|core| core.role == "both");
+    !shared && load.median("generator-share").is_some_and(|share| share <= CEILING)
+}
+
+/// A core or the busiest thread of the server is at its ceiling.
+#[must_use]
+pub fn server_at_ceiling(load: &Load<'_>) -> bool {
+    let at = |share: f64| share >= CEILING;
+    load.server_cores().iter().any(|core: &Core| at(core.busy))
+        || load.median("server-thread-share").is_some_and(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::of_run;
+    use super::super::planted::{empty, load, one};
+    use super::*;
+
+    fn two(first: f64, share: f64, second: f64, second_share: f64) -> Vec<Generator> {
+        let mut run = empty();
+        load(&mut run, "generators=1", &[("throughput", first), ("generator-share", share)]);
+        load(&mut run, "generators=2", &[("throughput", second), ("generator-share", second_share)]);
+        let loads = of_run(&run);
+        loads.iter().map(|one| generator(one, &loads)).collect()
+    }
+
+    #[test]
+    fn a_busy_generator_is_bound() {
+        let of = |share: f64| {
+            let run = one("connections=5", &[("throughput", 10.0), ("generator-share", share)]);
+            let loads = of_run(&run);
+            generator(&loads[0], &loads)
+        };
+        assert!(matches!(of(0.9), Generator::Busy { .. }) && matches!(of(0.8), Generator::Free { .. }));
+        let run = one("connections=5", &[("throughput", 10.0)]);
+        let loads = of_run(&run);
+        assert_eq!(generator(&loads[0], &loads), Generator::Unknown);
+    }
+
+    #[test]
+    fn more_generators_tell_a_capped_one() {
+        // Each stopped at a quarter of a core: no core is busy, and yet two reach more.
+        let found = two(1000.0, 0.25, 1380.0, 0.25);
+        assert!(
+            matches!(found[0], Generator::More { generators: 2.0, ratio } if (ratio - 1.38).abs() < 0.01)
+        );
+        assert!(matches!(found[1], Generator::Rising { fewer: 1.0, .. }), "{found:?}");
+        let found = two(1000.0, 0.9, 1010.0, 0.6);
+        assert!(matches!(found[0], Generator::Settled { generators: 2.0, .. }), "{found:?}");
+        assert!(matches!(found[1], Generator::Free { .. }));
+        // Two that share one core and fill it prove nothing.
+        let found = two(1000.0, 0.95, 1010.0, 0.97);
+        assert!(found.iter().all(|one| matches!(one, Generator::Busy { .. })), "{found:?}");
+    }
+
+    #[test]
+    fn a_server_at_its_ceiling_ends_the_rise() {
+        let mut run = empty();
+        load(&mut run, "generators=1", &[("throughput", 1000.0), ("generator-share", 0.95)]);
+        let full = [("throughput", 1100.0), ("generator-share", 0.6), ("core-busy;cpu=0;role=server", 0.96)];
+        load(&mut run, "generators=2", &full);
+        let loads = of_run(&run);
+        assert!(matches!(generator(&loads[1], &loads), Generator::Free { .. }));
+    }
+
+    proptest! {
+        /// Whatever the figures: of two loads at most one is what the other is compared to as the higher one.
+        #[test]
+        fn never_both_raise(first in 1.0f64..1e6, second in 1.0f64..1e6, a in 0.0f64..1.0, b in 0.0f64..1.0) {
+            prop_assume!((second / first / MORE - 1.0).abs() > 1e-3);
+            let found = two(first, a, second, b);
+            let raised = matches!(found[0], Generator::More { .. });
+            prop_assert_eq!(raised, second / first > MORE);
+            let is_more = matches!(found[1], Generator::More { .. });
+            prop_assert!(!is_more);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Failed requests: no connection, a reset, a timeout, a wrong status or body. Throughput counts good answers alone, so
+//! that a load with failures measured a server that was partly refusing.
+//!
+//! Counts over all measured takes of a load, by kind; shares of all its requests where those were counted.
+
+use std::collections::BTreeMap;
+
+use model::{Finding, Validity};
+
+use super::{Look, Ruling, settle};
+use crate::loads::Load;
+use crate::say;
+
+const KIND: &str = "errors";
+
+pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+    let (mut bad, mut good) = (Vec::new(), Vec::new());
+    for load in look.loads() {
+        let kinds = load.sums_by("failed", "kind");
+        if kinds.is_empty() {
+            // A kind is read where it occurred; that none did is known where the load has a figure.
+            if load.throughput().is_some() {
+                good.extend(load.set_by_generator());
+            }
+            continue;
+        }
+        bad.push(failures(load, &kinds));
+    }
+    settle(bad, good, |_| Finding::new(KIND, Validity::Ok, "no request failed"))
+}
+
+fn failures(load: &Load<'_>, kinds: &BTreeMap<String, f64>) -> Ruling {
+    let mut sorted: Vec<(&String, &f64)> = kinds.iter().collect();
+    sorted.sort_by(|a, b| b.1.total_cmp(a.1));
+    let named: Vec<String> = sorted.iter().map(|(kind, count)| format!("{count:.0} {kind}")).collect();
+    let all: f64 = kinds.values().sum();
+    let requests: u64 = load.histograms("response-times").iter().map(|times| times.count()).sum();
+    let share = (requests > 0).then(|| all / requests as f64);
+    let of = share.map_or_else(String::new, |share| format!(" ({} of its requests)", say::percent(share)));
+    let late = |kind: &str| matches!(kind, "unsent" | "timeout");
+    let overload = load.is_held() == Some(false) && kinds.keys().all(|kind| late(kind));
+    let what = if overload {
+        "more was offered than it could answer; throughput counts good answers alone"
+    } else {
+        "throughput counts good answers alone; look at the server's error log and limits"
+    };
+    let text = format!("failed: {}{of}: {what}", say::list(&named));
+    let mut finding = Finding::new(KIND, Validity::Doubtful, text).about(load.title());
+    for (kind, count) in kinds {
+        finding = finding.evidence(kind, *count);
+    }
+    if let Some(share) = share {
+        finding = finding.evidence("share", share);
+    }
+    Ruling { finding, reach: load.set_by_generator() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loads::planted::{empty, one, times};
+    use crate::run::RunContext;
+
+    #[test]
+    fn kinds_are_counted_over_the_takes() {
+        let figures = [
+            ("throughput", 100.0),
+            ("server-cpu", 1e-5),
+            ("failed;kind=reset", 2.0),
+            ("failed;kind=status_5xx", 5.0),
+        ];
+        let mut run = one("connections=400", &figures);
+        let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
+        times(&mut run, &seqs, "response-times", "connections=400", &[(100, 700)]);
+        let found = rule(&Look::new(&run, &RunContext::default()));
+        assert_eq!((found.len(), found[0].reach.clone()), (1, vec![0]));
+        let text = &found[0].finding.text;
+        assert!(text.starts_with("failed: 40 status_5xx and 16 reset (1.0 % of its requests): "), "{text}");
+    }
+
+    #[test]
+    fn an_overload_is_called_so() {
+        let figures = [("throughput", 100.0), ("offered-load", 200.0), ("failed;kind=unsent", 9.0)];
+        let run = one("arrivals=poisson;load=110%", &figures);
+        let found = rule(&Look::new(&run, &RunContext::default()));
+        assert!(found[0].finding.text.contains("more was offered"), "{found:?}");
+    }
+
+    #[test]
+    fn without_failures_it_is_ok_and_without_loads_silent() {
+        let of = |run: &_| rule(&Look::new(run, &RunContext::default()));
+        assert_eq!(of(&one("connections=1", &[("throughput", 9.0)]))[0].finding.state, Validity::Ok);
+        assert!(of(&empty()).is_empty());
+    }
+}

@@ -1,0 +1,102 @@
+//! Idle at peak: the highest throughput of a setup was reached with less than half of the server's cores busy, and
+//! nothing else at its ceiling. No error, but the server waits for something that is not on this list.
+//!
+//! Cores that the server has, medians over the takes. Setups differ in more than connections, generators and rate.
+
+use model::doc::Binding;
+use model::{Finding, Validity};
+
+use super::{Look, Ruling, unknown};
+use crate::bottleneck;
+use crate::loads::Load;
+use crate::say;
+
+const KIND: &str = "idle-at-peak";
+const HALF: f64 = 0.5;
+/// Parameters that make no setup of their own.
+const LOAD: [&str; 5] = ["connections", "generators", "arrivals", "load", "rate"];
+
+pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+    let (mut all, mut busiest) = (Vec::new(), 0.0_f64);
+    let peaks = peaks(look.loads());
+    let mut looked = false;
+    for peak in &peaks {
+        let cores: Vec<f64> = peak.server_cores().iter().map(|core| core.busy).collect();
+        let Some(busy) = stats::mean(&cores) else { continue };
+        looked = true;
+        let found = bottleneck::of_load(look, peak);
+        if busy >= HALF || found.kind != Binding::Waiting {
+            busiest = busiest.max(busy);
+            continue;
+        }
+        let waiting = found.resources.iter().find(|one| one.kind == Binding::Waiting);
+        let text = waiting.map_or(found.sentence.as_str(), |one| one.text.as_str());
+        let finding = Finding::new(KIND, Validity::Ok, format!("{text}; no resource at its ceiling"))
+            .about(peak.title())
+            .evidence("busy", busy)
+            .evidence("cores", cores.len() as f64);
+        all.push(Ruling { finding, reach: Vec::new() });
+    }
+    if !looked && !peaks.is_empty() {
+        return unknown(KIND, "how busy the server's cores were is not known");
+    }
+    if all.is_empty() && looked {
+        let text = format!("the server's cores were {} busy at the peak", say::percent(busiest));
+        let finding = Finding::new(KIND, Validity::Ok, text).evidence("busy", busiest);
+        all.push(Ruling { finding, reach: Vec::new() });
+    }
+    all
+}
+
+/// The load of the highest throughput of each setup.
+fn peaks<'l, 'a>(loads: &'l [Load<'a>]) -> Vec<&'l Load<'a>> {
+    let mut peaks: Vec<&'l Load<'a>> = Vec::new();
+    for load in loads.iter().filter(|load| load.throughput().is_some()) {
+        match peaks.iter_mut().find(|peak| peak.is_alike(load, &LOAD)) {
+            Some(peak) if load.throughput() > peak.throughput() => *peak = load,
+            Some(_) => {}
+            None => peaks.push(load),
+        }
+    }
+    peaks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loads::planted::{empty, load, one};
+    use crate::run::RunContext;
+
+    fn of(run: &model::data::RunData) -> Vec<Ruling> {
+        rule(&Look::new(run, &RunContext::default()))
+    }
+
+    #[test]
+    fn only_the_peak_counts() {
+        let mut run = empty();
+        let figures = |throughput: f64, busy: f64| {
+            [
+                ("throughput", throughput),
+                ("response-time", 10e-3),
+                ("generator-cpu", 100e-6),
+                ("core-busy;cpu=0;role=server", busy),
+            ]
+        };
+        load(&mut run, "connections=1", &figures(100.0, 0.01));
+        load(&mut run, "connections=10", &figures(1000.0, 0.12));
+        let found = of(&run);
+        assert_eq!((found.len(), found[0].finding.state), (1, Validity::Ok));
+        let text = "waiting for the server: 99 % of response time; no resource at its ceiling";
+        assert_eq!(found[0].finding.text, text);
+        assert_eq!(found[0].finding.subject, "web throughput connections=10");
+        load(&mut run, "connections=100", &figures(9000.0, 0.97));
+        assert_eq!(of(&run)[0].finding.text, "the server's cores were 97 % busy at the peak");
+    }
+
+    #[test]
+    fn unseen_cores_are_unknown() {
+        let found = of(&one("connections=1", &[("throughput", 1.0), ("response-time", 1.0)]));
+        assert_eq!((found.len(), found[0].finding.state), (1, Validity::Unknown));
+        assert!(of(&empty()).is_empty());
+    }
+}
