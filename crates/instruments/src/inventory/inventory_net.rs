@@ -196,3 +196,44 @@ fn rdma(sheet: &mut Sheet<'_>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::FactValue;
+
+    use super::*;
+
+    fn facts(queues: &[(&str, &str)]) -> Vec<Fact> {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("sys/class/net/eth0/mtu", "1500\n");
+        put("sys/class/net/eth0/device/vendor", "0x8086\n");
+        for (path, text) in queues {
+            put(&format!("sys/class/net/eth0/queues/{path}"), text);
+        }
+        scan(&Root::at(dir.path()))
+    }
+
+    #[test]
+    fn who_takes_over_received_packets_is_told() {
+        let value = |facts: &[Fact], key: &str| {
+            facts.iter().find(|fact| fact.key == format!("nic.eth0.{key}"))?.value.clone()
+        };
+        let on = facts(&[
+            ("rx-0/rps_cpus", "00000000,0000000f\n"),
+            ("rx-1/rps_cpus", "00000001,00000000\n"),
+            ("rx-0/rps_flow_cnt", "2048\n"),
+            ("rx-1/rps_flow_cnt", "2048\n"),
+            ("tx-0/rps_cpus", "f0\n"),
+        ]);
+        assert_eq!(value(&on, "rps"), Some(FactValue::Text("CPUs 0-3,32".to_owned())));
+        assert_eq!(value(&on, "rfs_flows"), Some(FactValue::Number(4096.0)));
+        let off = facts(&[("rx-0/rps_cpus", "0\n"), ("rx-0/rps_flow_cnt", "0\n")]);
+        assert_eq!(value(&off, "rps"), Some(FactValue::Text("off".to_owned())));
+        assert_eq!(value(&facts(&[("rx-0/none", "")]), "rps"), None);
+    }
+}

@@ -12,6 +12,7 @@ use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
 use super::{around, capacity, limits, warm, words};
+use crate::bench::file::cold;
 use crate::load::schedule::Schedule;
 use crate::load::{Load, Outcome};
 
@@ -45,6 +46,9 @@ impl Loads {
                 Served::ours(pool::get(key).map_err(|error| Unfit::new(error.to_string()))?)
             }
         };
+        if let (true, Served::Ours(hosted)) = (ask.is_cold, &*served) {
+            cold::possible(hosted.content().root()).map_err(Unfit::new)?;
+        }
         let place = format!("{:?} {}", setup.cpus, setup.dir.display());
         Ok(Loads { ask, served, key: capacity::key(&setup.params, &place), told: false, loads: 0 })
     }
