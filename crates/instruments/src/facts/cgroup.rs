@@ -77,11 +77,9 @@ pub fn limits(root: &Root) -> Limits {
 /// Fills what a version-1 controller limits; on hybrid systems the controllers live there.
 fn legacy(root: &Root, own: &Membership, mounts: &[Mount], limits: &mut Limits) {
     let folders = |controller: &str| {
-        let path = own.legacy.iter().find(|(names, _)| names.iter().any(|name| name == controller));
-        let mount = mounts.iter().find(|mount| {
-            mount.kind == "cgroup" && mount.super_options.split(',').any(|option| option == controller)
-        });
-        path.zip(mount).map(|((_, path), mount)| (path.clone(), ancestors(mount, path)))
+        let (path, mount) =
+            controlled(own, mounts, controller).filter(|(_, mount)| mount.kind == "cgroup")?;
+        Some((path.to_owned(), ancestors(mount, path)))
     };
     if let Some((path, folders)) = folders("cpu") {
         limits.version = limits.version.filter(|_| limits.cpus.is_some()).or(Some(1));
@@ -100,6 +98,37 @@ fn legacy(root: &Root, own: &Membership, mounts: &[Mount], limits: &mut Limits) 
     if let Some((_, folders)) = folders("memory") {
         let read = |folder: &str| bytes_v1(&root.maybe(&format!("{folder}/memory.limit_in_bytes"))?);
         limits.memory = limits.memory.or_else(|| tightest(&folders, read));
+    }
+}
+
+/// How many more tasks our control group and those above it allow; `None` when nothing limits or nothing can be read.
+#[must_use]
+pub fn tasks_left(root: &Root) -> Option<u64> {
+    let own = root.bytes("/proc/self/cgroup").map(|bytes| membership(&bytes)).unwrap_or_default();
+    let mounts = root.bytes("/proc/self/mountinfo").map(|bytes| mounts::parse(&bytes)).unwrap_or_default();
+    let (path, mount) = controlled(&own, &mounts, "pids")?;
+    let left = |folder: String| {
+        let most = bytes_v2(&root.maybe(&format!("{folder}/pids.max"))?)??;
+        let there = root.maybe(&format!("{folder}/pids.current"))?.parse().ok()?;
+        Some(most.saturating_sub(there))
+    };
+    ancestors(mount, path).into_iter().filter_map(left).min()
+}
+
+/// Our path in the hierarchy that has this controller, version 1 first, and where it is mounted.
+fn controlled<'a>(
+    own: &'a Membership,
+    mounts: &'a [Mount],
+    controller: &str,
+) -> Option<(&'a str, &'a Mount)> {
+    match own.legacy.iter().find(|(names, _)| names.iter().any(|name| name == controller)) {
+        Some((_, path)) => {
+            let mount = mounts.iter().find(|mount| {
+                mount.kind == "cgroup" && mount.super_options.split(',').any(|option| option == controller)
+            });
+            Some((path, mount?))
+        }
+        None => Some((own.unified.as_deref()?, mounts.iter().find(|mount| mount.kind == "cgroup2")?)),
     }
 }
 
@@ -177,6 +206,31 @@ mod tests {
         assert_eq!(quota_v1(-1, 100_000), Some(None));
         assert_eq!(bytes_v1("9223372036854771712"), Some(None));
         assert_eq!(bytes_v2("1048576"), Some(Some(1 << 20)));
+    }
+
+    #[test]
+    fn tasks_are_counted_in_either_version() {
+        let v1 = "39 31 0:36 / /g/pids rw - cgroup cgroup rw,pids\n";
+        let v2 = "30 22 0:26 / /g rw - cgroup2 cgroup2 rw\n";
+        for (own, mounts, folder, wanted) in [
+            ("7:pids:/a\n0::/b\n", v1, "g/pids/a", Some(40)),
+            ("0::/b\n", v2, "g/b", Some(40)),
+            // Its controller is that of a version that is not mounted.
+            ("7:pids:/a\n0::/b\n", v2, "g/b", None),
+            ("", v2, "g/b", None),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let put = |path: &str, text: &str| {
+                let path = dir.path().join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            };
+            put("proc/self/cgroup", own);
+            put("proc/self/mountinfo", mounts);
+            put(&format!("{folder}/pids.max"), "50\n");
+            put(&format!("{folder}/pids.current"), "10\n");
+            assert_eq!(tasks_left(&Root::at(dir.path())), wanted, "{own}");
+        }
     }
 
     #[test]

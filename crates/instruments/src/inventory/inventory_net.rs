@@ -76,12 +76,14 @@ fn nic(sheet: &mut Sheet<'_>, name: &str) {
         sheet.count(&key(&format!("queues.{side}")), count, Unit::Count, &format!("{folder}/queues"));
     }
     interrupts(sheet, name, &folder);
+    steering(sheet, name, &queues);
     let node = root.number(&format!("{folder}/device/numa_node")).and_then(|node| u64::try_from(node).ok());
     if let Some(node) = node {
         sheet.count(&key("numa_node"), node, Unit::Count, &format!("{folder}/device/numa_node"));
     }
     if paravirtual {
-        sheet.paravirtual(from, &[".driver", ".state", ".mtu", ".mac", ".irq_affinity"]);
+        sheet
+            .paravirtual(from, &[".driver", ".state", ".mtu", ".mac", ".irq_affinity", ".rps", ".rfs_flows"]);
     }
 }
 
@@ -118,6 +120,35 @@ fn interrupts(sheet: &mut Sheet<'_>, name: &str, folder: &str) {
             words.push_str(&format!(", do run on {}", text::fold_list(&effective)));
         }
         sheet.text(&format!("nic.{name}.irq_affinity"), words, "/proc/irq/*/smp_affinity_list");
+    }
+}
+
+/// Which CPUs handle received packets after the interrupt (RPS, of any queue), and how many flows are sent to the CPU of
+/// their reader (RFS).
+fn steering(sheet: &mut Sheet<'_>, name: &str, queues: &[String]) {
+    let root = sheet.root;
+    let receive = queues.iter().filter(|queue| queue.starts_with("rx"));
+    let mut cpus: Option<BTreeSet<u32>> = None;
+    let mut flows: Option<u64> = None;
+    for queue in receive {
+        let folder = format!("{NET}/{name}/queues/{queue}");
+        if let Some(mask) = root.maybe(&format!("{folder}/rps_cpus")) {
+            cpus.get_or_insert_default().extend(text::cpu_mask(&mask));
+        }
+        if let Some(count) =
+            root.number(&format!("{folder}/rps_flow_cnt")).and_then(|n| u64::try_from(n).ok())
+        {
+            flows = Some(flows.unwrap_or(0).saturating_add(count));
+        }
+    }
+    if let Some(cpus) = cpus {
+        let words =
+            if cpus.is_empty() { "off".to_owned() } else { format!("CPUs {}", text::fold_list(&cpus)) };
+        sheet.text(&format!("nic.{name}.rps"), words, &format!("{NET}/{name}/queues/rx-*/rps_cpus"));
+    }
+    if let Some(flows) = flows {
+        let path = format!("{NET}/{name}/queues/rx-*/rps_flow_cnt");
+        sheet.count(&format!("nic.{name}.rfs_flows"), flows, Unit::Count, &path);
     }
 }
 
@@ -163,5 +194,46 @@ fn rdma(sheet: &mut Sheet<'_>) {
                 sheet.number(&key("rate"), bits / 8.0, Unit::BytesPerSec, &path("rate"));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::FactValue;
+
+    use super::*;
+
+    fn facts(queues: &[(&str, &str)]) -> Vec<Fact> {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("sys/class/net/eth0/mtu", "1500\n");
+        put("sys/class/net/eth0/device/vendor", "0x8086\n");
+        for (path, text) in queues {
+            put(&format!("sys/class/net/eth0/queues/{path}"), text);
+        }
+        scan(&Root::at(dir.path()))
+    }
+
+    #[test]
+    fn who_takes_over_received_packets_is_told() {
+        let value = |facts: &[Fact], key: &str| {
+            facts.iter().find(|fact| fact.key == format!("nic.eth0.{key}"))?.value.clone()
+        };
+        let on = facts(&[
+            ("rx-0/rps_cpus", "00000000,0000000f\n"),
+            ("rx-1/rps_cpus", "00000001,00000000\n"),
+            ("rx-0/rps_flow_cnt", "2048\n"),
+            ("rx-1/rps_flow_cnt", "2048\n"),
+            ("tx-0/rps_cpus", "f0\n"),
+        ]);
+        assert_eq!(value(&on, "rps"), Some(FactValue::Text("CPUs 0-3,32".to_owned())));
+        assert_eq!(value(&on, "rfs_flows"), Some(FactValue::Number(4096.0)));
+        let off = facts(&[("rx-0/rps_cpus", "0\n"), ("rx-0/rps_flow_cnt", "0\n")]);
+        assert_eq!(value(&off, "rps"), Some(FactValue::Text("off".to_owned())));
+        assert_eq!(value(&facts(&[("rx-0/none", "")]), "rps"), None);
     }
 }

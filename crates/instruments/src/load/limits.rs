@@ -1,11 +1,14 @@
 //! Limits of this host that a load would hit, named before it starts.
 //!
-//! Open files: one a connection and a few more. Ports: one a connection to one address. Limits of the server are not
-//! looked at here.
+//! Open files: one a connection and a few more. Ports: one a connection to one address. Without these nothing runs; what
+//! binds softly is in `host`. Limits of the server are not looked at here.
 
 use std::net::IpAddr;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::host::Host;
+use crate::facts::root::Root;
 
 /// Files that a thread needs beside its connections, and that the process may open meanwhile.
 const FILES_A_THREAD: u64 = 2;
@@ -54,11 +57,8 @@ fn missing_files(needed: u64, soft: Option<u64>, hard: Option<u64>) -> Need {
 
 /// Says when there are fewer local ports than connections to the one address.
 pub fn ports(connections: usize, to: IpAddr) -> Result<(), String> {
-    let path = "/proc/sys/net/ipv4/ip_local_port_range";
-    // Without the file (no /proc) nothing is known, and a port that is missing fails as `connect`.
-    let Some(ports) = std::fs::read_to_string(path).ok().as_deref().and_then(port_count) else {
-        return Ok(());
-    };
+    // Where it is not told (no /proc) nothing is known, and a port that is missing fails as `connect`.
+    let Some(ports) = Host::read(&Root::live()).ports else { return Ok(()) };
     if connections as u64 <= ports {
         return Ok(());
     }
@@ -68,10 +68,11 @@ pub fn ports(connections: usize, to: IpAddr) -> Result<(), String> {
     ))
 }
 
-fn port_count(text: &str) -> Option<u64> {
-    let mut ends = text.split_whitespace().map(str::parse::<u64>);
-    let (low, high) = (ends.next()?.ok()?, ends.next()?.ok()?);
-    (high.checked_sub(low)?).checked_add(1)
+/// Whether packets to this address stay on this host: it is one of its own.
+#[must_use]
+pub fn is_here(address: IpAddr) -> bool {
+    // Nobody can listen on another's address.
+    address.to_canonical().is_loopback() || std::net::UdpSocket::bind((address, 0)).is_ok()
 }
 
 #[cfg(test)]
@@ -98,11 +99,14 @@ mod tests {
     }
 
     #[test]
-    fn ports_are_counted_with_both_ends() {
-        assert_eq!(port_count("32768\t60999\n"), Some(28_232));
-        assert_eq!(port_count("5 5"), Some(1));
-        assert_eq!(port_count("6 5"), None);
-        assert_eq!(port_count(""), None);
+    fn own_addresses_are_known() {
+        for (address, own) in [("127.0.0.9", true), ("::ffff:127.0.0.1", true), ("192.0.2.1", false)] {
+            assert_eq!(is_here(address.parse().unwrap()), own, "{address}");
+        }
+    }
+
+    #[test]
+    fn ports_bound_the_connections() {
         assert!(ports(1, IpAddr::from([127, 0, 0, 1])).is_ok());
         assert!(ports(70_000, IpAddr::from([127, 0, 0, 1])).unwrap_err().contains("local ports"));
     }

@@ -9,6 +9,7 @@ pub mod control;
 pub mod engine;
 pub mod failure;
 pub mod generators;
+pub mod host;
 pub mod http;
 pub mod limits;
 pub mod outcome;
@@ -22,7 +23,7 @@ pub mod tls;
 pub mod watched;
 pub mod wire;
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,8 @@ use schedule::Schedule;
 use target::Url;
 use tls::Tls;
 use wire::Plain;
+
+use crate::facts::root::Root;
 
 /// One URL of a load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -144,6 +147,7 @@ fn run_at(
     let secure = url.tls.then(|| tls::Shared::new(&url.host, &load.tls)).transpose().map_err(Error::Load)?;
     let address = reach(load, secure.as_ref())?;
     limits::ports(load.connections, address.ip()).map_err(Error::Limit)?;
+    host::Host::read(&Root::live()).files(&ask(load, address.ip())).map_err(Error::Limit)?;
     let rules = Rules {
         address,
         timeout_ns: nanoseconds(load.timeout),
@@ -167,6 +171,28 @@ fn run_at(
     };
     let start_ns = ran.start_ns;
     Ok((Outcome::new(ran, address), start_ns))
+}
+
+/// What a load on a server at this address asks of the host.
+#[must_use]
+pub fn ask(load: &Load, address: IpAddr) -> host::Ask {
+    host::Ask {
+        connections: load.connections as u64,
+        keepalive: load.keepalive,
+        rate: highest_rate(&load.schedule),
+        seconds: load.duration.map(|span| span.as_secs_f64()),
+        is_here: limits::is_here(address),
+    }
+}
+
+/// Of all generators together.
+fn highest_rate(schedule: &Schedule) -> Option<f64> {
+    match schedule {
+        Schedule::Constant { rate } | Schedule::Poisson { rate, .. } => Some(*rate),
+        Schedule::Ramp { from, to, .. } => Some(from.max(*to)),
+        Schedule::Each { of, .. } => highest_rate(of),
+        Schedule::Closed | Schedule::Replay(_) => None,
+    }
 }
 
 fn nanoseconds(span: Duration) -> u64 {

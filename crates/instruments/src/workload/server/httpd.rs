@@ -67,6 +67,8 @@ impl Kind for Httpd {
         let mpm = launch.options.mpm.unwrap_or_default();
         let size = Size::of(mpm, launch.options);
         launch.open_files(size.files)?;
+        // The parent, and with threads a listener in each process.
+        launch.tasks(size.workers.saturating_add(size.processes).saturating_add(1))?;
         let modules = modules(mpm, launch.build)?;
         let text = config(launch, mpm, &size, &modules)?;
         let path = launch.place.file("httpd.conf", &text).map_err(ServerError::Failed)?;

@@ -12,6 +12,8 @@ use sys::process::Start;
 use super::account::{self, Unprivileged};
 use super::options::Options;
 use super::place::Place;
+use super::processes;
+use crate::facts::root::Root;
 use crate::workload::shell::{self, Ended};
 
 /// How long a program may take to name its version.
@@ -83,6 +85,17 @@ impl Launch<'_> {
             ))),
             hard => Ok(hard),
         }
+    }
+
+    /// Whether it may have so many processes and threads, else why not.
+    pub fn tasks(&self, needed: u64) -> Result<(), ServerError> {
+        let limit = sys::system::limit(sys::system::Resource::Processes);
+        let limit = limit.map_err(|error| ServerError::Failed(error.to_string()))?;
+        // Root itself is not bound.
+        let is_bound = self.account.is_some() || sys::files::effective_ids().0 != 0;
+        let checked = processes::check(&Root::live(), limit.soft.filter(|_| is_bound), needed);
+        checked
+            .map_err(|why| ServerError::Refused(format!("connections={}: {why}", self.options.connections)))
     }
 
     /// A path of this launch as the text of a configuration file, quoted.

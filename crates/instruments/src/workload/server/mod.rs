@@ -13,6 +13,7 @@ pub mod nginx;
 pub mod options;
 pub mod place;
 pub mod port;
+pub mod processes;
 pub mod ready;
 pub mod run;
 pub mod sockets;

@@ -63,6 +63,7 @@ impl Kind for Nginx {
         let connections = u64::from(launch.options.connections).saturating_add(SPARE_FILES);
         // A worker holds a connection and the file that it sends.
         let files = launch.open_files(connections)?.min(connections.saturating_mul(2));
+        launch.tasks(workers.saturating_add(1))?;
         let text = config(launch, workers, connections, files)?;
         let path = launch.place.file("nginx.conf", &text).map_err(ServerError::Failed)?;
         let mut command = Command::new(&launch.build.program);

@@ -12,7 +12,8 @@ use super::params::{Ask, Offered, Subject};
 use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
-use super::{around, capacity, warm, words};
+use super::{around, capacity, limits, warm, words};
+use crate::bench::file::cold;
 use crate::load::schedule::Schedule;
 use crate::load::watched::watched;
 use crate::load::{Control, Load, Outcome};
@@ -55,6 +56,9 @@ impl Loads {
                 Served::ours(pool::get(key).map_err(|error| Unfit::new(error.to_string()))?)
             }
         };
+        if let (true, Served::Ours(hosted)) = (ask.is_cold, &*served) {
+            cold::possible(hosted.content().root()).map_err(Unfit::new)?;
+        }
         let place = format!("{:?} {}", setup.cpus, setup.dir.display());
         let profile = (setup.params.get(PROFILE) == Some("on")).then(|| Sampling::Wanted {
             title: title(&setup.params),
@@ -119,13 +123,13 @@ impl Loads {
         if let Some(together) = &sent.together {
             record.note("generators", &together.to_string());
         }
-        Ok(Watched { outcome: sent.outcome, before, after, around })
+        Ok(Watched { outcome: sent.outcome, looks: (before, after), around })
     }
 
     /// Pushes what the machine did during a load.
     pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
         let sent = watched.outcome.record.service().total();
-        watched.after.push(&watched.before, &self.ask.cores, sent, record);
+        watched.looks.1.push(&watched.looks.0, &self.ask.cores, sent, record);
         watched.around.push(&self.served, &watched.outcome, record);
     }
 
@@ -173,6 +177,7 @@ impl Loads {
             return;
         }
         self.told = true;
+        limits::tell(&self.served, load, record);
         record
             .note("web-setup", &words::setup(&self.served, load, &self.ask.cores, self.ask.remote.as_ref()));
         if let Served::Ours(hosted) = &*self.served
@@ -196,8 +201,7 @@ fn title(params: &model::Params) -> String {
 /// One load, and what was read before and after it.
 pub struct Watched {
     pub outcome: Outcome,
-    before: Look,
-    after: Look,
+    looks: (Look, Look),
     around: Around,
 }
 

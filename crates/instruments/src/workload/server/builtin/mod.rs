@@ -108,6 +108,7 @@ impl Kind for Builtin {
             sendfile: launch.options.sendfile,
             root: launch.root.to_owned(),
         };
+        launch.tasks((order.threads as u64).saturating_add(1))?;
         let mut command = Command::new(&launch.build.program);
         command.arg(ARGUMENT);
         let setup = vec![
