@@ -147,19 +147,14 @@ enum Spread {
     Each,
 }
 
-/// Five digits are read at a glance; more are not.
-const WIDEST: f64 = 1e4;
+/// Below this a number in the common unit is hard to read.
+const LEAST: f64 = 0.01;
 
 impl Spread {
     fn of(times: &[f64]) -> Spread {
-        let known = times.iter().copied().filter(|time| *time > 0.0);
-        let (least, most) =
-            known.fold((f64::INFINITY, 0.0_f64), |(least, most), time| (least.min(time), most.max(time)));
-        if most / least >= WIDEST {
-            Spread::Each
-        } else {
-            Spread::One(Scale::common(times, Kind::of(Unit::Second)))
-        }
+        let scale = Scale::common(times, Kind::of(Unit::Second));
+        let least = times.iter().copied().filter(|time| *time > 0.0).fold(f64::INFINITY, f64::min);
+        if least / scale.divisor < LEAST { Spread::Each } else { Spread::One(scale) }
     }
 
     /// Empty where each has its own.
