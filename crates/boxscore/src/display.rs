@@ -16,6 +16,14 @@ pub trait Screen {
     fn end(&mut self);
 }
 
+/// Draws nothing: its user reads the run.
+pub struct Silent;
+
+impl Screen for Silent {
+    fn show(&mut self, _: &Show<'_>) {}
+    fn end(&mut self) {}
+}
+
 /// Draws what the conductor shows.
 pub struct Display {
     plan: Plan,

@@ -139,7 +139,7 @@ pub struct Links {
     pub generators: Vec<Box<dyn Link>>,
 }
 
-/// Starts one child for each machine, and one for each generator, whose events are numbered after those of the machines.
+/// Starts a child for each machine, and one for each generator, whose events are numbered after those of the machines.
 pub fn start(machines: &[Via], generators: &[Via]) -> Result<(Links, Events), CliError> {
     let (give, events) = sync_channel(WAITING);
     let mut links = Links::default();

@@ -66,7 +66,7 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
         let host = children::spread(card, &host, args.from.len());
         cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), &sets, &host)?);
     }
-    let arms = arms(&args.arms, &chosen)?;
+    let mut arms = arms(&args.arms, &chosen)?;
     let cells = distinct(web::settle(cells, &host, &chosen), &arms, &chosen);
     let (takes, budget_seconds) = limits(args, level)?;
     let cells = match budget_seconds {
@@ -79,6 +79,9 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
         );
     }
     let warm_up = web::warm_up(args, &cells);
+    if args.profile {
+        web::profile(&cells, &mut arms)?;
+    }
     Ok(Plan {
         version: if args.from.is_empty() { PLAN_VERSION_ALONE } else { PLAN_VERSION },
         seed,

@@ -12,7 +12,7 @@ use sys::files::{Lock, LockFile};
 
 use crate::cli::Global;
 use crate::cli::run::Args;
-use crate::display::{Display, Screen};
+use crate::display::{Display, Screen, Silent};
 use crate::error::{CliError, Kind};
 use crate::ids::Ids;
 use crate::sink::{Begun, Said, StoreSink};
@@ -302,9 +302,29 @@ impl Sitting<'_> {
     }
 }
 
+/// Carries out a plan for one machine in a store of its own, says nothing, and gives back the run as it was stored.
+pub fn aside(plan: &Plan, path: &Path, stop: &Stop) -> Result<RunData, CliError> {
+    let mut store = Store::open_with(path, &Options::new(Mode::Create)).map_err(present::store_error)?;
+    let mut ids = Ids::new(None);
+    let study = ids.next();
+    store.begin_study(&study, plan).map_err(present::store_error)?;
+    let said = Said::default();
+    let sitting = Sitting { plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
+    let (outcome, runs) =
+        sitting.carry_out(&mut store, path, &mut ids, (&mut Silent, stop, Manner::default()))?;
+    if let Some(error) = cut(&outcome, &runs) {
+        return Err(error);
+    }
+    let run = runs.first().ok_or_else(|| CliError::data("nothing was measured"))?;
+    if let (0, Some((_, _, why))) = (outcome.measured, outcome.unfit.first()) {
+        return Err(CliError::data(why.clone()));
+    }
+    store.load(run).map_err(present::store_error)
+}
+
 /// Two runs at once would disturb each other: the second is refused. A planted world and pure telemetry disturb
 /// nobody.
-fn measuring_alone(plan: &Plan, store: &Path) -> Result<Option<LockFile>, CliError> {
+pub fn measuring_alone(plan: &Plan, store: &Path) -> Result<Option<LockFile>, CliError> {
     if plan.fake.is_some() || plan.telemetry_only {
         return Ok(None);
     }

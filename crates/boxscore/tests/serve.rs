@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
-use common::PROGRAM;
+use common::{Bench, PROGRAM, said};
 
 fn started(order: &str) -> Child {
     let mut command = Command::new(PROGRAM);
@@ -61,4 +61,62 @@ fn what_it_cannot_serve_it_says() {
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains(says), "{said}");
     }
+}
+
+/// One load on our own server; patient, since the machine may be busy.
+const LOAD: [&str; 19] = [
+    "run",
+    "web",
+    "--takes",
+    "1",
+    "--no-report",
+    "--set",
+    "server=builtin",
+    "--set",
+    "content=gif",
+    "--set",
+    "arrivals=closed",
+    "--set",
+    "keepalive=on",
+    "--set",
+    "generators=1",
+    "--set",
+    "load=auto",
+    "--set",
+    "timeout=60",
+];
+
+#[test]
+fn a_profile_is_noted_once_and_changes_no_series() {
+    let bench = Bench::new();
+    bench.run(&[&LOAD[..], &["--set", "connections=5", "--profile"]].concat()).expect(0, &[]);
+    let run = bench.only();
+    let notes: Vec<_> = run.notes.iter().filter(|note| note.kind.ends_with("profile")).collect();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    match notes[0].kind.as_str() {
+        "profile" => {
+            let mut lines = notes[0].text.lines();
+            assert!(lines.next().is_some_and(|title| title.starts_with("# server=builtin content=gif")));
+            for line in lines {
+                let count = line.rsplit_once(' ').and_then(|(_, count)| count.parse::<u64>().ok());
+                assert!(count.is_some_and(|count| count > 0), "{line}");
+            }
+        }
+        // No perf here, or no right to use it: the reason is there, with what would change it.
+        "no-profile" => assert!(notes[0].text.contains("perf"), "{}", notes[0].text),
+        other => panic!("{other}"),
+    }
+    assert!(run.series.iter().all(|series| series.key.params.get("profile").is_none()));
+    let refused = bench.run(&["run", "crc32c", "--profile", "--takes", "1"]).expect(2, &[]);
+    assert!(refused.err.contains("run web --profile"), "{}", refused.err);
+}
+
+#[test]
+fn a_limit_of_open_files_is_named_before_the_load() {
+    let bench = Bench::new();
+    let few = ["sh", "-c", "ulimit -n 300; exec \"$0\" \"$@\""];
+    let args = [&LOAD[..], &["--set", "connections=400"]].concat();
+    let said = said(&mut bench.behind(&few, &args));
+    assert_eq!(said.code, Some(1), "{said:#?}");
+    assert!(said.err.contains("open files") && said.err.contains("300"), "{said:#?}");
 }

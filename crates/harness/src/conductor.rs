@@ -502,7 +502,7 @@ impl<'a> Conductor<'a> {
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
         let count = self.machines.len();
         match self.events.recv_timeout(POLL) {
-            Ok((index, event)) if index >= count => self.from_generator(index - count, event)?,
+            Ok((index, event)) if index >= count => self.hear_generator(index - count, event)?,
             Ok((machine, Event::Frame(frame))) => return self.heard(machine, frame),
             Ok((machine, Event::Lost(why))) => {
                 // After Bye the pipe closes; that is no loss.

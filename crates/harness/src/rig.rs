@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use model::frame::Job;
 use model::generate::Relay;
+use model::plan::PROFILE;
 use model::{Cadence, Card, Fact, Instrument, Params, Probe, Record, Seconds, Setup, Size, Unfit};
 
 use crate::fake::{FakeProbe, Stand};
@@ -48,6 +49,11 @@ impl Host {
 /// The memory that a program with pointers of so many bits can reach, where that is less than machines have.
 fn addressable(bits: u32) -> Option<u64> {
     (bits <= 32).then_some(ADDRESSABLE_32)
+}
+
+/// Whether a list of cells, such as `0,7`, has that one.
+fn is_listed(cells: &str, cell: u32) -> bool {
+    cells.split(',').any(|one| one.trim().parse() == Ok(cell))
 }
 
 /// A prepared cell of one arm.
@@ -135,6 +141,7 @@ impl<'a> Rig<'a> {
         making: &mut dyn FnMut(&str),
     ) -> Result<Ready, Unfit> {
         let plan = &self.job.plan;
+        let cell_number = cell;
         let (Some(cell), Some(arm)) = (plan.cells.get(cell as usize), plan.arms.get(arm as usize)) else {
             return Err(Unfit::new("the plan has no such cell or arm"));
         };
@@ -157,10 +164,14 @@ impl<'a> Rig<'a> {
         }
         making(&format!("preparing {} {params}", card.name));
         self.check_cpus(arm.set.get("cpus"))?;
-        let setup = Setup {
+        let mut setup = Setup {
             relay: self.relay.clone(),
             ..setup(self.job, &self.host, params.clone(), arm.set.get("cpus"))
         };
+        // No parameter of the figures: what is profiled is in none of them.
+        if arm.set.get(PROFILE).is_some_and(|cells| is_listed(cells, cell_number)) {
+            setup.params.set(PROFILE, "on");
+        }
         instrument.fit(&setup)?;
         let mut probe = instrument.prepare(&setup)?;
         let at_least = Seconds(plan.take_seconds);
@@ -240,6 +251,12 @@ mod tests {
         assert_eq!(memory(&[("memory.bytes", 2.0 * gib), ("cgroup.memory.limit", gib)]), Some(1 << 30));
         let large = if usize::BITS > 32 { 64 << 30 } else { ADDRESSABLE_32 };
         assert_eq!(memory(&[("memory.bytes", 64.0 * gib)]), Some(large));
+    }
+
+    #[test]
+    fn cells_are_listed_by_number() {
+        assert!(is_listed("0,7", 7) && is_listed("3", 3));
+        assert!(!is_listed("0,17", 7) && !is_listed("", 0));
     }
 
     #[test]

@@ -166,9 +166,11 @@ impl Worker {
                 _ => return Err(WorkerError::Order { wanted: "an order" }),
             }
         }
+        let agent_cpu_seconds = shift.own_ns as f64 / 1e9;
+        // The program hangs up once it heard Bye, which ends this process: what was prepared is gone before.
+        drop(shift);
         end.store(true, Ordering::Relaxed);
         let telemetry_cpu_seconds = ticker.and_then(|thread| thread.join().ok()).unwrap_or(0.0);
-        let agent_cpu_seconds = shift.own_ns as f64 / 1e9;
         let seconds = (sys::clock::now_ns() - started_ns) as f64 / 1e9;
         send(output, &Frame::Bye(OwnCost { agent_cpu_seconds, telemetry_cpu_seconds, seconds }))
     }

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["guard"] => guard::serve(std::io::stdin()),
         ["serve-builtin"] => {
-            if let Err(why) = builtin::serve(std::io::stdin()) {
+            if let Err(why) = builtin::serve(std::io::stdin(), std::io::stdout()) {
                 let mut out = std::io::stderr();
                 writeln!(out, "{why}").unwrap();
                 return ExitCode::FAILURE;

@@ -424,6 +424,51 @@ pub struct DoctorDoc {
     pub checks: Vec<CheckDoc>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProofState {
+    Pass,
+    /// It could not be planted on this host.
+    Unknown,
+    Fail,
+}
+
+/// One figure or sentence of a planted fault: what was done, and what was read of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProofLineDoc {
+    pub what: String,
+    /// Of `planted` and `read`, where they are numbers.
+    pub unit: Option<Unit>,
+    pub planted: Scalar,
+    pub read: Option<Scalar>,
+    /// When it is read rightly: `within 1 %`, `the same`, `at most`, `refused`.
+    pub wanted: String,
+    pub state: ProofState,
+    /// Why it failed or is unknown.
+    pub why: Option<String>,
+}
+
+/// One planted fault.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProofDoc {
+    pub key: String,
+    /// What was planted, in words.
+    pub says: String,
+    pub lines: Vec<ProofLineDoc>,
+}
+
+/// `boxscore doctor --prove`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProveDoc {
+    pub schema: String,
+    pub proofs: Vec<ProofDoc>,
+    /// Lines that were read rightly, wrongly, and that could not be planted here.
+    pub passed: u64,
+    pub failed: u64,
+    pub unknown: u64,
+    pub seconds: f64,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorDoc {
     pub schema: String,

@@ -118,6 +118,10 @@ pub struct Plan {
     pub fake: Option<FakeWorld>,
 }
 
+/// In the set of an arm beside its parameters: numbers of the cells that are profiled once, before their takes (`0,7`).
+/// Told to their instrument as a parameter of the same name that is in no series' key.
+pub const PROFILE: &str = "profile";
+
 /// Raised when an older program could not carry out a newer plan.
 pub const PLAN_VERSION: u32 = 2;
 

@@ -1,4 +1,4 @@
-//! Writes the report of the tests' invented run, to look at: `sample FILE.html [two|web|webs|load]`.
+//! Writes the report of the tests' invented run, to look at: `sample FILE.html [two|web|webs|arms|load]`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -29,6 +29,10 @@ fn main() -> std::io::Result<()> {
                 other.0.machine.name = "nano-2".to_owned();
                 input.runs.push(other);
             }
+        }
+        "arms" => {
+            input.runs = vec![common::web::arms()];
+            input.compare = None;
         }
         "load" => {
             input.runs = vec![common::web::one_load()];

@@ -17,3 +17,7 @@ pub mod sections;
 pub mod text;
 pub mod theme;
 pub mod web;
+
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;

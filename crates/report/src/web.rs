@@ -90,16 +90,16 @@ impl<'a> Sweep<'a> {
 
     /// `nginx, closed loop, no keep-alive [event]`
     #[must_use]
-    pub fn title(&self) -> String {
+    pub fn title(&self, run: &RunDoc) -> String {
         let Some(first) = self.loads.first() else { return String::new() };
-        let mut words = vec![server(first.params)];
+        let mut words = vec![served(run, first.params)];
         words.retain(|word| !word.is_empty());
         words.push(match first.params.get("arrivals") {
             None | Some("closed") => "closed loop".to_owned(),
             Some(arrivals) => format!("open loop ({arrivals})"),
         });
         if first.instrument == "web-slo" {
-            "highest load within the limit".clone_into(&mut words[0]);
+            words.push("highest load within the limit".to_owned());
         }
         let varied = |param: &str| self.loads.len() > 1 && self.varies(param);
         let never: Vec<&str> = SWEPT.into_iter().filter(|param| varied(param)).chain(["arrivals"]).collect();
@@ -137,7 +137,7 @@ pub fn has_sweeps(run: &RunDoc) -> bool {
     loads(run).len() > MANY
 }
 
-/// The loads of a run by sweep: closed loops first, those with most loads first.
+/// The loads of a run by sweep: arm by arm, closed loops first, large files and single loads after the others.
 #[must_use]
 pub fn sweeps(run: &RunDoc) -> Vec<Sweep<'_>> {
     let mut out: Vec<Sweep<'_>> = Vec::new();
@@ -150,8 +150,26 @@ pub fn sweeps(run: &RunDoc) -> Vec<Sweep<'_>> {
     for sweep in &mut out {
         sweep.loads.sort_by_key(Load::order);
     }
-    out.sort_by_key(|sweep| (sweep.loads[0].is_open(), std::cmp::Reverse(sweep.loads.len().min(2))));
+    let few = |sweep: &Sweep<'_>| sweep.loads.len() < 2;
+    let is_large = |sweep: &Sweep<'_>| sweep.loads[0].params.get("content") == Some("large");
+    out.sort_by_cached_key(|sweep| {
+        let first = &sweep.loads[0];
+        (first.arm.to_owned(), first.is_open(), is_large(sweep), few(sweep), first.rest().to_string())
+    });
     out
+}
+
+/// What the server is called: by the parameters, else by the first words of what the run noted, `nginx/1.22.1`.
+#[must_use]
+pub fn served(run: &RunDoc, params: &Params) -> String {
+    let named = server(params);
+    if !named.is_empty() {
+        return named;
+    }
+    let noted = run.notes.iter().find(|note| note.kind == "web-setup").map(|note| note.text.as_str());
+    let first = noted.and_then(|text| text.split([',', ';', '\n']).next()).unwrap_or("");
+    let first = first.split(" on CPU").next().unwrap_or("").trim();
+    if first.starts_with("the server at") { String::new() } else { first.to_owned() }
 }
 
 /// What binds a load.
@@ -177,4 +195,60 @@ pub fn percentile(of: &[model::doc::PercentileDoc], quantile: f64) -> Option<&mo
 #[must_use]
 pub fn is_refused(point: &CurvePointDoc) -> bool {
     point.validity == Validity::Invalid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::web;
+    use crate::plot::check;
+    use crate::section::ReportInput;
+    use crate::sections::ALL;
+
+    fn drawn(input: &ReportInput) -> String {
+        ALL.iter().filter_map(|section| section.draw(input)).map(maud::Markup::into_string).collect()
+    }
+
+    #[test]
+    fn figures_of_web_runs_are_sound() {
+        let two = || {
+            let mut other = web::web();
+            other.0.machine.name = "a machine with a very long name indeed".to_owned();
+            vec![web::web(), other]
+        };
+        for runs in [vec![web::web()], two(), vec![web::one_load()], vec![web::arms()]] {
+            let text = drawn(&ReportInput { runs, ..ReportInput::default() });
+            check::balanced(&text);
+            check::finite(&text);
+            check::inside(&text);
+        }
+    }
+
+    #[test]
+    fn loads_become_sweeps_in_the_order_of_what_they_are_about() {
+        let (run, _) = web::web();
+        let titles: Vec<String> = sweeps(&run).iter().map(|sweep| sweep.title(&run)).collect();
+        let agreed = [
+            "nginx, closed loop",
+            "nginx, closed loop, no keep-alive",
+            "nginx, closed loop, large files",
+            "nginx, open loop (poisson), 200 connections",
+        ];
+        assert_eq!(titles, agreed);
+        let counts: Vec<usize> = sweeps(&run).iter().map(|sweep| sweep.loads.len()).collect();
+        assert_eq!(counts.iter().sum::<usize>(), loads(&run).len());
+        assert!(has_sweeps(&run) && !has_sweeps(&web::one_load().0));
+    }
+
+    #[test]
+    fn a_server_is_named_by_the_note_where_the_program_chose_it() {
+        let (mut run, _) = web::web();
+        let auto = Params::parse("server=auto;url=none").expect("pairs");
+        assert_eq!(served(&run, &auto), "");
+        let note = |text: &str| model::doc::NoteDoc { kind: "web-setup".to_owned(), text: text.to_owned() };
+        run.notes = vec![note("nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 1")];
+        assert_eq!(served(&run, &auto), "nginx/1.22.1");
+        run.notes = vec![note("the server at 10.0.0.7:80; 1 generator on CPU 1")];
+        assert_eq!(served(&run, &auto), "");
+    }
 }

@@ -70,6 +70,74 @@ fn a_full_report_has_every_section_in_order() {
     assert!(text.contains("boxscore run --quick --seed 7"), "the command that makes it again");
 }
 
+fn web(runs: Vec<(model::doc::RunDoc, model::data::RunData)>) -> String {
+    let text = report(&ReportInput { runs, compare: None, ..input() });
+    sound(&text);
+    text
+}
+
+#[test]
+fn a_web_run_shows_sweep_curve_bottleneck_profile_and_setup() {
+    let text = web(vec![common::web::web()]);
+    let places: Vec<usize> = ["score", "web", "web-load", "web-bound", "profile", "web-setup"]
+        .iter()
+        .map(|id| text.find(&format!("<section id=\"{id}\"")).unwrap_or_else(|| panic!("no section {id}")))
+        .collect();
+    assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{places:?}");
+    for said in [
+        "nginx serves up to 59.0 k/s, with 1,000 connections (2 generators)",
+        "class=\"hollow\"",
+        "a lower bound</title>",
+        ">saturation</text>",
+        ">service p99</text>",
+        "7.8\u{a0}% of the requests failed",
+        "nginx delivers up to 4.80 GB/s of large files, to 4 readers",
+        "What speaks against it",
+        "cpu0 server",
+        "generator 11.9 µs",
+        "the generator, 90 %",
+        "function, kernel",
+        "tcp_sendmsg: 52 % (470 samples)",
+        "The load was on nginx/1.22.1, 1 worker on CPU 0",
+    ] {
+        assert!(text.contains(said), "{said}");
+    }
+    assert!(!text.contains("<section id=\"web-times\""), "sweeps have curves instead");
+}
+
+#[test]
+fn one_load_shows_its_times_by_percentile_and_no_sweep() {
+    let text = web(vec![common::web::one_load()]);
+    assert!(text.contains("Half of the answers take 160 µs, 1 in 100 more than"), "the median as planted");
+    assert!(text.contains("from when it was sent") && text.contains("<section id=\"web-bound\""));
+    assert!(
+        text.contains("http://10.0.0.7/ serves 29.9 k/s, 1 in 100 answers takes more than 2.10 ms; bound by")
+    );
+    assert!(!text.contains("<section id=\"web\"") && !text.contains("all threads"));
+    assert!(!text.contains("<section id=\"web-load\"") && !text.contains("<section id=\"profile\""));
+}
+
+#[test]
+fn arms_and_runs_of_web_loads_stand_side_by_side() {
+    let text = web(vec![common::web::arms()]);
+    assert!(text.contains("event, no sendfile, 2 generators") && text.contains("prefork, 2 generators"));
+    assert!(text.contains(">p99 response time"), "one plot of all arms");
+    let mut other = common::web::web();
+    other.0.machine.name = "nano-2".to_owned();
+    let text = web(vec![common::web::web(), other]);
+    assert!(text.contains("nano-2, 2 generators") && text.contains("mini-1, 2 generators"));
+}
+
+#[test]
+fn refused_loads_are_not_drawn() {
+    let (mut run, data) = common::web::web();
+    for point in run.curves.iter_mut().flat_map(|curve| &mut curve.points).filter(|point| point.x >= 400.0) {
+        point.validity = model::Validity::Invalid;
+    }
+    let text = web(vec![(run, data)]);
+    assert!(text.contains("with 100 connections (2 generators)") && !text.contains("1,000 connections (2"));
+}
+
 #[test]
 fn a_refused_figure_shows_no_number() {
     let text = report(&input());

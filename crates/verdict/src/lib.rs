@@ -23,6 +23,7 @@ mod load;
 pub mod loads;
 pub mod noise;
 pub mod paragraph;
+pub mod prove;
 pub mod rules;
 pub mod run;
 mod say;

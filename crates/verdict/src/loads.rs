@@ -300,16 +300,15 @@ impl<'a> Load<'a> {
     /// The same load but for these parameters.
     #[must_use]
     pub fn is_alike(&self, other: &Load<'_>, but: &[&str]) -> bool {
-        let rest = |load: &Load<'_>| {
-            let mut params = load.params.clone();
-            params.0.retain(|name, _| !but.contains(&name.as_str()));
-            params
-        };
         self.instrument == other.instrument
             && self.definition == other.definition
             && self.arm == other.arm
-            && rest(self) == rest(other)
+            && rest(&self.params, but).eq(rest(&other.params, but))
     }
+}
+
+fn rest<'p>(params: &'p Params, but: &[&str]) -> impl Iterator<Item = (&'p String, &'p String)> {
+    params.0.iter().filter(|(name, _)| !but.contains(&name.as_str()))
 }
 
 /// Host and port of a URL, without a user.

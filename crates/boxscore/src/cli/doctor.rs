@@ -1,6 +1,6 @@
 //! `boxscore doctor`: what about this host would spoil measurements, and the command that changes it.
 //!
-//! Reads only. Looks at the CPU times over [`WINDOW`]; a state never changes the exit code.
+//! Reads only, but for `--prove` (`prove/`). Looks at the CPU times over [`WINDOW`]; a state never changes the exit code.
 
 use std::time::Duration;
 
@@ -23,11 +23,22 @@ const WINDOW: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_long_help = "Examples:\n  boxscore doctor\n  boxscore doctor --json\nIt changes nothing, and exits 0 whatever it finds."
+    after_long_help = "Examples:\n  boxscore doctor\n  boxscore doctor --json\n  boxscore doctor --prove\nIt \
+                       changes nothing, and exits 0 whatever it finds; with --prove it exits 1 when a planted fault \
+                       was read wrongly."
 )]
-pub struct Args {}
+pub struct Args {
+    /// Plant faults for a minute (delays, stalls, a CPU quota, cut answers, a cached disk ...) and print what was
+    /// planted beside what was read; --prove=stall,quota plants only these
+    #[arg(long, value_name = "FAULT,...", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
+    #[arg(default_missing_value = "all")]
+    pub prove: Option<Vec<String>>,
+}
 
-pub fn run(_args: &Args, global: &Global) -> Result<u8, CliError> {
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    if let Some(faults) = &args.prove {
+        return crate::prove::run(faults, global);
+    }
     let root = Root::live();
     let live = live(&root);
     let facts = scan::everything(&root);

@@ -109,6 +109,10 @@ pub struct Args {
     /// Search the largest load that keeps this percentile of response times within a limit (family web)
     #[arg(long, value_name = "PERCENTILE=TIME")]
     pub slo: Option<String>,
+    /// Sample the server with perf in a load of its own before the takes: flame graph and top symbols in the report
+    /// (family web)
+    #[arg(long)]
+    pub profile: bool,
     /// Write no HTML report
     #[arg(long)]
     pub no_report: bool,

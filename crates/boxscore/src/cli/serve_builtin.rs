@@ -9,6 +9,6 @@ pub struct Args {}
 
 /// Serves until it is killed; it returns only when it cannot serve.
 pub fn run(_args: &Args) -> Result<u8, CliError> {
-    builtin::serve(std::io::stdin()).map_err(CliError::data)?;
+    builtin::serve(std::io::stdin(), std::io::stdout()).map_err(CliError::data)?;
     Ok(0)
 }

@@ -1,12 +1,17 @@
 //! What loads of web servers need beside their card: which server `auto` is, what an MPM implies, a goal, and how many
 //! cells a quick run has time for.
 
-use model::{Card, Cell, Need, Params};
+use model::plan::PROFILE;
+use model::{Arm, Card, Cell, Need, Params};
 
 use super::Host;
 use crate::cli::run::Args;
 use crate::error::CliError;
 
+/// Connections of a load that is profiled, where there are several.
+const TYPICAL: f64 = 50.0;
+/// Profiles of one arm: each takes some seconds.
+const MOST_PROFILES: usize = 4;
 const URL: &str = "url";
 const NONE: &str = "none";
 const AUTO: &str = "auto";
@@ -130,6 +135,33 @@ pub fn warm_up(args: &Args, cells: &[Cell]) -> u32 {
     u32::from(!(args.quick && !cells.is_empty() && cells.iter().all(is_load)))
 }
 
+/// Has the cells profiled that show most of what is served: of each content and way of connecting the closed loop
+/// whose connections are nearest to [`TYPICAL`].
+pub fn profile(cells: &[Cell], arms: &mut [Arm]) -> Result<(), CliError> {
+    let number = |cell: &Cell| cell.params.get("connections").and_then(|text| text.parse::<f64>().ok());
+    let far = |cell: &Cell| {
+        let open = if cell.params.get("arrivals") == Some("closed") { 0.0 } else { 100.0 };
+        open + number(cell).map_or(50.0, |connections| (connections / TYPICAL).ln().abs())
+    };
+    let kind =
+        |cell: &Cell| ["url", "content", "keepalive"].map(|key| cell.params.get(key).map(str::to_owned));
+    let mut best: Vec<(u32, &Cell)> = Vec::new();
+    for (index, cell) in (0u32..).zip(cells).filter(|(_, cell)| cell.instrument == "web") {
+        match best.iter_mut().find(|(_, other)| kind(other) == kind(cell)) {
+            Some(known) if far(cell) < far(known.1) => *known = (index, cell),
+            Some(_) => {}
+            None => best.push((index, cell)),
+        }
+    }
+    if best.is_empty() {
+        return Err(CliError::usage("--profile samples a web server: this run has none")
+            .hint("boxscore run web --profile"));
+    }
+    let list: Vec<String> = best.iter().take(MOST_PROFILES).map(|(index, _)| index.to_string()).collect();
+    arms.iter_mut().for_each(|arm| arm.set.set(PROFILE, &list.join(",")));
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,5 +261,24 @@ mod tests {
         for (given, spelled) in [("10ms", "10ms"), ("0.01", "10ms"), ("2s", "2s"), ("500us", "500us")] {
             assert_eq!(objective(&format!("p50={given}")).unwrap().1, spelled);
         }
+    }
+
+    #[test]
+    fn typical_closed_loops_are_profiled_in_every_arm() {
+        let sweep = cells(&named(&["web"]), 2);
+        let arm = || Arm { name: String::new(), set: Params::default() };
+        let mut arms = vec![arm(), arm()];
+        profile(&sweep, &mut arms).unwrap();
+        let listed: Vec<usize> =
+            arms[1].set.get(PROFILE).unwrap().split(',').map(|text| text.parse().unwrap()).collect();
+        assert_eq!(arms[0].set, arms[1].set);
+        let of = |index: usize, key: &str| sweep[index].params.get(key).unwrap_or_default();
+        let first =
+            listed.iter().find(|&&index| of(index, "content") == "gif" && of(index, "keepalive") == "on");
+        let first = *first.unwrap();
+        assert_eq!((of(first, "arrivals"), of(first, "connections")), ("closed", "50"));
+        assert!(listed.len() <= MOST_PROFILES && listed.iter().any(|&index| of(index, "content") == "large"));
+        let refused = profile(&cells(&named(&["cpu"]), 2), &mut arms).unwrap_err();
+        assert!(refused.to_string().contains("run web --profile"));
     }
 }

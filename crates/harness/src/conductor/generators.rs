@@ -58,8 +58,8 @@ impl From<SinkError> for Stopped {
 }
 
 impl Conductor<'_> {
-    /// Children that send load for every machine, in the order of the plan's generators. Their events are numbered after
-    /// those of the machines.
+    /// Children that send load for every machine, in the order of the plan's generators. Their events are numbered
+    /// after those of the machines.
     #[must_use]
     pub fn with_generators(mut self, links: Vec<Box<dyn Link>>) -> Self {
         let names = self.plan.generators.iter().map(|via| via.name.clone());
@@ -115,7 +115,7 @@ impl Conductor<'_> {
     }
 
     /// An event of a generator: kept until somebody waits for it.
-    pub(super) fn from_generator(&mut self, at: usize, event: Event) -> Result<(), SinkError> {
+    pub(super) fn hear_generator(&mut self, at: usize, event: Event) -> Result<(), SinkError> {
         let now_ns = sys::clock::now_ns();
         let since_ns = now_ns.saturating_sub(self.began_ns);
         let Some(state) = self.generators.get_mut(at).filter(|state| state.lost.is_none()) else {
@@ -186,7 +186,6 @@ impl Conductor<'_> {
     }
 
     /// One look at what a generator says: a frame with its time, nothing yet, or why it is lost.
-    #[expect(clippy::type_complexity, reason = "a sink's refusal is none of the generator's")]
     fn hear(
         &mut self,
         at: usize,
@@ -252,8 +251,8 @@ impl Conductor<'_> {
         let until_ns = sys::clock::now_ns().saturating_add(order.connect_ns);
         for at in 0..wanted {
             self.expect(at, until_ns, true, "did not set its connections up", |_, frame| match frame {
-                Frame::Connected { id } if id == order.id => Ok(()),
-                other => Err(other),
+                Frame::Connected { id } if id == order.id => Some(()),
+                _ => None,
             })?;
         }
         let clocks = self.clocks(wanted)?;
@@ -268,8 +267,8 @@ impl Conductor<'_> {
         let mut loaded = Vec::with_capacity(wanted);
         for at in 0..wanted {
             let done = self.expect(at, until_ns, false, "did not end its load", |_, frame| match frame {
-                Frame::Loaded { id, result: Ok(loaded) } if id == order.id => Ok(loaded),
-                other => Err(other),
+                Frame::Loaded { id, result: Ok(loaded) } if id == order.id => Some(loaded),
+                _ => None,
             })?;
             self.generators[at].busy = false;
             loaded.push(done);
@@ -284,7 +283,7 @@ impl Conductor<'_> {
         until_ns: u64,
         before_start: bool,
         failed: &str,
-        wanted: impl Fn(u64, Frame) -> Result<T, Frame>,
+        wanted: impl Fn(u64, Frame) -> Option<T>,
     ) -> Result<T, Stopped> {
         let not = |name: String, before_start: bool, what: String| {
             Stopped::Not(NotLoaded { generator: name, before_start, what })
@@ -295,13 +294,13 @@ impl Conductor<'_> {
             match said {
                 Ok(None) => {}
                 Err(why) => return Err(not(name, false, format!("it was lost: {why}"))),
+                Ok(Some((_, Frame::Loaded { result: Err(what), .. }))) => {
+                    self.generators[at].busy = false;
+                    return Err(not(name, before_start, what));
+                }
                 Ok(Some((at_ns, frame))) => match wanted(at_ns, frame) {
-                    Ok(word) => return Ok(word),
-                    Err(Frame::Loaded { result: Err(what), .. }) => {
-                        self.generators[at].busy = false;
-                        return Err(not(name, before_start, what));
-                    }
-                    Err(_) => {
+                    Some(word) => return Ok(word),
+                    None => {
                         self.lose_generator(at, UNASKED)?;
                         return Err(not(name, false, format!("it was lost: {UNASKED}")));
                     }
@@ -327,8 +326,8 @@ impl Conductor<'_> {
                     true,
                     "did not tell its clock",
                     |came_ns, frame| match frame {
-                        Frame::Clock { id, now_ns } if id == round => Ok((came_ns, now_ns)),
-                        other => Err(other),
+                        Frame::Clock { id, now_ns } if id == round => Some((came_ns, now_ns)),
+                        _ => None,
                     },
                 )?;
                 let round_trip_ns = came_ns.saturating_sub(sent_ns[at]);

@@ -24,8 +24,8 @@ const CONNECTING: u32 = 4;
 pub trait Generators {
     /// How many can take part.
     fn available(&self) -> usize;
-    /// Carries the load out on the first `how_many`, all from the same moment. The load's threads and CPUs are theirs to
-    /// choose.
+    /// Carries the load out on the first `how_many`, all from the same moment. The load's threads and CPUs are theirs
+    /// to choose.
     fn run(&self, load: &Load, how_many: usize, control: &Control) -> Result<Sent, Error>;
 }
 

@@ -4,6 +4,7 @@ use model::Instrument;
 
 pub mod cmd;
 pub mod guard;
+pub mod profile;
 pub mod server;
 pub mod shell;
 pub mod web;

@@ -124,7 +124,7 @@ mod tests {
         INSTRUMENT.prepare(&setup(given)).unwrap().take(1, &mut sheet).map(|()| sheet)
     }
 
-    /// What a server that is not ours, on this machine, yields in an open loop; the machine's own counters may be missing.
+    /// What a server that is not ours, on this machine, yields in an open loop; the machine's own counters may miss.
     const OPEN: &[&str] = &[
         "throughput",
         "bandwidth",

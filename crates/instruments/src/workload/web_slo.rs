@@ -1,8 +1,8 @@
 //! The largest load on a web server that keeps a percentile of response times within a limit.
 //!
-//! Requests per second of an open loop, Poisson arrivals. Each take is a search of its own: steps up by a half until the
-//! limit is broken, then bisection until the bounds are 2 % apart; the spread of the takes is the figure's interval. A
-//! failed request breaks the limit, however fast it failed. Between two steps nothing is sent.
+//! Requests per second of an open loop, Poisson arrivals. Each take is a search of its own: steps up by a half until
+//! the limit is broken, then bisection until the bounds are 2 % apart; the spread of the takes is the figure's interval.
+//! A failed request breaks the limit, however fast it failed. Between two steps nothing is sent.
 
 use model::{
     Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, MetricInfo, Need, ParamKind, ParamSpec,
@@ -195,8 +195,8 @@ struct Found {
     steps: u32,
 }
 
-/// Searches the largest rate that holds, from `from` on. `holds` tries one and also gives the percentile it had. The rate
-/// found is the last one tried that held.
+/// Searches the largest rate that holds, from `from` on. `holds` tries one and also gives the percentile it had. The
+/// rate found is the last one tried that held.
 fn search(
     from: f64,
     mut holds: impl FnMut(f64) -> Result<(bool, Option<f64>), Fault>,

@@ -91,7 +91,7 @@ impl LinePlot {
         }
         let named: Vec<&Drawn<'_>> =
             drawn.iter().filter(|d| !d.series.name.is_empty() && !d.runs.is_empty()).collect();
-        let direct = named.len() <= 14;
+        let direct = named.len() <= 14 && cut_apart(&named);
         let (width, height) = (self.size.width(), 290.0);
         let names = named.iter().map(|d| text_width(&d.series.name) * 1.08).fold(0.0, f64::max);
         let right = if direct && names > 0.0 { names.min(NAME_ROOM) + 12.0 } else { 16.0 };
@@ -339,6 +339,15 @@ fn band(run: &[Point], plane: &Plane) -> Markup {
     lower.reverse();
     outline.extend(lower);
     html! { @if outline.len() > 3 { path class="bd" d={ (path_of(&outline)) "Z" } {} } }
+}
+
+/// Names that are different stay so when they are cut to their room.
+fn cut_apart(named: &[&Drawn<'_>]) -> bool {
+    let cut = |d: &Drawn<'_>| super::ellipsis(&d.series.name, NAME_ROOM);
+    named
+        .iter()
+        .enumerate()
+        .all(|(i, a)| named[..i].iter().all(|b| a.series.name == b.series.name || cut(a) != cut(b)))
 }
 
 /// Names at the right ends, moved apart, joined to their line where they had to move.

@@ -83,7 +83,7 @@ impl Stack {
             })
             .collect();
         html! {
-            (cut_text("", (axis.from - 8.0, y + BAR / 2.0 + FONT * 0.36), "end", &row.name, axis.from - 12.0))
+            (cut_text("", (axis.from - 8.0, y + BAR / 2.0 + FONT * 0.36), "end", &row.name, axis.from - 7.9))
             rect class="rest" x=(Px(axis.from)) y=(Px(y)) width=(Px(axis.to - axis.from)) height=(Px(BAR)) {}
             @for (part, share, start, end) in &bars { @if end - start > 0.05 {
                 g class=(series_class(*part)) {
@@ -120,7 +120,8 @@ fn total(parts: &[(usize, f64)]) -> String {
     if parts.is_empty() {
         return "-".to_owned();
     }
-    if sum > 1.005 { "> 100 %".to_owned() } else { format!("{} %", (sum * 100.0).round()) }
+    // Parts are medians of their own: together they may miss the whole by a little.
+    if sum > 1.05 { "> 100 %".to_owned() } else { format!("{} %", (sum * 100.0).round().min(100.0)) }
 }
 
 fn ticks(axis: &Axis, height: f64) -> Markup {

@@ -240,6 +240,17 @@ fn many_points_stay_small() {
 }
 
 #[test]
+fn names_that_would_look_alike_move_to_the_key() {
+    let mut plot = line(&[1.0, 2.0]);
+    for (series, generators) in plot.series.iter_mut().zip(["1 generator", "2 generators"]) {
+        series.name = format!("event without sendfile, {generators}");
+    }
+    let text = plot.render().into_string();
+    assert!(text.contains("class=\"key\"") && text.contains("sendfile, 2 generators</span>"), "{text}");
+    assert!(!line(&[1.0, 2.0]).render().into_string().contains("class=\"key\""));
+}
+
+#[test]
 fn names_are_escaped() {
     let mut plot = strips(&[1.0, 2.0]);
     plot.series[0].name = "<script>&".into();

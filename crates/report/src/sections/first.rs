@@ -14,12 +14,13 @@ use crate::page;
 use crate::plot::ratio::{RatioRow, tally};
 use crate::plot::{Caption, Estimate, RatioPlot, Sparkline};
 use crate::section::{ReportInput, Section};
-use crate::sections::{score, takes};
+use crate::sections::{score, takes, web_bound, web_load, web_sweep};
 use crate::text::compare::{Figure, arms, doubtful, figures};
 use crate::text::score::{Row, rows, share_range};
 use crate::text::spec::Spec;
 use crate::text::{count, notes};
 use crate::theme::{Trust, Verdict};
+use crate::web::has_sweeps;
 
 pub struct First;
 pub static SECTION: First = First;
@@ -36,6 +37,7 @@ impl Section for First {
         let left = match compare {
             Some(doc) => forest(doc).render(),
             None => html! {
+                @if has_sweeps(run) { (web_sweep::glance(input)) (web_load::glance(input)) }
                 div class="full" { (score::headlines(run)) }
                 @if let Some(plot) = takes::overview(input) { (plot) }
             },
@@ -62,6 +64,13 @@ fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
         |state: Validity| rows.iter().filter(|row| row.main().is_some_and(|s| s.validity == state)).count();
     let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
     let name = input.name(0);
+    let loaded: Vec<String> = web_sweep::lead(input).into_iter().chain(web_bound::lead(run)).collect();
+    if has_sweeps(run) && !loaded.is_empty() {
+        return format!("{name}: {}", loaded.join("; "));
+    }
+    if let Some(said) = web_bound::one_load(run) {
+        return format!("{name}: {said}");
+    }
     if rows.is_empty() || refused == rows.len() {
         return format!("{name}: no figure holds");
     }

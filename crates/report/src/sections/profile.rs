@@ -71,8 +71,9 @@ fn share(samples: u64, all: u64) -> String {
 fn of_one(profile: &Profile, name: &str, said: &str) -> Markup {
     let samples = count(usize::try_from(profile.samples()).unwrap_or(usize::MAX), "sample");
     let subtitle = format!("{samples}; the root is below, each box as wide as its share of the samples");
-    let flame = Flame { caption: Caption::new(said).subtitle(subtitle), root: profile.tree() };
     let symbols = profile.symbols();
+    let title = inclusive(&symbols, profile.samples()).unwrap_or_else(|| said.to_owned());
+    let flame = Flame { caption: Caption::new(title).subtitle(subtitle), root: profile.tree() };
     let side = |kernel: bool| -> Vec<&Symbol> {
         symbols.iter().filter(|symbol| symbol.kernel == kernel && symbol.own > 0).take(MOST).collect()
     };
@@ -88,6 +89,14 @@ fn of_one(profile: &Profile, name: &str, said: &str) -> Markup {
             p class="note" { (fixed(profile.unread as f64, 0)) " lines of the profile are no stack and were left out" }
         }
     }
+}
+
+/// `tcp_sendmsg took 52 % with what it calls`: the widest function that is not below nearly everything.
+fn inclusive(symbols: &[Symbol], all: u64) -> Option<String> {
+    const NEARLY_ALL: f64 = 0.75;
+    let part = |symbol: &&Symbol| (symbol.total as f64) < NEARLY_ALL * all as f64;
+    let widest = symbols.iter().filter(part).max_by_key(|symbol| symbol.total)?;
+    Some(format!("{} took {} with what it calls", widest.name, share(widest.total, all)))
 }
 
 /// `own`: samples in the function itself; `with calls`: also in what it called.

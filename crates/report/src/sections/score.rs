@@ -9,9 +9,10 @@ use model::{Finding, Validity};
 use crate::number::{self, Scale};
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
-use crate::text::names;
-use crate::text::score::{Row, rows};
+use crate::text::score::{Row, rows, threaded};
+use crate::text::{count, names};
 use crate::theme::Trust;
+use crate::web::has_sweeps;
 
 pub struct Score;
 pub static SECTION: Score = Score;
@@ -24,14 +25,24 @@ impl Section for Score {
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
         let mut all: Vec<Figure<'_>> = input.figures(0).collect();
         all.sort_by_cached_key(|figure| names::order(figure.key()));
+        // Sweeps have tables and curves of their own, which print shows instead.
+        let swept = input.runs.first().is_some_and(|(run, _)| has_sweeps(run));
+        let is_swept = |f: &Figure<'_>| swept && names::web::is_web(&f.doc.instrument);
+        let (loads, all): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(is_swept);
         let (head, rest): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(|f| f.doc.headline);
-        if head.is_empty() && rest.is_empty() {
+        if head.is_empty() && rest.is_empty() && loads.is_empty() {
             return None;
         }
         let body = html! {
             @if !head.is_empty() { div class="full" { (table(input, &head)) } }
             @if !rest.is_empty() {
                 (page::more(&format!("{} other figures", rest.len()), &table(input, &rest)))
+            }
+            @if !loads.is_empty() {
+                details class="data" {
+                    summary { (count(loads.len(), "figure")) " of loads on a web server" }
+                    (table(input, &loads))
+                }
             }
         };
         Some(page::section("score", &title(input), &body))
@@ -56,15 +67,22 @@ fn title(input: &ReportInput) -> String {
 /// The few figures of the first screen.
 #[must_use]
 pub fn headlines(run: &RunDoc) -> Markup {
-    let head = [
+    const MOST: usize = 24;
+    let mut score_rows = rows(run, None);
+    if has_sweeps(run) {
+        score_rows.retain(|row| !row.main().is_some_and(|series| names::web::is_web(&series.instrument)));
+    }
+    if score_rows.is_empty() {
+        return html! {};
+    }
+    let threaded = threaded(&score_rows);
+    let mut head = vec![
         ("", Column::Text),
         ("unit", Column::Text),
-        ("1 thread", Column::Number),
+        (if threaded { "1 thread" } else { "median" }, Column::Number),
         ("95 % interval", Column::Number),
-        ("all threads", Column::Number),
     ];
-    const MOST: usize = 24;
-    let score_rows = rows(run, None);
+    head.extend(threaded.then_some(("all threads", Column::Number)));
     let rows: Vec<Vec<Markup>> = score_rows
         .iter()
         .take(MOST)
@@ -73,13 +91,14 @@ pub fn headlines(run: &RunDoc) -> Markup {
             let values = [row.one, row.all].map(|s| s.and_then(|s| s.median));
             let numbers: Vec<f64> = values.into_iter().flatten().collect();
             let scale = Scale::common(&numbers, names::kind(&series.instrument, series.unit));
-            Some(vec![
+            let mut cells = vec![
                 html! { (row.label) },
                 html! { (scale.unit) },
                 value_cell(row.one, &scale),
                 html! { (row.one.map_or("-".to_owned(), |s| interval(s, &scale))) },
-                value_cell(row.all, &scale),
-            ])
+            ];
+            cells.extend(threaded.then(|| value_cell(row.all, &scale)));
+            Some(cells)
         })
         .collect();
     let doubtful = |row: &Row<'_>| {

@@ -62,11 +62,13 @@ pub fn title(input: &ReportInput, family: &str, name: &str) -> Option<String> {
 /// Every headline take of one run on one axis, each as a share of its figure's median.
 #[must_use]
 pub fn overview(input: &ReportInput) -> Option<Markup> {
+    let swept = input.runs.first().is_some_and(|(run, _)| crate::web::has_sweeps(run));
     let mut heads: Vec<Figure<'_>> = input
         .figures(0)
         .filter(|figure| figure.doc.headline && figure.takes().len() > 1 && figure.estimate().is_some())
         .filter(|figure| figure.doc.params.get("threads") != Some("all"))
         .filter(|figure| !names::is_detail(&figure.doc.instrument, &figure.doc.metric))
+        .filter(|figure| !swept || !names::web::is_web(&figure.doc.instrument))
         .collect();
     heads.sort_by_cached_key(|figure| names::order(figure.key()));
     heads.truncate(MOST_AT_A_GLANCE);

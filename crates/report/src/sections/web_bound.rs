@@ -11,13 +11,14 @@ use model::data::{RunData, Series};
 use model::doc::{Binding, BottleneckDoc, RunDoc};
 use model::unit::Unit;
 
+use super::web_sweep::titled;
 use crate::number::{Kind, fixed, percent, quantity};
 use crate::page::{self, Column};
 use crate::plot::{Caption, Size, Stack, stack};
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::{server, unusual};
+use crate::text::names::web::{is_web, unusual};
 use crate::text::web::{Table, firsts};
-use crate::web::{Load, bottleneck, sweeps};
+use crate::web::{Load, bottleneck, loads, served, sweeps};
 
 pub struct WebBound;
 pub static SECTION: WebBound = WebBound;
@@ -40,7 +41,7 @@ impl Section for WebBound {
             let found = firsts(doc);
             for one in found.iter().take(MOST) {
                 let name = called(input, run, &one.arm);
-                title = title.or_else(|| Some(headline(one)));
+                title = title.or_else(|| Some(headline(doc, one)));
                 body.push(panel(data, one, &name));
             }
             let several = input.runs.len() > 1;
@@ -59,12 +60,41 @@ fn called(input: &ReportInput, run: usize, arm: &str) -> String {
     words.join(", ")
 }
 
+/// What binds the load with the highest throughput of a run.
+#[must_use]
+pub fn lead(doc: &RunDoc) -> Option<String> {
+    doc.bottlenecks.first().map(|found| found.sentence.clone())
+}
+
+/// A run of one load and nothing else: `http://10.0.0.7/ serves 29.9 k/s, 1 in 100 answers takes more than 2.10 ms;
+/// bound by softirq on cpu0`. Nothing of a refused figure.
+#[must_use]
+pub fn one_load(doc: &RunDoc) -> Option<String> {
+    let all = loads(doc);
+    let [load] = all.as_slice() else { return None };
+    if doc.series.iter().any(|series| !is_web(&series.instrument)) {
+        return None;
+    }
+    let rate = load.value("throughput")?;
+    let server = served(doc, load.params);
+    let server = if server.is_empty() { "the server".to_owned() } else { server };
+    let mut said = format!("{server} serves {}", quantity(rate, Kind::of(Unit::PerSec)));
+    if let Some(tail) = load.value("response-time-p99") {
+        let tail = quantity(tail, Kind::of(Unit::Second));
+        said.push_str(&format!(", 1 in 100 answers takes more than {tail}"));
+    }
+    if let Some(found) = bottleneck(doc, load) {
+        said.push_str(&format!("; {}", found.sentence));
+    }
+    Some(said)
+}
+
 /// `nginx: bound by softirq on cpu0 (97 % busy)`
-fn headline(found: &BottleneckDoc) -> String {
-    let server = server(&found.params);
+fn headline(doc: &RunDoc, found: &BottleneckDoc) -> String {
+    let server = served(doc, &found.params);
     let text =
         if server.is_empty() { found.sentence.clone() } else { format!("{server}: {}", found.sentence) };
-    sentence(&text)
+    titled(&text)
 }
 
 /// The load with the highest throughput of one arm: what binds it, and its cores.
@@ -152,10 +182,13 @@ fn value(readings: &[(Params, &Series)], metric: &str) -> Option<f64> {
     found.and_then(|(_, series)| middle(series))
 }
 
+/// A core: its role, and its shares by metric.
+type Core<'a> = (String, BTreeMap<&'a str, f64>);
+
 /// How each core divided its time.
 fn cores(data: &RunData, found: &BottleneckDoc) -> Option<Markup> {
     let all = readings(data, &found.instrument, &found.arm, &found.params);
-    let mut cpus: BTreeMap<(u64, String), (String, BTreeMap<&str, f64>)> = BTreeMap::new();
+    let mut cpus: BTreeMap<(u64, String), Core<'_>> = BTreeMap::new();
     for (part, series) in &all {
         let (Some(cpu), Some(share)) = (part.get("cpu"), middle(series)) else { continue };
         let place = (cpu.parse().unwrap_or(u64::MAX), cpu.to_owned());
@@ -203,7 +236,7 @@ fn costs(readings: &[(Params, &Series)]) -> Option<String> {
 fn every(doc: &RunDoc, data: &RunData, name: Option<&str>) -> Markup {
     let all = sweeps(doc);
     let tables: Vec<(String, Markup)> =
-        all.iter().map(|sweep| (sweep.title(), table(doc, data, sweep))).collect();
+        all.iter().map(|sweep| (sweep.title(doc), table(doc, data, sweep))).collect();
     let count = all.iter().map(|sweep| sweep.loads.len()).sum::<usize>();
     if count < 2 {
         return html! {};
@@ -212,7 +245,7 @@ fn every(doc: &RunDoc, data: &RunData, name: Option<&str>) -> Markup {
         "{}Every load: {count} in a table, with what binds each",
         name.map_or(String::new(), |name| format!("{name}. "))
     );
-    page::more(&summary, &html! { @for (title, table) in &tables { h3 { (sentence(title)) } (table) } })
+    page::more(&summary, &html! { @for (title, table) in &tables { h3 { (titled(title)) } (table) } })
 }
 
 fn table(doc: &RunDoc, data: &RunData, sweep: &crate::web::Sweep<'_>) -> Markup {

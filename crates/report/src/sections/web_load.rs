@@ -5,17 +5,18 @@
 
 use maud::{Markup, html};
 use model::data::RunData;
-use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc, PercentileDoc};
+use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc, PercentileDoc, RunDoc};
 use model::unit::Unit;
 
+use super::web_sweep::{arm_named, titled};
 use crate::number::{Kind, percent, quantity};
 use crate::page;
 use crate::plot::line::{Marker, Point, Series, Span};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::{server, unusual};
-use crate::web::{curves, is_refused, percentile};
+use crate::text::names::web::unusual;
+use crate::web::{curves, is_refused, percentile, served};
 
 pub struct WebLoad;
 pub static SECTION: WebLoad = WebLoad;
@@ -32,8 +33,8 @@ impl Section for WebLoad {
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
         let all = open_loops(input);
         let title = all.iter().find_map(Open::said)?;
-        let mut plots: Vec<Markup> = all.iter().flat_map(Open::plots).collect();
-        plots.extend(together(&all));
+        let mut plots: Vec<Markup> = together(&all);
+        plots.extend(all.iter().flat_map(|one| one.plots(all.len() == 1)));
         let notes: Vec<String> = all.iter().flat_map(Open::notes).collect();
         let body = html! {
             (page::grid(&plots))
@@ -43,9 +44,16 @@ impl Section for WebLoad {
     }
 }
 
+/// The first curve of the report, for the first screen.
+#[must_use]
+pub fn glance(input: &ReportInput) -> Markup {
+    html! { @if let Some(first) = open_loops(input).first() { (first.times()) } }
+}
+
 /// One curve over offered load.
 struct Open<'a> {
     curve: &'a CurveDoc,
+    doc: &'a RunDoc,
     data: &'a RunData,
     /// Run and arm, where there are several.
     name: String,
@@ -58,8 +66,8 @@ fn open_loops(input: &ReportInput) -> Vec<Open<'_>> {
         for curve in curves(doc, "offered-load") {
             let run = several.then(|| input.name(run));
             let name: Vec<String> =
-                run.into_iter().chain([curve.arm.clone()]).filter(|word| !word.is_empty()).collect();
-            out.push(Open { curve, data, name: name.join(", ") });
+                run.into_iter().chain([arm_named(&curve.arm)]).filter(|word| !word.is_empty()).collect();
+            out.push(Open { curve, doc, data, name: name.join(", ") });
         }
     }
     out
@@ -71,10 +79,10 @@ impl Open<'_> {
     }
 
     fn setup(&self) -> String {
-        let mut words = vec![server(&self.curve.params)];
+        let mut words = vec![served(self.doc, &self.curve.params)];
         words.retain(|word| !word.is_empty());
         words.extend(unusual(&self.curve.params, &[], &["arrivals", "connections", "generators"]));
-        if words.is_empty() { "The server".to_owned() } else { words.join(", ") }
+        if words.is_empty() { "the server".to_owned() } else { words.join(", ") }
     }
 
     /// `nginx keeps up to 61.2 k/s; at 45.9 k/s (the knee) 1 in 100 answers takes more than 740 µs`
@@ -96,11 +104,12 @@ impl Open<'_> {
             )
         });
         let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
-        Some(sentence(&format!("{name}{held}{}", tail.unwrap_or_default())))
+        Some(titled(&format!("{name}{held}{}", tail.unwrap_or_default())))
     }
 
-    fn plots(&self) -> Vec<Markup> {
-        [Some(self.times()), self.served(), self.failures()].into_iter().flatten().collect()
+    fn plots(&self, alone: bool) -> Vec<Markup> {
+        let served = alone.then(|| self.served()).flatten();
+        [Some(self.times()), served, self.failures()].into_iter().flatten().collect()
     }
 
     fn line(&self, name: &str, of: impl Fn(&CurvePointDoc) -> Option<&EstimateDoc>) -> Series {
@@ -131,10 +140,13 @@ impl Open<'_> {
             .into_iter()
             .map(|(quantile, name)| self.line(name, |point| percentile(&point.response, quantile)))
             .collect();
+        // Bands of all would hide each other.
+        series.iter_mut().filter(|line| line.name != "p50" && line.name != "p99").for_each(without_band);
         for (quantile, name) in [(0.5, "service p50"), (0.99, "service p99")] {
             if self.points().any(|point| is_apart(point, quantile)) {
                 let line = self.line(name, |point| percentile(&point.service, quantile));
                 series.push(Series { reference: true, ..line });
+                series.last_mut().into_iter().for_each(without_band);
             }
         }
         series.retain(|line| !line.points.is_empty());
@@ -144,12 +156,12 @@ impl Open<'_> {
             if series.iter().any(|line| line.reference) { "; dashed = from when it was sent" } else { "" };
         let title = match &self.curve.knee {
             Some(knee) => sentence(&knee.text),
-            None => format!("{} by offered load", self.setup()),
+            None => titled(&format!("{} by offered load", self.setup())),
         };
-        let title = if self.name.is_empty() { title } else { format!("{}: {title}", self.name) };
+        let title = if self.name.is_empty() { title } else { titled(&format!("{}: {title}", self.name)) };
         LinePlot {
             caption: Caption::new(title)
-                .subtitle(format!("response time from when a request was due{service}{shaded}")),
+                .subtitle(format!("response time from when a request was due{service}; bands = 95 % intervals of p50, p99{shaded}")),
             x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
             y: AxisSpec::new("response time", Kind::of(Unit::Second)).log(),
             series,
@@ -170,7 +182,7 @@ impl Open<'_> {
             Some(peak) => sentence(&peak.text),
             None => format!("Of {} offered, {share} is served", quantity(last.x, Kind::of(Unit::PerSec))),
         };
-        let title = if self.name.is_empty() { title } else { format!("{}: {title}", self.name) };
+        let title = if self.name.is_empty() { title } else { titled(&format!("{}: {title}", self.name)) };
         let plot = LinePlot {
             caption: Caption::new(title).subtitle("good answers per second; dashed = all that is offered"),
             x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
@@ -228,6 +240,10 @@ impl Open<'_> {
     }
 }
 
+fn without_band(line: &mut Series) {
+    line.points.iter_mut().for_each(|point| point.interval = None);
+}
+
 /// Whether requests waited before they were sent.
 fn is_apart(point: &CurvePointDoc, quantile: f64) -> bool {
     let value = |of: &[PercentileDoc]| percentile(of, quantile)?.value;
@@ -260,27 +276,46 @@ fn failed_share(data: &RunData, curve: &CurveDoc, point: &CurvePointDoc) -> Opti
     (all > 0).then(|| (point.failed / all as f64).min(1.0))
 }
 
-/// The tails of several arms or runs on one plot.
-fn together(all: &[Open<'_>]) -> Option<Markup> {
+/// What several arms or runs serve, and their tails, on one plot each.
+fn together(all: &[Open<'_>]) -> Vec<Markup> {
     if all.len() < 2 {
-        return None;
+        return Vec::new();
     }
-    let mut series: Vec<Series> =
-        all.iter().map(|one| one.line(&one.name, |point| percentile(&point.response, 0.99))).collect();
-    series.retain(|line| !line.points.is_empty());
-    let ends = series
-        .iter()
-        .filter_map(|line| Some((line.points.iter().map(|p| p.x).reduce(f64::max)?, &line.name)));
-    let (far, name) = ends.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let title = format!("{name} was loaded furthest, to {}", quantity(far, Kind::of(Unit::PerSec)));
-    let plot = LinePlot {
-        caption: Caption::new(title).subtitle("99th percentile of response times; bands = 95 % intervals"),
-        x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
-        y: AxisSpec::new("p99 response time", Kind::of(Unit::Second)).log(),
-        series,
-        markers: Vec::new(),
-        spans: Vec::new(),
-        size: Size::Cell,
+    let lines = |of: &dyn Fn(&CurvePointDoc) -> Option<&EstimateDoc>| -> Vec<Series> {
+        let lines = all.iter().map(|one| one.line(&one.name, of));
+        lines.filter(|line| !line.points.is_empty()).collect()
     };
-    Some(plot.render())
+    let held = |one: &Open<'_>| one.curve.peak.as_ref().map_or(0.0, |peak| peak.x);
+    let Some(best) = all.iter().max_by(|a, b| held(a).total_cmp(&held(b))) else { return Vec::new() };
+    let title = format!("{} keeps up with most, {}", best.name, quantity(held(best), Kind::of(Unit::PerSec)));
+    let plot = |title: String, what: &str, subtitle: &str, y: AxisSpec, series: Vec<Series>| {
+        let plot = LinePlot {
+            caption: Caption::new(titled(&title)).subtitle(subtitle),
+            x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
+            y: AxisSpec { title: what.to_owned(), ..y },
+            series,
+            markers: Vec::new(),
+            spans: Vec::new(),
+            size: Size::Cell,
+        };
+        plot.render()
+    };
+    let times = lines(&|point| percentile(&point.response, 0.99));
+    let tails = format!("p99 of {} arms and runs by offered load", times.len());
+    vec![
+        plot(
+            title,
+            "served",
+            "good answers per second; bands = 95 % intervals",
+            AxisSpec::new("", Kind::of(Unit::PerSec)).from_zero(),
+            lines(&|point| Some(&point.throughput)),
+        ),
+        plot(
+            tails,
+            "p99 response time",
+            "from when a request was due; bands = 95 % intervals",
+            AxisSpec::new("", Kind::of(Unit::Second)).log(),
+            times,
+        ),
+    ]
 }

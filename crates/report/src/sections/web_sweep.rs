@@ -4,7 +4,7 @@
 
 use maud::{Markup, html};
 use model::Params;
-use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc};
+use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc, RunDoc};
 use model::unit::Unit;
 
 use super::takes;
@@ -14,8 +14,8 @@ use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::{server, unusual};
-use crate::web::{curves, is_refused, loads, percentile};
+use crate::text::names::web::{is_web, unusual};
+use crate::web::{curves, is_refused, loads, percentile, served};
 
 pub struct WebSweep;
 pub static SECTION: WebSweep = WebSweep;
@@ -31,9 +31,16 @@ impl Section for WebSweep {
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
         let groups = groups(input);
         let mut plots: Vec<Markup> = groups.iter().flat_map(Group::plots).collect();
-        let title = groups.iter().find_map(Group::said).or_else(|| takes::title(input, "web", "Web serving"));
-        let single = input.runs.iter().all(|(run, _)| loads(run).len() <= crate::web::MANY);
-        if single {
+        let title = groups
+            .iter()
+            .find_map(Group::said)
+            .map(|said| titled(&said))
+            .or_else(|| takes::title(input, "web", "Web serving"));
+        // The first screen has the takes of a run of few loads and nothing else.
+        let others = |run: &RunDoc| run.series.iter().any(|series| !is_web(&series.instrument));
+        let shown = input.runs.len() == 1 && input.runs.iter().all(|(run, _)| !others(run));
+        let few = input.runs.iter().all(|(run, _)| loads(run).len() <= crate::web::MANY);
+        if few && !shown {
             plots.extend(takes::plots(input, "web"));
         }
         let rest = groups.iter().flat_map(Group::notes).collect::<Vec<_>>();
@@ -45,9 +52,38 @@ impl Section for WebSweep {
     }
 }
 
+/// The first sweep of the report, for the first screen.
+#[must_use]
+pub fn glance(input: &ReportInput) -> Markup {
+    html! { @if let Some(group) = groups(input).first() { (group.rates(Place::FirstScreen)) } }
+}
+
+/// `nginx serves up to 61.2 k/s, with 100 connections`
+#[must_use]
+pub fn lead(input: &ReportInput) -> Option<String> {
+    groups(input).iter().find_map(Group::said)
+}
+
+/// A heading; `nginx` and `httpd` are written small.
+#[must_use]
+pub fn titled(text: &str) -> String {
+    let first = text.split([' ', ',', ':']).next().unwrap_or("");
+    let small = ["nginx", "httpd", "prefork", "worker", "event"].iter().any(|name| first.starts_with(name));
+    if small || first.contains('=') { text.to_owned() } else { sentence(text) }
+}
+
+/// Where a plot stands: the title of a section has said the finding already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    FirstScreen,
+    Section,
+}
+
 /// One curve as a line.
 struct Line<'a> {
+    run: usize,
     curve: &'a CurveDoc,
+    /// What tells it from the others of its plot.
     name: String,
 }
 
@@ -55,6 +91,8 @@ struct Line<'a> {
 struct Group<'a> {
     over: &'a str,
     rest: Params,
+    /// What the server is called.
+    server: String,
     lines: Vec<Line<'a>>,
 }
 
@@ -66,39 +104,68 @@ fn groups(input: &ReportInput) -> Vec<Group<'_>> {
             let arms = data.plan.arm_keys();
             for curve in curves(doc, over) {
                 let mut rest = curve.params.without(&arms);
-                rest.0.remove("generators");
-                let line = Line { curve, name: name(input, run, curve) };
+                rest.0.retain(|name, _| name != "generators" && name != "connections");
+                // Two counts of generators are two lines over connections already.
+                if over == "generators" && out.iter().any(|group| group.over != over && group.rest == rest) {
+                    continue;
+                }
+                let line = Line { run, curve, name: String::new() };
                 match out.iter_mut().find(|group| group.over == over && group.rest == rest) {
                     Some(group) => group.lines.push(line),
-                    None => out.push(Group { over, rest, lines: vec![line] }),
+                    None => {
+                        // Arms that differ in the server have no name in common.
+                        let differ =
+                            ["server", "mpm", "binary", "url"].iter().any(|name| arms.get(name).is_some());
+                        let server = if differ { String::new() } else { served(doc, &rest) };
+                        out.push(Group { over, rest, server, lines: vec![line] });
+                    }
                 }
             }
         }
+    }
+    for group in &mut out {
+        let names: Vec<String> = group.lines.iter().map(|line| name(input, group, line)).collect();
+        group.lines.iter_mut().zip(names).for_each(|(line, name)| line.name = name);
     }
     out.sort_by_key(|group| (group.is_bandwidth(), group.over != "connections"));
     out
 }
 
-/// What tells a line from the others: run, arm, generators.
-fn name(input: &ReportInput, run: usize, curve: &CurveDoc) -> String {
+/// What tells a line from the others of its plot: run, arm, generators, connections.
+fn name(input: &ReportInput, group: &Group<'_>, line: &Line<'_>) -> String {
     let mut words = Vec::new();
-    if input.runs.len() > 1 {
-        words.push(input.name(run));
+    if group.lines.iter().any(|other| other.run != line.run) {
+        words.push(input.name(line.run));
     }
-    if !curve.arm.is_empty() {
-        words.push(curve.arm.clone());
+    if group.lines.iter().any(|other| other.curve.arm != line.curve.arm) {
+        words.push(arm_named(&line.curve.arm));
     }
-    let all = input.runs.get(run).map_or(0, |(doc, _)| {
-        let of = curves(doc, &curve.over).filter(|other| other.arm == curve.arm);
-        let mut counts: Vec<&str> = of.filter_map(|other| other.params.get("generators")).collect();
-        counts.sort_unstable();
-        counts.dedup();
-        counts.len()
-    });
-    if let Some(count) = curve.params.get("generators").filter(|_| all > 1) {
-        words.push(if count == "1" { "1 generator".to_owned() } else { format!("{count} generators") });
+    for what in ["generators", "connections"] {
+        let of = |line: &Line<'_>| line.curve.params.get(what).map(str::to_owned);
+        let own = of(line).filter(|own| group.lines.iter().any(|other| of(other).as_ref() != Some(own)));
+        words.extend(own.map(|count| counted(&count, what)));
     }
     words.join(", ")
+}
+
+/// An arm as a line's name: `event, no sendfile` for `mpm=event;sendfile=off`.
+#[must_use]
+pub fn arm_named(arm: &str) -> String {
+    let Ok(set) = Params::parse(arm) else { return arm.to_owned() };
+    let server = ["server", "mpm", "binary", "url"].into_iter().filter_map(|name| set.get(name));
+    let mut words: Vec<String> = match (set.get("mpm"), set.get("server")) {
+        (Some(mpm), _) => vec![mpm.to_owned()],
+        (None, Some("builtin")) => vec!["own server".to_owned()],
+        _ => server.map(str::to_owned).collect(),
+    };
+    let never = ["binary", "url"];
+    words.extend(unusual(&set, &["sendfile", "keepalive", "connections", "generators", "cache"], &never));
+    if words.is_empty() { arm.to_owned() } else { words.join(", ") }
+}
+
+/// `1 generator`, `2 generators`
+fn counted(count: &str, what: &str) -> String {
+    if count == "1" { format!("1 {}", what.trim_end_matches('s')) } else { format!("{count} {what}") }
 }
 
 impl Group<'_> {
@@ -109,10 +176,11 @@ impl Group<'_> {
 
     /// `nginx, no keep-alive`
     fn setup(&self) -> String {
-        let mut words = vec![server(&self.rest)];
+        let mut words = vec![self.server.clone()];
         words.retain(|word| !word.is_empty());
-        words.extend(unusual(&self.rest, &[], &["generators", "connections"]));
-        if words.is_empty() { "web".to_owned() } else { words.join(", ") }
+        let never: &[&str] = if self.is_bandwidth() { &["content"] } else { &[] };
+        words.extend(unusual(&self.rest, &[], never));
+        if words.is_empty() { "the server".to_owned() } else { words.join(", ") }
     }
 
     fn unit(&self) -> (&'static str, &'static str, Kind) {
@@ -139,25 +207,29 @@ impl Group<'_> {
     /// `nginx serves up to 61.2 k/s, with 100 connections`
     fn said(&self) -> Option<String> {
         let (line, point, value) = self.best()?;
-        let peak = line.curve.peak.as_ref().map_or(point.x, |peak| peak.x);
-        let (unit, kind) = if self.is_bandwidth() {
-            ("delivers", Kind::of(Unit::BytesPerSec))
-        } else {
-            ("serves", Kind::of(Unit::PerSec))
-        };
         let (many, one, _) = self.unit();
-        let with = if peak == 1.0 { format!("1 {one}") } else { format!("{} {many}", fixed(peak, 0)) };
+        let with = if point.x == 1.0 { format!("1 {one}") } else { format!("{} {many}", fixed(point.x, 0)) };
         let bound = if point.lower_bound { "at least" } else { "up to" };
         let name = if line.name.is_empty() { String::new() } else { format!(" ({})", line.name) };
-        Some(sentence(&format!(
-            "{} {unit} {bound} {}, with {with}{name}",
-            self.setup(),
-            quantity(value, kind)
-        )))
+        let anonymous = self.server.is_empty() && !line.name.is_empty();
+        let (setup, name) = if anonymous { (line.name.clone(), String::new()) } else { (self.setup(), name) };
+        Some(if self.is_bandwidth() {
+            let rate = quantity(value, Kind::of(Unit::BytesPerSec));
+            format!("{setup} delivers {bound} {rate} of large files, to {with}{name}")
+        } else {
+            format!("{setup} serves {bound} {}, with {with}{name}", quantity(value, Kind::of(Unit::PerSec)))
+        })
+    }
+
+    /// `2 generators: 59.0 k/s at 1000 connections; 100 reach it within 3 %`
+    fn peaks(&self) -> Option<String> {
+        let (line, ..) = self.best()?;
+        let text = &line.curve.peak.as_ref().filter(|_| !self.is_bandwidth())?.text;
+        Some(if line.name.is_empty() { text.clone() } else { format!("{}: {text}", line.name) })
     }
 
     fn plots(&self) -> Vec<Markup> {
-        let mut out = vec![self.rates()];
+        let mut out = vec![self.rates(Place::Section)];
         if !self.is_bandwidth() {
             out.extend(self.times());
         }
@@ -178,7 +250,7 @@ impl Group<'_> {
         self.lines.iter().take(MOST_LINES).map(line).collect()
     }
 
-    fn rates(&self) -> Markup {
+    fn rates(&self, place: Place) -> Markup {
         let bandwidth = self.is_bandwidth();
         let (kind, what) = if bandwidth {
             (Kind::of(Unit::BytesPerSec), "bandwidth")
@@ -191,11 +263,13 @@ impl Group<'_> {
         {
             markers.push(Marker { at: peak.x, label: "peak".to_owned(), upright: true });
         }
+        let said = if place == Place::Section { self.peaks() } else { None };
+        let said = said.or_else(|| self.said()).unwrap_or_else(|| self.setup());
         let bounds = self.lines.iter().flat_map(|line| &line.curve.points).any(|point| point.lower_bound);
         let hollow = if bounds { "; hollow = a lower bound, set by the generator" } else { "" };
         let (many, ..) = self.unit();
         LinePlot {
-            caption: Caption::new(self.said().unwrap_or_else(|| self.setup()))
+            caption: Caption::new(titled(&said))
                 .subtitle(format!("good answers by {many}; bars = 95 % intervals{hollow}")),
             x: self.axis(),
             y: AxisSpec::new(what, kind).from_zero(),
@@ -226,10 +300,8 @@ impl Group<'_> {
         if series.iter().all(|line| line.points.is_empty()) {
             return None;
         }
-        let (line, best, _) = self.best()?;
+        let (_, at, _) = self.best()?;
         let (many, one, _) = self.unit();
-        let peak = line.curve.peak.as_ref();
-        let at = peak.and_then(|peak| line.curve.points.iter().find(|p| p.x == peak.x)).unwrap_or(best);
         let time = |quantile: f64| {
             of(quantile)(at).map_or("-".to_owned(), |time| quantity(time, Kind::of(Unit::Second)))
         };

@@ -6,6 +6,7 @@
 use maud::Markup;
 use model::Histogram;
 use model::data::RunData;
+use model::doc::RunDoc;
 use model::reading::{Phase, Value};
 use model::unit::Unit;
 
@@ -15,8 +16,8 @@ use crate::plot::ecdf::{Curve, Ecdf};
 use crate::plot::{Caption, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::{server, unusual};
-use crate::web::{Load, MANY, loads};
+use crate::text::names::web::unusual;
+use crate::web::{Load, MANY, loads, served};
 
 pub struct WebTimes;
 pub static SECTION: WebTimes = WebTimes;
@@ -41,7 +42,7 @@ impl Section for WebTimes {
             for load in &all {
                 let mut name = if input.runs.len() > 1 { vec![input.name(run)] } else { Vec::new() };
                 name.extend([load.arm.to_owned()].into_iter().filter(|arm| !arm.is_empty()));
-                let Some((title, plot)) = of_load(data, load, &name.join(", ")) else { continue };
+                let Some((title, plot)) = of_load(doc, data, load, &name.join(", ")) else { continue };
                 said = said.or(Some(title));
                 plots.push(plot);
             }
@@ -70,7 +71,7 @@ fn merged(data: &RunData, load: &Load<'_>, metric: &str) -> Option<Histogram> {
     (all.count() > 0).then_some(all)
 }
 
-fn of_load(data: &RunData, load: &Load<'_>, name: &str) -> Option<(String, Markup)> {
+fn of_load(doc: &RunDoc, data: &RunData, load: &Load<'_>, name: &str) -> Option<(String, Markup)> {
     let response = merged(data, load, "response-times")?;
     let service = merged(data, load, "service-times");
     let time = |histogram: &Histogram, quantile: f64| {
@@ -92,7 +93,7 @@ fn of_load(data: &RunData, load: &Load<'_>, name: &str) -> Option<(String, Marku
     if !name.is_empty() {
         title = format!("{name}: {}", title.replacen('H', "h", 1));
     }
-    let mut words = vec![server(load.params)];
+    let mut words = vec![served(doc, load.params)];
     words.retain(|word| !word.is_empty());
     words.extend(unusual(load.params, &["connections"], &[]));
     let mut curves = vec![curve("response", &response)];

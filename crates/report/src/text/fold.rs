@@ -117,10 +117,12 @@ impl Group<'_> {
         let all = named.len() <= MOST && named.len() == self.members.len();
         named.truncate(MOST);
         let figures = count(self.members.len(), "figure");
+        let between = if named.iter().any(|name| name.contains(',')) { "; " } else { ", " };
+        let listed = named.join(between);
         match (named.is_empty(), all) {
             (true, _) => format!("{figures} that are no headline"),
-            (false, true) => format!("{figures} ({})", named.join(", ")),
-            (false, false) => format!("{figures} ({}, …)", named.join(", ")),
+            (false, true) => format!("{figures} ({listed})"),
+            (false, false) => format!("{figures} ({listed}{between}…)"),
         }
     }
 

@@ -13,6 +13,7 @@ pub mod list;
 pub mod load;
 pub mod names;
 pub mod notes;
+pub mod prove;
 pub mod ranks;
 pub mod score;
 pub mod sheet;

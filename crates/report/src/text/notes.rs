@@ -134,7 +134,8 @@ pub fn of_run(run: &RunDoc, look: Look) -> String {
         let more = format!("{} more kinds of fault, see the report", run.errors.len() - 5);
         out.push_str(&line(Validity::Invalid, &more, look));
     }
-    for note in run.notes.iter().filter(|note| matches!(note.kind.as_str(), "unfit" | "user")) {
+    for note in run.notes.iter().filter(|note| matches!(note.kind.as_str(), "unfit" | "user" | "no-profile"))
+    {
         let head = if note.kind == "unfit" { "not run: " } else { "" };
         out.push_str(&marked("-", Tone::Dim, &format!("{head}{}", note.text), look));
     }

@@ -274,7 +274,7 @@ fn table(rows: &[Row<'_>], facts: &[FactDoc], versus: Option<&CompareDoc>, look:
     let mut heads = vec![
         ("", Align::Left),
         ("", Align::Left),
-        ("1 thread ", Align::Right),
+        (if threaded(rows) { "1 thread " } else { "median " }, Align::Right),
         ("95 % interval", Align::Right),
     ];
     if with_all {
@@ -297,6 +297,12 @@ fn table(rows: &[Row<'_>], facts: &[FactDoc], versus: Option<&CompareDoc>, look:
         grid.row(cells);
     }
     grid.render(look.columns, look.paint)
+}
+
+/// Whether any figure has a number of threads.
+#[must_use]
+pub fn threaded(rows: &[Row<'_>]) -> bool {
+    rows.iter().filter_map(Row::main).any(|series| series.params.get("threads").is_some())
 }
 
 fn verdict_cell(row: &Row<'_>) -> Cell {

@@ -31,7 +31,7 @@ pub fn screen(run: &RunDoc, look: Look) -> String {
             out.push('\n');
         }
         out.push_str(
-            &Tone::Bold.paint(&super::cut(&format!("web: {}", sweep.title()), look.columns), look.paint),
+            &Tone::Bold.paint(&super::cut(&format!("web: {}", sweep.title(run)), look.columns), look.paint),
         );
         out.push('\n');
         out.push_str(&Table::of(run, sweep).grid().render(look.columns, look.paint));

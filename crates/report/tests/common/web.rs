@@ -159,7 +159,7 @@ fn raw(load: &Load) -> Vec<Series> {
     for (metric, part, unit, value) in parts(load) {
         out.push(numbers(metric, unit, Better::Neither, load.params.with(&params(&part)), value));
     }
-    let open = load.params.get("load").is_some();
+    let open = load.params.get("arrivals") == Some("poisson");
     for (metric, late) in [("response-times", 1.0), ("service-times", if open { 0.6 } else { 1.0 })] {
         let all = times(load.median * late, load.p99 * late);
         let points = points(|_| Value::Histogram(all.clone()));
@@ -182,7 +182,7 @@ fn percentiles(load: &Load, by: f64) -> Vec<PercentileDoc> {
 }
 
 fn point(load: &Load, x: f64, asked: &str) -> CurvePointDoc {
-    let open = load.params.get("load").is_some();
+    let open = load.params.get("arrivals") == Some("poisson");
     CurvePointDoc {
         x,
         asked: asked.to_owned(),
@@ -248,19 +248,37 @@ fn curves(all: &[Load]) -> Vec<CurveDoc> {
     let open = of(&|load| is(load, "arrivals", "poisson"));
     let large = of(&|load| is(load, "content", "large"));
     vec![
-        curve("connections", "closed", &one, Some((4, "peak 53.7 k/s, reached with 100 connections")), None),
-        curve("connections", "closed", &two, Some((3, "peak 57.7 k/s, reached with 100 connections")), None),
+        curve(
+            "connections",
+            "closed",
+            &one,
+            Some((6, "54.9 k/s at 1000 connections, a lower bound; 100 reach it within 3 %")),
+            None,
+        ),
+        curve(
+            "connections",
+            "closed",
+            &two,
+            Some((5, "59.0 k/s at 1000 connections; 100 reach it within 3 %")),
+            None,
+        ),
         curve(
             "offered-load",
             "poisson",
             &open,
-            Some((5, "saturation: 61.2 k/s is the highest rate that was held")),
+            Some((5, "holds 61.2 k/s offered; more is not answered in full (60.9 k/s at most)")),
             Some((
                 3,
-                "knee at 45.9 k/s (75 % load): mean 171 us; beyond it time grows faster than throughput",
+                "knee at 45.9 k/s offered, 171 us in the mean: beyond it, time grows faster than throughput",
             )),
         ),
-        curve("connections", "closed", &large, Some((2, "peak 9.60 /s, reached with 4 connections")), None),
+        curve(
+            "connections",
+            "closed",
+            &large,
+            Some((2, "9.60 1/s at 4 connections; no fewer reach it within 3 %")),
+            None,
+        ),
     ]
 }
 
@@ -356,10 +374,7 @@ pub fn web() -> (RunDoc, RunData) {
     doc.bottlenecks = bottlenecks(&all);
     let note = |kind: &str, text: &str| Note { kind: kind.to_owned(), text: text.to_owned(), at_ns: None };
     raw_data.notes = vec![
-        note(
-            "web-setup",
-            "server: nginx 1.22.1, 1 worker on cpu0\ngenerator: 1 thread on cpu1\nlisten: 127.0.0.1:41231, backlog 511\ncontent: gif, 43 B",
-        ),
+        note("web-setup", "nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 1"),
         note("profile", PROFILE),
     ];
     raw_data.series = all.iter().flat_map(raw).collect();
@@ -386,5 +401,42 @@ pub fn one_load() -> (RunDoc, RunData) {
     doc.bottlenecks = bottlenecks(std::slice::from_ref(&load));
     raw_data.notes.clear();
     raw_data.series = raw(&load);
+    (doc, raw_data)
+}
+
+/// Two arms of one study: the sweeps of each, with curves and what binds them.
+pub fn arms() -> (RunDoc, RunData) {
+    let (mut doc, mut raw_data) = web();
+    let arm = |set: &str| model::plan::Arm { name: set.to_owned(), set: params(set) };
+    let arms = ["mpm=prefork", "mpm=event;sendfile=off"];
+    raw_data.plan.arms = arms.map(arm).to_vec();
+    let laid = |of: &Params, set: &str| of.with(&params(set));
+    let mut series = Vec::new();
+    let (mut curves, mut bottlenecks, mut raws) = (Vec::new(), Vec::new(), Vec::new());
+    for set in arms {
+        for row in &doc.series {
+            series.push(model::doc::SeriesDoc {
+                params: laid(&row.params, set),
+                arm: set.to_owned(),
+                ..row.clone()
+            });
+        }
+        for curve in &doc.curves {
+            curves.push(CurveDoc { params: laid(&curve.params, set), arm: set.to_owned(), ..curve.clone() });
+        }
+        for one in &doc.bottlenecks {
+            bottlenecks.push(BottleneckDoc {
+                params: laid(&one.params, set),
+                arm: set.to_owned(),
+                ..one.clone()
+            });
+        }
+        for one in &raw_data.series {
+            let key =
+                SeriesKey { params: laid(&one.key.params, set), arm: set.to_owned(), ..one.key.clone() };
+            raws.push(Series { key, ..one.clone() });
+        }
+    }
+    (doc.series, doc.curves, doc.bottlenecks, raw_data.series) = (series, curves, bottlenecks, raws);
     (doc, raw_data)
 }

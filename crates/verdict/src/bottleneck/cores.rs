@@ -41,8 +41,8 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
             ("both", _) => shared(view, core),
             _ if view.foreign().is_some() => others(view),
             (_, true) => interrupts(view, core),
-            // The cores together say it.
-            _ if all_full => None,
+            // The cores together say it, or the thread that fills this one.
+            _ if all_full || one_thread(view) => None,
             _ => alone(view, core),
         }
     });
@@ -120,7 +120,9 @@ fn interrupts(view: &View<'_, '_>, core: &Core) -> Option<Claim> {
         )
     };
     let facts = view.look.run.facts.iter().filter(|fact| fact.key.ends_with(".irq_affinity"));
-    let affinity = facts.filter_map(|fact| Some(format!("{}: {}", fact.key, fact.value.as_ref()?.text())));
+    let affinity = facts
+        .filter(|_| !view.is_loopback())
+        .filter_map(|fact| Some(format!("{}: {}", fact.key, fact.value.as_ref()?.text())));
     Some(Claim {
         rank: Rank::AtCeiling,
         sentence: format!("bound by softirq on {} ({of}{idle}): {what}", name(core)),
@@ -198,19 +200,24 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
     Seen { kind: Binding::Cores, resource: "server cores".to_owned(), share: Some(mean), text, claim }
 }
 
+/// One thread of the server fills a core, while others of its cores are free.
+fn one_thread(view: &View<'_, '_>) -> bool {
+    let server = &view.server_cores;
+    let full = view.load.median("server-thread-share").is_some_and(|share| share >= CEILING);
+    full && server.len() > 1 && server.iter().any(|core| core.busy < CEILING)
+}
+
 /// The busiest thread of the server, where it has more cores than it fills.
 fn thread(view: &View<'_, '_>) -> Option<Seen> {
     let share = view.load.median("server-thread-share")?;
     let text = format!("the server's busiest thread {} of one core", say::percent(share));
     let server = &view.server_cores;
-    let free = server.iter().filter(|core| core.busy < CEILING).count();
-    let claim = (share >= CEILING && server.len() > 1 && free > 0).then(|| {
+    let claim = one_thread(view).then(|| {
         let mut sorted: Vec<&Core> = server.iter().collect();
         sorted.sort_by(|a, b| b.busy.total_cmp(&a.busy));
         let others = idle(sorted.get(1..).unwrap_or_default()).unwrap_or_default();
         Claim {
-            // Rather than the core that it happens to fill.
-            rank: Rank::Proved,
+            rank: Rank::AtCeiling,
             sentence: format!(
                 "bound by one thread of {} ({} of one core; {others}): a one-thread limit",
                 view.load.server(),

@@ -26,25 +26,25 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
         _ => None,
     };
     let claim = rank.map(|rank| {
-        let cpu = load.median("generator-cpu").map(|cpu| {
-            format!("the generator used {} of CPU a request", say::quantity(cpu, Unit::Second))
-        });
+        let cpu = load
+            .median("generator-cpu")
+            .map(|cpu| format!("the generator used {} of CPU a request", say::quantity(cpu, Unit::Second)));
         let capped = share.filter(|share| *share <= CEILING && rank == Rank::Proved);
         let low = capped.map(|share| {
-            format!("its busiest core was at work {} of the time alone: something else holds it", say::percent(share))
+            format!(
+                "its busiest core was at work {} of the time alone: something else holds it",
+                say::percent(share)
+            )
         });
         Claim {
             rank,
             sentence: format!(
-                "bound by the load generator ({why}): a lower bound for the server; add generators, or generate from \
-                 another machine"
+                "bound by the load generator ({why}): a lower bound for the server; {}",
+                generator_bound::advice(&found)
             ),
             evidence: cpu.into_iter().chain(view.server_cost()).chain(view.shortfall()).collect(),
             counter: low.into_iter().collect(),
-            advice: vec![
-                "add generators (--set generators=2), each on a core of its own".to_owned(),
-                "generate from another machine".to_owned(),
-            ],
+            advice: vec![generator_bound::advice(&found).to_owned()],
         }
     });
     Some(Seen { kind: Binding::Generator, resource: "generator".to_owned(), share, text, claim })

@@ -111,8 +111,6 @@ fn one_thread_of_several_cores() {
         doc.sentence,
         "bound by one thread of the server (98 % of one core; the other 3 cores 90 % idle): a one-thread limit"
     );
-    // The core that it fills is told too.
-    assert!(doc.counter_evidence.iter().any(|text| text.starts_with("also: cpu0")), "{doc:?}");
 }
 
 #[test]
@@ -208,7 +206,7 @@ fn a_slow_handler_of_one_thread_is_seen_by_its_queue() {
 #[test]
 fn few_connections_bind_themselves() {
     let mut run = empty();
-    for (connections, throughput, busy) in [(1, 20e3, 0.3), (10, 60e3, 0.9)] {
+    for (connections, throughput, busy) in [(1, 20e3, 0.3), (10, 50e3, 0.9)] {
         let figures = [
             ("throughput", throughput),
             ("response-time", f64::from(connections) / throughput),
@@ -222,8 +220,8 @@ fn few_connections_bind_themselves() {
     assert_eq!((docs[0].kind, docs[1].kind), (Binding::Core, Binding::Connections));
     assert_eq!(
         docs[1].sentence,
-        "bound by its one connection (an answer takes 50.0 us, which makes 20.0 k/s; 10 connections reach 3.00 times as \
-         much): use more connections"
+        "bound by its one connection (an answer takes 50.0 us, which makes 20.0 k/s; 10 connections reach 150 % \
+         more): use more connections"
     );
 }
 

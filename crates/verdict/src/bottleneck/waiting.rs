@@ -35,7 +35,17 @@ fn busiest(view: &View<'_, '_>) -> Option<String> {
 fn offered(view: &View<'_, '_>) -> Option<Seen> {
     view.load.is_held().filter(|held| *held)?;
     let (offered, reached) = (view.load.offered()?, view.load.throughput()?);
-    let near = busiest(view).map_or_else(String::new, |core| format!("; nearest its ceiling: {core}"));
+    let near = match (view.foreign(), busiest(view)) {
+        (Some((_, foreign)), _) => {
+            format!(
+                "; other programs used {} of its {}",
+                say::digits(foreign),
+                say::count(view.server_cores.len(), "core")
+            )
+        }
+        (None, Some(core)) => format!("; nearest its ceiling: {core}"),
+        (None, None) => String::new(),
+    };
     let text = format!("{} of {} offered were answered", rate(reached), rate(offered));
     let claim = Claim {
         rank: Rank::Asked,

@@ -12,7 +12,7 @@ pub const MORE: f64 = 1.05;
 /// Share of a core that others have to use to be what fills it.
 pub const OTHERS: f64 = 0.25;
 /// Who uses less of its core than this does not compete for it: the scheduler gives that to anyone who asks.
-pub const COMPETES: f64 = 0.15;
+pub const COMPETES: f64 = 0.05;
 
 /// Whether the load generator set a figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,10 +21,11 @@ pub enum Generator {
     Busy {
         share: f64,
     },
-    /// It got that share of its core alone, which others kept so busy.
+    /// It got that share of its core alone, which others, or the server itself, kept so busy.
     Starved {
         share: f64,
         busy: f64,
+        is_shared: bool,
     },
     /// So many generators reach that many times as much.
     More {
@@ -129,16 +130,16 @@ fn is_more(ratio: f64, of: &Load<'_>, by: &Load<'_>) -> bool {
 
 /// A closed loop whose generator's core is full, but not of its work. An open loop fills its core by waiting.
 fn starved(load: &Load<'_>, share: f64) -> Option<Generator> {
-    if share < COMPETES {
+    if share < COMPETES || !load.is_closed() {
         return None;
     }
     let cores = load.cores();
-    let mut own = cores.iter().filter(|core| core.role == "generator" && load.is_closed());
+    let mut own = cores.iter().filter(|core| matches!(core.role.as_str(), "generator" | "both"));
     let full = own.find(|core| {
         let foreign = core.busy - core.softirq.unwrap_or(0.0) - share;
         core.busy >= CEILING && foreign >= OTHERS
     })?;
-    Some(Generator::Starved { share, busy: full.busy })
+    Some(Generator::Starved { share, busy: full.busy, is_shared: full.role == "both" })
 }
 
 /// A load whose generators are known to have had room.

@@ -1,8 +1,8 @@
 //! Background load: CPUs kept busy by other processes during the takes.
 //!
 //! In CPUs (1 = one CPU all the time), median over a figure's measured takes. Doubtful when it is over a quarter of a
-//! CPU, or over a twentieth where the figure itself needs every CPU. The server of a load
-//! is ours, and so are the interrupts during it, most of which are its packets'.
+//! CPU, or over a twentieth where the figure itself needs every CPU. The server of a load is ours,
+//! and so are the interrupts during it, most of which are its packets'.
 
 use model::{Finding, Validity};
 
@@ -21,8 +21,9 @@ pub fn found(look: &Look<'_>, row: Row<'_>) -> bool {
 
 /// CPUs of others in each take of a row.
 fn others(look: &Look<'_>, row: Row<'_>) -> Vec<f64> {
-    let load = look.loads().iter().find(|load| load.rows(&[]).contains(&row.index));
-    let (Some(load), Some(known)) = (load, look.condition(KIND)) else { return look.during(row, KIND) };
+    let (Some(load), Some(known)) = (look.load_of(row), look.condition(KIND)) else {
+        return look.during(row, KIND);
+    };
     let interrupts = load.sums_by_take("core-softirq");
     let of_others =
         |seq: u64| known.get(&seq).map(|busy| (busy - interrupts.get(&seq).unwrap_or(&0.0)).max(0.0));

@@ -1,7 +1,8 @@
 //! What the kernel dropped or refused during the loads, and which limit to raise.
 //!
-//! Counters of the whole network namespace, summed over the measured takes of a load. It doubts no figure: a limit that
-//! was hit is part of what was measured. Retransmits and resets count from one in a thousand requests.
+//! Counters of the whole network namespace, summed over the measured takes of a load. It doubts no figure: a limit
+//! that was hit is part of what was measured. Retransmits and resets count from one in a thousand requests, resets only
+//! where requests failed by them.
 
 use model::{Finding, Validity};
 
@@ -73,7 +74,7 @@ pub const COUNTERS: [Counter; 8] = [
         ..counter(
             "retransmits",
             "segments sent again",
-            "packets were lost: look at the drops and errors of the interfaces on the way",
+            "packets were lost, or acknowledged too late: look at the drops and errors of the interfaces on the way",
             &[],
         )
     },
@@ -96,7 +97,12 @@ const USUAL: f64 = 1e-3;
 pub fn of_load(load: &Load<'_>) -> Vec<(&'static Counter, f64)> {
     let counts = load.sums_by("drops", "counter");
     let requests: u64 = load.histograms("response-times").iter().map(|times| times.count()).sum();
-    let loud = |counter: &Counter, count: f64| !counter.usual || count > USUAL * requests as f64;
+    // A load that ends resets what is still under way.
+    let met = load.sums_by("failed", "kind");
+    let is_met = ["reset", "closed", "connect"].iter().any(|kind| met.contains_key(*kind));
+    let loud = |counter: &Counter, count: f64| {
+        !counter.usual || (count > USUAL * requests as f64 && (counter.name != "resets" || is_met))
+    };
     COUNTERS
         .iter()
         .filter_map(|counter| Some((counter, *counts.get(counter.name)?)))
@@ -198,6 +204,15 @@ mod tests {
             of(&run)[0].finding.state
         };
         assert_eq!((count(5.0), count(50.0)), (Validity::Ok, Validity::Doubtful));
+    }
+
+    #[test]
+    fn resets_count_where_requests_met_them() {
+        let of_resets = |figures: &[(&str, f64)]| of(&one("connections=1", figures))[0].finding.state;
+        let unmet = [("throughput", 1.0), ("drops;counter=resets", 64.0)];
+        assert_eq!(of_resets(&unmet), Validity::Ok);
+        let met = [("throughput", 1.0), ("drops;counter=resets", 64.0), ("failed;kind=reset", 60.0)];
+        assert_eq!(of_resets(&met), Validity::Doubtful);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Generator-bound: the load generator, not the server, set the figures of a load, which are then lower bounds.
 //!
-//! Doubtful where its busiest core works over 85 % of the time, others fill that core, or more generators reach over 5 % more. What the server
-//! used for each request does not depend on the generator; the rate that its cores could serve by that is shown, at
-//! most, since interrupts are not in it.
+//! Doubtful where its busiest core works over 85 % of the time, where the server or others fill that core, or where
+//! more generators reach over 5 % more. What the server used for each request does not depend on the generator; the
+//! rate that its cores could serve by that is shown, at most, since interrupts are not in it.
 
 use model::{Finding, Unit, Validity};
 
 use super::{Look, Ruling, unknown};
-use crate::loads::sweep::{Generator, generator};
+use crate::loads::sweep::{CEILING, Generator, generator};
 use crate::loads::{Load, more, rate};
 use crate::say;
 
@@ -98,10 +98,11 @@ fn bound(load: &Load<'_>, found: &Generator) -> Ruling {
             rate(rate_)
         ));
     }
-    text.push_str(match found {
-        Generator::Starved { .. } => "; end the other programs, or generate from another machine",
-        _ => "; add generators, or generate from another machine",
-    });
+    let full = load.server_cores().into_iter().filter(|core| core.role == "server" && core.busy >= CEILING);
+    if let Some(core) = full.max_by(|a, b| a.busy.total_cmp(&b.busy)) {
+        text.push_str(&format!("; its cpu{} was {} busy too", core.cpu, say::percent(core.busy)));
+    }
+    text.push_str(&format!("; {}", advice(found)));
     let mut finding = Finding::new(KIND, Validity::Doubtful, text).about(load.title());
     let known = [
         ("share", share),
@@ -118,6 +119,18 @@ fn bound(load: &Load<'_>, found: &Generator) -> Ruling {
     Ruling { finding, reach: load.set_by_generator() }
 }
 
+/// What to try.
+#[must_use]
+pub const fn advice(found: &Generator) -> &'static str {
+    match found {
+        Generator::Starved { is_shared: false, .. } => {
+            "end the other programs, or generate from another machine"
+        }
+        Generator::Starved { .. } => "give it a core of its own, or generate from another machine",
+        _ => "add generators, or generate from another machine",
+    }
+}
+
 const fn raised(found: &Generator) -> Option<f64> {
     match found {
         Generator::More { ratio, .. } | Generator::Rising { ratio, .. } => Some(*ratio),
@@ -131,10 +144,11 @@ pub fn why(load: &Load<'_>, found: &Generator) -> String {
     let own = load.number("generators").unwrap_or(1.0);
     match found {
         Generator::Busy { share } => format!("{} {} of its time", works(load), say::percent(*share)),
-        Generator::Starved { share, busy } => format!(
-            "{} only {} of its time, since others kept its core {} busy",
+        Generator::Starved { share, busy, is_shared } => format!(
+            "{} only {} of its time, on a core that {} ({} busy)",
             works(load),
             say::percent(*share),
+            if *is_shared { "it shares with the server" } else { "others fill" },
             say::percent(*busy)
         ),
         Generator::More { generators, ratio } => format!("{} {}", reach(*generators), more(*ratio)),
@@ -207,6 +221,27 @@ mod tests {
         }
         assert_eq!(found[0].reach, [0, 1], "not what the server used");
         assert!((found[0].finding.evidence["capacity"] - 125e3).abs() < 10.0);
+    }
+
+    #[test]
+    fn a_server_that_is_full_as_well_is_not_kept_quiet() {
+        let figures = [
+            ("throughput", 60e3),
+            ("generator-share", 0.9),
+            ("server-cpu", 16e-6),
+            ("core-busy;cpu=0;role=server", 0.98),
+        ];
+        let text = rulings(&one("connections=50", &figures)).remove(0).finding.text;
+        assert!(text.contains("up to 62.5 k/s; its cpu0 was 98 % busy too; add generators"), "{text}");
+    }
+
+    #[test]
+    fn a_generator_on_the_servers_core_is_named() {
+        let figures = [("throughput", 46e3), ("generator-share", 0.33), ("core-busy;cpu=0;role=both", 1.0)];
+        let found = rulings(&one("connections=50", &figures));
+        let says = "lower bound: the generator on cpu0 works only 33 % of its time, on a core that it shares with the \
+                    server (100 % busy); give it a core of its own, or generate from another machine";
+        assert_eq!((found[0].finding.state, found[0].finding.text.as_str()), (Validity::Doubtful, says));
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Look<'a> {
     conditions: BTreeMap<(&'static str, String), BTreeMap<u64, f64>>,
     clocks: BTreeMap<u64, Vec<f64>>,
     loads: Vec<Load<'a>>,
+    /// Position of its load, of each series that has one.
+    load_of: BTreeMap<usize, usize>,
 }
 
 /// One row of a run.
@@ -85,7 +87,13 @@ impl<'a> Look<'a> {
             known.extend(measured(series).filter_map(|point| Some((point.seq, point.number()?))));
         }
         let clocks = clocks(&conditions);
-        Look { run, context, conditions, clocks, loads: loads::of_run(run) }
+        let loads = loads::of_run(run);
+        let rows = loads
+            .iter()
+            .enumerate()
+            .flat_map(|(at, load)| load.rows(&[]).into_iter().map(move |row| (row, at)));
+        let load_of = rows.collect();
+        Look { run, context, conditions, clocks, loads, load_of }
     }
 
     pub fn rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
@@ -106,6 +114,11 @@ impl<'a> Look<'a> {
     /// What the run's loads measured.
     pub fn loads(&self) -> &[Load<'a>] {
         &self.loads
+    }
+
+    /// The load that a row is of.
+    pub fn load_of(&self, row: Row<'_>) -> Option<&Load<'a>> {
+        self.loads.get(*self.load_of.get(&row.index)?)
     }
 
     /// CPUs that the run may use.

@@ -4,6 +4,8 @@
 //! io_uring or, where that is forbidden, threads. A latency runs from handing a read to the kernel until
 //! its answer is seen. Not counted: writing the file, and whatever caches the device and a hypervisor have.
 
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use model::params::parse_bytes;
@@ -58,9 +60,10 @@ static CARD: Card = Card {
         },
         ParamSpec {
             name: "engine",
-            kind: ParamKind::Choice(&["auto", "threads"]),
+            kind: ParamKind::Choice(&["auto", "threads", "cached"]),
             default: "auto",
-            says: "auto: io_uring where it works, else threads; threads: blocking reads",
+            says: "auto: io_uring where it works, else threads; threads: blocking reads; cached: from the page cache, \
+                   to show that it is refused",
         },
         FILE_SIZE,
     ],
@@ -92,17 +95,30 @@ impl Instrument for DiskRead {
         let block = u32::try_from(bytes).map_err(|_| Unfit::new("blocks are below 4 GiB"))?;
         let depth = setup.params.get("qd").and_then(parse_bytes).unwrap_or(1);
         let depth = u32::try_from(depth).map_err(|_| Unfit::new("depths are below 2^32"))?;
-        let (engine, why) = if setup.params.get("engine") == Some("threads") {
-            let threads = Threads::new(file.file(), depth, block).map_err(failed)?;
-            (Box::new(threads) as Box<dyn ReadEngine>, None)
-        } else {
-            let chosen = best_engine(file.file(), depth, block).map_err(failed)?;
-            (chosen.engine, chosen.why_not_uring)
+        let threads = |file: &File| {
+            Threads::new(file, depth, block).map(|engine| Box::new(engine) as Box<dyn ReadEngine>)
+        };
+        let (engine, why) = match setup.params.get("engine") {
+            Some("threads") => (threads(file.file()).map_err(failed)?, None),
+            Some("cached") => (threads(&cached(file.file())?).map_err(failed)?, None),
+            _ => {
+                let chosen = best_engine(file.file(), depth, block).map_err(failed)?;
+                (chosen.engine, chosen.why_not_uring)
+            }
         };
         let why_not_uring = why.map(|error| error.to_string());
         let random = Random::new(setup.seed);
         Ok(Box::new(Reads { file, engine, block, random, why_not_uring, noted: false }))
     }
+}
+
+/// The same file opened for reads through the page cache, which then holds all of it.
+fn cached(file: &File) -> Result<File, Unfit> {
+    let failed = |error: std::io::Error| Unfit::new(format!("the test file cannot be cached: {error}"));
+    // It has no name of its own any more.
+    let mut cached = File::open(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(failed)?;
+    std::io::copy(&mut cached, &mut std::io::sink()).map_err(failed)?;
+    Ok(cached)
 }
 
 struct Reads {

@@ -92,8 +92,8 @@ impl Crew {
     }
 }
 
-/// Runs the load on the crew's threads and merges what they recorded. `start` names the time of the start, asked when all
-/// threads are ready.
+/// Runs the load on the crew's threads and merges what they recorded. `start` names the time of the start, and is asked
+/// when all threads are ready.
 pub fn run<P, W>(
     protocol: &P,
     wires: &W::Shared,

@@ -97,6 +97,38 @@ fn a_server_that_dies_is_counted_and_does_not_hang_the_load() {
 }
 
 #[test]
+fn a_server_that_dies_after_a_while_keeps_what_it_answered() {
+    const EACH: usize = 20;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let dies = std::thread::spawn(move || {
+        let probe = listener.accept().unwrap();
+        let two: Vec<_> = (0..2).map(|_| listener.accept().unwrap().0).collect();
+        drop((probe, listener));
+        let serve = |mut stream: std::net::TcpStream| {
+            let mut held = Vec::new();
+            for nth in 0..EACH as u64 {
+                server::read(&mut stream, &mut held, nth).unwrap();
+                assert_eq!(send(&mut stream, OK.as_bytes(), Then::Keep), Then::Keep);
+            }
+        };
+        let served: Vec<_> =
+            two.into_iter().map(|stream| std::thread::spawn(move || serve(stream))).collect();
+        served.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+    let mut load = Load::new(format!("http://{address}/").parse().unwrap());
+    load.connections = 2;
+    load.duration = None;
+    load.requests = Some(60);
+    let outcome = go(&load);
+    dies.join().unwrap();
+    assert_eq!(outcome.record.good, 2 * EACH as u64);
+    let of = |kind| outcome.record.failures.of(kind);
+    assert!(of(Failure::Connect) > 0);
+    assert_eq!(of(Failure::Connect) + of(Failure::Reset) + of(Failure::Closed), 20);
+}
+
+#[test]
 fn a_server_that_is_not_there_is_named() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let load = Load::new(format!("http://{address}/").parse().unwrap());

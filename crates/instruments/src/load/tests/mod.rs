@@ -5,6 +5,7 @@ mod closed;
 mod faults;
 mod generators;
 mod open;
+mod planted;
 pub(crate) mod server;
 mod tls;
 

@@ -56,7 +56,7 @@ pub fn available() -> Result<(), String> {
 }
 
 /// That program: it also acts as other children of ours.
-pub(super) fn program() -> Option<&'static PathBuf> {
+pub(crate) fn program() -> Option<&'static PathBuf> {
     PROGRAM.get()
 }
 

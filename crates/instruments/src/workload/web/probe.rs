@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::plan::PROFILE;
 use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
 use super::around::Around;
@@ -15,6 +16,7 @@ use super::{around, capacity, warm, words};
 use crate::load::schedule::Schedule;
 use crate::load::watched::watched;
 use crate::load::{Control, Load, Outcome};
+use crate::workload::profile;
 
 /// How long a server of ours is loaded before its first take.
 const WARM: Duration = Duration::from_millis(200);
@@ -28,6 +30,13 @@ pub struct Loads {
     told: bool,
     /// How many were made.
     loads: u64,
+    /// Sample the server once, before the first take; then what came of it, until it is noted.
+    profile: Option<Sampling>,
+}
+
+enum Sampling {
+    Wanted { title: String, cpus: Vec<usize> },
+    Done(Result<String, String>),
 }
 
 impl Loads {
@@ -47,7 +56,11 @@ impl Loads {
             }
         };
         let place = format!("{:?} {}", setup.cpus, setup.dir.display());
-        Ok(Loads { ask, served, key: capacity::key(&setup.params, &place), told: false, loads: 0 })
+        let profile = (setup.params.get(PROFILE) == Some("on")).then(|| Sampling::Wanted {
+            title: title(&setup.params),
+            cpus: setup.cpus.iter().map(|&cpu| cpu as usize).collect(),
+        });
+        Ok(Loads { ask, served, key: capacity::key(&setup.params, &place), told: false, loads: 0, profile })
     }
 
     /// The load at this rate; starts a server of ours anew where it has ended. With what is to be noted.
@@ -72,6 +85,18 @@ impl Loads {
                     .map_err(Fault::new)
             }
         }
+    }
+
+    /// The rate of an open loop, and the capacity that it is a share of.
+    fn rate(&self) -> Result<(Option<f64>, Option<f64>), Fault> {
+        Ok(match self.ask.offered {
+            Offered::Closed => (None, None),
+            Offered::Rate(rate) => (Some(rate), None),
+            Offered::Share(share) => {
+                let capacity = self.capacity()?;
+                (Some(share * capacity), Some(capacity))
+            }
+        })
     }
 
     /// One load at this rate, watched. A server of ours that ended during it makes it a fault.
@@ -113,6 +138,35 @@ impl Loads {
         cpus
     }
 
+    /// Samples the server in a load of its own, which is in no figure.
+    fn sample(&mut self, load: &Load) {
+        let Some(Sampling::Wanted { title, cpus }) = &self.profile else { return };
+        let load = Load { duration: Some(profile::LOAD), requests: None, ..load.clone() };
+        let sampled = match self.served.pids() {
+            Err(why) => Err(why),
+            Ok(pids) => std::thread::scope(|scope| {
+                let sampling = scope.spawn(|| profile::record(title, &pids, cpus));
+                let ran = self.ask.run(&load, &Control::default());
+                let sampled = sampling.join();
+                match (ran, sampled) {
+                    (Err(error), _) => Err(format!("the load to profile failed: {error}")),
+                    (Ok(_), Err(_)) => Err("the thread that profiles failed".to_owned()),
+                    (Ok(_), Ok(sampled)) => sampled,
+                }
+            }),
+        };
+        self.profile = Some(Sampling::Done(sampled));
+    }
+
+    fn note_profile(&mut self, record: &mut dyn Record) {
+        if let Some(Sampling::Done(sampled)) = self.profile.take_if(|one| matches!(one, Sampling::Done(_))) {
+            match sampled {
+                Ok(text) => record.note(profile::NOTE, &text),
+                Err(why) => record.note(profile::NO_NOTE, &why),
+            }
+        }
+    }
+
     /// Says once what runs where.
     fn tell(&mut self, load: &Load, record: &mut dyn Record) {
         if self.told {
@@ -127,6 +181,16 @@ impl Loads {
             hosted.with(|server| record.note("server-build", &words::build(server)));
         }
     }
+}
+
+/// What is profiled, in few words: the server and the shape of the load.
+fn title(params: &model::Params) -> String {
+    let known = ["url", "server", "mpm", "content", "arrivals", "connections", "keepalive"];
+    let given = |name: &&str| {
+        let value = params.get(name).filter(|value| !matches!(*value, "none" | "auto"))?;
+        Some(format!("{name}={value}"))
+    };
+    known.iter().filter_map(given).collect::<Vec<_>>().join(" ")
 }
 
 /// One load, and what was read before and after it.
@@ -149,18 +213,16 @@ impl Probe for Loads {
             let warm = Load { schedule: Schedule::Closed, duration: Some(WARM), requests: None, ..load };
             self.ask.run(&warm, &Control::default()).map_err(|error| Fault::new(error.to_string()))?;
         }
+        if self.profile.is_some() {
+            let load = self.at(self.rate()?.0.unwrap_or_default())?.0;
+            self.sample(&load);
+        }
         Ok(1)
     }
 
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let (rate, capacity) = match self.ask.offered {
-            Offered::Closed => (None, None),
-            Offered::Rate(rate) => (Some(rate), None),
-            Offered::Share(share) => {
-                let capacity = self.capacity()?;
-                (Some(share * capacity), Some(capacity))
-            }
-        };
+        let (rate, capacity) = self.rate()?;
+        self.note_profile(record);
         let watched = self.one(rate.unwrap_or_default(), record)?;
         metrics::push(&watched.outcome, self.ask.is_large(), record)?;
         if let Some(rate) = rate {

@@ -69,6 +69,11 @@ impl Served {
         }
     }
 
+    /// Its processes, or why they are not known here.
+    pub fn pids(&self) -> Result<Vec<i32>, String> {
+        Ok(self.processes()?.iter().map(|stat| stat.pid).collect())
+    }
+
     /// One of its processes; `None` when none is known here.
     #[must_use]
     pub fn leader(&self) -> Option<i32> {

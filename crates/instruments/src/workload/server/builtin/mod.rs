@@ -4,7 +4,7 @@
 //! Bodies of up to 1 MiB are held in memory ready to send, so it shows what the machine and its kernel can serve rather
 //! than what a web server does. It has no log, no cache control and no time in its answers.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +14,7 @@ use super::kind::{Build, Kind, Launch, Recipe, ServerError};
 use super::options::Options;
 use crate::workload::guard;
 
+pub mod faulty;
 mod files;
 mod request;
 mod serving;
@@ -118,13 +119,25 @@ impl Kind for Builtin {
 }
 
 /// The server's whole life: reads what to serve, then serves until it is killed. Returns only to say what failed.
-pub fn serve(input: impl Read) -> Result<(), String> {
+pub fn serve(input: impl Read, output: impl Write) -> Result<(), String> {
     let mut text = String::new();
     let read = input.take(ORDER_BYTES).read_to_string(&mut text);
     read.map_err(|error| format!("cannot read what to serve: {error}"))?;
+    if text.starts_with(faulty::WORD) {
+        return misbehave(&text, output);
+    }
     let order = Order::parse(&text).ok_or("what to serve makes no sense; this is not started by hand")?;
     let files = files::Files::load(&order.root)?;
     serving::run(&order, files)
+}
+
+/// The same of the faulty server, which first says where it listens.
+fn misbehave(text: &str, mut output: impl Write) -> Result<(), String> {
+    let faults = faulty::Faults::parse(text).ok_or("what to do wrong makes no sense")?;
+    let server = faulty::Server::bind(faults)?;
+    let said = writeln!(output, "{}", server.address()).and_then(|()| output.flush());
+    said.map_err(|error| format!("cannot say where it listens: {error}"))?;
+    server.serve()
 }
 
 #[cfg(test)]
@@ -155,7 +168,7 @@ mod tests {
         ] {
             assert_eq!(Order::parse(bad), None, "{bad:?}");
         }
-        assert!(serve(&b"nonsense"[..]).is_err());
+        assert!(serve(&b"nonsense"[..], std::io::sink()).is_err());
     }
 
     #[test]

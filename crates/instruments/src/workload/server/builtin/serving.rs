@@ -57,7 +57,7 @@ pub fn run(order: &Order, files: Files) -> Result<(), String> {
 }
 
 /// As many open files as this process may have.
-fn raise_open_files() -> Result<(), String> {
+pub fn raise_open_files() -> Result<(), String> {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     setrlimit(Resource::Nofile, raised)

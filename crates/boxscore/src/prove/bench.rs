@@ -1,0 +1,159 @@
+//! Where proofs are measured: a folder and a store of their own, the CPUs of server and generator, and single runs.
+
+use std::path::{Path, PathBuf};
+
+use instruments::workload::server::builtin::faulty::{Account, Faults, Planted};
+use model::data::RunData;
+use model::plan::{Level, PLAN_VERSION, Takes, Via};
+use model::{Arm, Cell, Params, Plan};
+use sys::files::LockFile;
+use verdict::prove::Gaps;
+
+use crate::error::CliError;
+use crate::paths;
+use crate::stopping::Stop;
+use crate::study;
+
+/// No run of a proof lasts longer, in seconds.
+const BUDGET: f64 = 60.0;
+/// How long the gaps of the cores are watched, and from which length on.
+const GAPS_NS: u64 = 500_000_000;
+const GAP_NS: u64 = 10_000;
+
+pub struct Bench<'a> {
+    folder: PathBuf,
+    /// Where a disk may be: the store's folder, else the current one.
+    pub disks: Vec<PathBuf>,
+    pub cpus: Vec<usize>,
+    stop: &'a Stop,
+}
+
+impl Drop for Bench<'_> {
+    fn drop(&mut self) {
+        // Only the runs of the proofs are in it; a folder that stays is temporary.
+        drop(std::fs::remove_dir_all(&self.folder));
+    }
+}
+
+impl Bench<'_> {
+    pub fn new<'a>(store: &Path, stop: &'a Stop) -> Result<Bench<'a>, CliError> {
+        let cpus = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
+        let folder = std::env::temp_dir().join(format!(
+            "boxscore-prove-{}-{}",
+            std::process::id(),
+            sys::clock::now_ns()
+        ));
+        let made = std::fs::create_dir(&folder);
+        made.map_err(|error| CliError::data(format!("{}: {error}", folder.display())))?;
+        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        let disks = vec![paths::beside(store), here, folder.clone(), PathBuf::from("/var/tmp")];
+        Ok(Bench { folder, disks, cpus, stop })
+    }
+
+    /// The server's CPU: the generators take the last.
+    pub fn server_cpu(&self) -> Option<usize> {
+        self.cpus.first().copied()
+    }
+
+    /// A faulty server on a CPU that the generator leaves to it, if there are two.
+    pub fn plant(&self, faults: Faults) -> Result<Planted, String> {
+        let spin = faults.delay_us > 0 && self.cpus.len() > 1 && !faults.serial;
+        Planted::start(&Faults { cpu: self.server_cpu(), spin, ..faults })
+    }
+
+    /// Nobody else measures meanwhile. Where no store is there is no other run.
+    pub fn alone(&self, store: &Path) -> Result<Option<LockFile>, CliError> {
+        if !store.parent().is_some_and(Path::is_dir) {
+            return Ok(None);
+        }
+        study::measuring_alone(&self.plan(&[], 1).map_err(CliError::data)?, store)
+    }
+
+    /// A plan of these cells (an instrument and its parameters), each measured `takes` times.
+    pub fn plan(&self, cells: &[(&str, &str)], takes: u32) -> Result<Plan, String> {
+        let cell = |(instrument, params): &(&str, &str)| {
+            let params = Params::parse(params).map_err(|error| format!("{instrument}: {error}"))?;
+            Ok(Cell { instrument: (*instrument).to_owned(), params, headline: Vec::new() })
+        };
+        Ok(Plan {
+            version: PLAN_VERSION,
+            seed: 1,
+            level: Level::Named,
+            cells: cells.iter().map(cell).collect::<Result<_, String>>()?,
+            arms: vec![Arm { name: String::new(), set: Params::default() }],
+            machines: vec![Via { name: String::new(), command: None }],
+            generators: Vec::new(),
+            takes: Takes::Fixed(takes),
+            warm_up: 0,
+            take_seconds: 0.05,
+            budget_seconds: Some(BUDGET),
+            cpus: None,
+            dir: None,
+            command: None,
+            telemetry_only: false,
+            label: None,
+            fake: None,
+        })
+    }
+
+    /// Measures a plan as any other is measured.
+    pub fn measure(&self, plan: &Plan) -> Result<RunData, String> {
+        let run =
+            study::aside(plan, &self.folder.join("prove.db"), self.stop).map_err(|error| error.message)?;
+        match run.takes.iter().find_map(|take| take.fault.clone()) {
+            Some(fault) if run.head.measured == 0 => Err(fault),
+            _ => Ok(run),
+        }
+    }
+
+    /// Loads a faulty server, and gives the run with the server's own account.
+    pub fn load(&self, faults: Faults, params: &str) -> Result<(RunData, Account), String> {
+        let server = self.plant(faults)?;
+        let params = format!("url={};{params}", server.url());
+        let run = self.measure(&self.plan(&[("web", &params)], 1)?)?;
+        let account = server.account()?;
+        Ok((run, account))
+    }
+
+    /// What the system takes from the cores of server and generator just now.
+    pub fn cores(&self) -> Cores {
+        let watch = |cpu: Option<usize>| {
+            move || {
+                // Unpinned it still sees what is taken from wherever it runs.
+                let _pinned = cpu.and_then(|cpu| sys::affinity::pin(cpu).ok());
+                let mut gaps = Vec::new();
+                let seen = sys::spin::gaps(GAPS_NS, GAP_NS, &mut |gap| gaps.push(gap));
+                Gaps { span_ns: seen.span_ns, gaps_ns: gaps }
+            }
+        };
+        let server = (self.cpus.len() > 1).then(|| std::thread::spawn(watch(self.server_cpu())));
+        let generator = watch(self.cpus.last().copied())();
+        // On a single CPU both wait for the same gaps.
+        let server = server.and_then(|watched| watched.join().ok()).unwrap_or_else(|| generator.clone());
+        Cores { server, generator }
+    }
+}
+
+/// The gaps of both cores.
+#[derive(Clone, Debug, Default)]
+pub struct Cores {
+    pub server: Gaps,
+    pub generator: Gaps,
+}
+
+impl Cores {
+    pub fn and(mut self, later: Cores) -> Cores {
+        for (mine, theirs) in [(&mut self.server, later.server), (&mut self.generator, later.generator)] {
+            mine.span_ns += theirs.span_ns;
+            mine.gaps_ns.extend(theirs.gaps_ns);
+        }
+        self
+    }
+
+    /// What a request meets that is sent, served and answered: the generator's gaps `times` times.
+    pub fn passed(&self, times: usize) -> Gaps {
+        let mut all = self.server.clone();
+        (0..times).for_each(|_| all.gaps_ns.extend(&self.generator.gaps_ns));
+        all
+    }
+}

@@ -1,0 +1,64 @@
+//! Faults of the machine that measures: a shared core, a CPU quota, a disk that is none.
+
+use instruments::workload::server::builtin::faulty::Faults;
+use model::doc::ProofState;
+use model::plan::Via;
+use verdict::prove;
+
+use super::Lines;
+use super::bench::Bench;
+use super::quota::Quota;
+
+/// Of one CPU, for all that is measured.
+const SHARE: f64 = 0.25;
+
+pub fn same_core(bench: &Bench<'_>) -> Lines {
+    let cell = ("web", "server=builtin;content=gif;connections=10;duration=1");
+    let mut plan = bench.plan(&[cell], 2)?;
+    plan.cpus = bench.server_cpu().and_then(|cpu| u32::try_from(cpu).ok()).map(|cpu| vec![cpu]);
+    let run = bench.measure(&plan)?;
+    Ok(vec![prove::refused(
+        "a starved generator",
+        "one core for both",
+        &run,
+        &["same-cores", "generator-bound"],
+    )])
+}
+
+pub fn quota(bench: &Bench<'_>) -> Lines {
+    const PLANTED: &str = "0.25 CPUs";
+    let quota = match Quota::make(SHARE) {
+        Ok(quota) => quota,
+        Err(why) => {
+            return Ok(vec![prove::missing("a quota", PLANTED, ProofState::Unknown, &why)]);
+        }
+    };
+    let server = bench.plant(Faults::default())?;
+    let load = format!("url={};connections=10;duration=1", server.url());
+    let mut lines = Vec::new();
+    for (what, cell) in
+        [("a starved benchmark", ("crc32c", "size=1KiB")), ("a starved generator", ("web", load.as_str()))]
+    {
+        let mut plan = bench.plan(&[cell], 3)?;
+        // Longer than a period of the quota.
+        plan.take_seconds = 0.2;
+        plan.machines = vec![Via { name: String::new(), command: Some(quota.command()?) }];
+        let run = bench.measure(&plan)?;
+        lines.push(prove::refused(what, PLANTED, &run, &["throttled"]));
+    }
+    Ok(lines)
+}
+
+pub fn cached_disk(bench: &Bench<'_>) -> Lines {
+    const PLANTED: &str = "a file that the page cache holds";
+    let on_disk =
+        |dir: &&std::path::PathBuf| sys::direct::file_system(dir).is_ok_and(|system| !system.in_memory);
+    let Some(dir) = bench.disks.iter().find(on_disk) else {
+        let why = "no folder on a disk: say --store FILE with one that is";
+        return Ok(vec![prove::missing("disk reads", PLANTED, ProofState::Unknown, why)]);
+    };
+    let mut plan = bench.plan(&[("disk-read", "engine=cached;file-size=16MiB;qd=1")], 2)?;
+    plan.dir = Some(dir.display().to_string());
+    let run = bench.measure(&plan)?;
+    Ok(vec![prove::refused_if_seen("disk reads", PLANTED, &run, "page-cache")])
+}

@@ -1,0 +1,151 @@
+//! What the faulty server did: counts, times and requests in flight, as it saw them itself.
+//!
+//! Times are nanoseconds of the monotonic clock. A request is in flight from when it was read until its answer was
+//! written, and held for as long.
+
+use model::Histogram;
+
+use super::Fault;
+
+/// The server's own record.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Account {
+    /// Requests that were read; those for the account are not among them.
+    pub requests: u64,
+    /// Well answered, slow ones and those before a connection ended among them.
+    pub good: u64,
+    done: [u64; Fault::ALL.len()],
+    /// How long each request that got any answer was held.
+    pub held: Histogram,
+    /// Requests times nanoseconds in flight; silent ones count until their client leaves.
+    pub area_ns: u128,
+    /// When the first request was read, and when the last answer was written.
+    pub first_ns: u64,
+    pub last_ns: u64,
+    /// How often it stood still, and for how long in all.
+    pub stalls: u64,
+    pub stalled_ns: u64,
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let bytes = text.as_bytes();
+    let two = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    if bytes.len() % 2 == 1 || !bytes.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    bytes.chunks(2).map(two).collect()
+}
+
+impl Account {
+    /// How often it did that.
+    #[must_use]
+    pub fn of(&self, fault: Fault) -> u64 {
+        self.done[fault as usize]
+    }
+
+    pub fn add(&mut self, fault: Fault) {
+        self.done[fault as usize] += 1;
+    }
+
+    /// How many requests a client must have counted as failed in that way.
+    #[must_use]
+    pub fn failed(&self, kind: &str) -> u64 {
+        let same = |fault: &Fault| fault.counts_as() == Some(kind);
+        Fault::ALL.into_iter().filter(same).map(|fault| self.of(fault)).sum()
+    }
+
+    /// Requests in flight on average, from the first to the last answer; `None` when there was no time between them.
+    #[must_use]
+    pub fn in_flight(&self) -> Option<f64> {
+        let span = self.last_ns.saturating_sub(self.first_ns);
+        (span > 0).then(|| self.area_ns as f64 / span as f64)
+    }
+
+    /// One `name value` a line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut lines = vec![
+            format!("requests {}", self.requests),
+            format!("good {}", self.good),
+            format!("area {}", self.area_ns),
+            format!("first {}", self.first_ns),
+            format!("last {}", self.last_ns),
+            format!("stalls {}", self.stalls),
+            format!("stalled {}", self.stalled_ns),
+            format!("held {}", hex(&self.held.to_bytes())),
+        ];
+        lines.extend(Fault::ALL.iter().map(|fault| format!("{} {}", fault.name(), self.of(*fault))));
+        lines.join("\n") + "\n"
+    }
+
+    /// Reads [`Account::text`]; `None` if anything of it is missing or makes no sense.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Account> {
+        let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        let number = |name: &str| value(name)?.parse::<u64>().ok();
+        let mut account = Account {
+            requests: number("requests")?,
+            good: number("good")?,
+            area_ns: value("area")?.parse().ok()?,
+            first_ns: number("first")?,
+            last_ns: number("last")?,
+            stalls: number("stalls")?,
+            stalled_ns: number("stalled")?,
+            held: Histogram::from_bytes(&from_hex(value("held")?)?).ok()?,
+            ..Account::default()
+        };
+        for fault in Fault::ALL {
+            account.done[fault as usize] = number(fault.name())?;
+        }
+        Some(account)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn accounts_are_told_and_understood(
+            numbers in proptest::collection::vec(any::<u64>(), 6 + Fault::ALL.len()),
+            area: u128,
+            held in proptest::collection::vec(1u64..10_000_000_000, 0..50),
+        ) {
+            let mut account = Account {
+                requests: numbers[0], good: numbers[1], area_ns: area, first_ns: numbers[2],
+                last_ns: numbers[3], stalls: numbers[4], stalled_ns: numbers[5], ..Account::default()
+            };
+            held.iter().for_each(|ns| account.held.record(*ns));
+            account.done.copy_from_slice(&numbers[6..]);
+            let back = Account::parse(&account.text()).unwrap();
+            prop_assert_eq!(back.text(), account.text());
+            prop_assert_eq!(back.held.quantile_ns(0.9), account.held.quantile_ns(0.9));
+        }
+
+        #[test]
+        fn any_text_is_read(text in "\\PC*", cut in 0usize..400) {
+            let _any = Account::parse(&text);
+            let whole = Account::default().text();
+            let part = whole.get(..cut.min(whole.len() - 2)).unwrap_or_default();
+            prop_assert_eq!(Account::parse(part), None);
+        }
+    }
+
+    #[test]
+    fn kinds_of_one_failure_add_up() {
+        let mut account = Account::default();
+        for fault in [Fault::Junk, Fault::Extra, Fault::Junk, Fault::Short, Fault::Bytewise] {
+            account.add(fault);
+        }
+        assert_eq!((account.failed("bad_response"), account.failed("short_body")), (3, 1));
+        assert_eq!((account.failed("reset"), account.of(Fault::Bytewise)), (0, 1));
+        assert_eq!(account.in_flight(), None);
+    }
+}

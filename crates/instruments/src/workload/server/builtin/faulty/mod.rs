@@ -1,0 +1,306 @@
+//! A server that does wrong on purpose and keeps account of it: what is planted to show that it is read rightly.
+//!
+//! It is the built-in server, told of its faults; the files are not served then, but one body of `body` bytes at every
+//! path. Times are in microseconds where they are told and in nanoseconds in the account. The account counts what was
+//! done, so it holds also for a client that counts nothing; [`RECORD`] gives it and is not in it.
+
+mod account;
+mod serving;
+mod start;
+
+use model::Params;
+
+pub use account::Account;
+pub use serving::Server;
+pub use start::{Planted, ask};
+
+/// The path of the account.
+pub const RECORD: &str = "/boxscore-account";
+/// The first word of what the server is told.
+pub const WORD: &str = "faults";
+/// A body is sent in one piece, which the buffers of a connection always hold.
+const BODY_BYTES: u64 = 16 << 10;
+/// Nothing is planted that takes longer than this.
+const LONGEST_US: u64 = 60_000_000;
+
+/// What is done to a request instead of answering it well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Half of the body, then the end of the connection.
+    Short,
+    /// The connection is reset.
+    Reset,
+    /// The connection ends without a word.
+    Closed,
+    /// The connection ends within the head.
+    Half,
+    /// One byte more than Content-Length says.
+    Extra,
+    /// Chunked, with a size that is no number.
+    Chunks,
+    /// Not HTTP.
+    Junk,
+    /// A head that never ends.
+    Endless,
+    /// Status 404.
+    Missing,
+    /// Status 503.
+    Busy,
+    /// No answer; the connection stays.
+    Silent,
+    /// A good answer, one byte at a time.
+    Bytewise,
+    /// A good answer, after which the connection ends unannounced.
+    Leaves,
+}
+
+impl Fault {
+    pub const ALL: [Fault; 13] = [
+        Fault::Short,
+        Fault::Reset,
+        Fault::Closed,
+        Fault::Half,
+        Fault::Extra,
+        Fault::Chunks,
+        Fault::Junk,
+        Fault::Endless,
+        Fault::Missing,
+        Fault::Busy,
+        Fault::Silent,
+        Fault::Bytewise,
+        Fault::Leaves,
+    ];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Fault::Short => "short",
+            Fault::Reset => "reset",
+            Fault::Closed => "closed",
+            Fault::Half => "half-head",
+            Fault::Extra => "extra-byte",
+            Fault::Chunks => "chunk-junk",
+            Fault::Junk => "junk",
+            Fault::Endless => "endless-head",
+            Fault::Missing => "404",
+            Fault::Busy => "503",
+            Fault::Silent => "silent",
+            Fault::Bytewise => "bytewise",
+            Fault::Leaves => "leaves",
+        }
+    }
+
+    /// The kind of failure that a client must count it as; `None` where the answer is good.
+    #[must_use]
+    pub const fn counts_as(self) -> Option<&'static str> {
+        match self {
+            Fault::Short => Some("short_body"),
+            Fault::Reset => Some("reset"),
+            Fault::Closed | Fault::Half => Some("closed"),
+            Fault::Extra | Fault::Chunks | Fault::Junk | Fault::Endless => Some("bad_response"),
+            Fault::Missing => Some("status_4xx"),
+            Fault::Busy => Some("status_5xx"),
+            Fault::Silent => Some("timeout"),
+            Fault::Bytewise | Fault::Leaves => None,
+        }
+    }
+
+    fn parse(name: &str) -> Option<Fault> {
+        Fault::ALL.into_iter().find(|fault| fault.name() == name)
+    }
+}
+
+/// What the server does wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Faults {
+    /// The CPU that its thread stays on; `None` is any.
+    pub cpu: Option<usize>,
+    /// That CPU is its own: it spins while answers are due, so that they leave when they should.
+    pub spin: bool,
+    /// Each answer leaves so long after its request came.
+    pub delay_us: u64,
+    /// And up to so much later, evenly spread.
+    pub spread_us: u64,
+    /// One request after another: the delay is a time of service, and requests wait for each other.
+    pub serial: bool,
+    /// In the middle of every period the server stands still for `stall_us`; 0 is never.
+    pub stall_us: u64,
+    pub period_us: u64,
+    /// Bytes of a body.
+    pub body: u64,
+    /// Every so many requests one is treated by the next of `kinds`; 0 is never.
+    pub every: u64,
+    pub kinds: Vec<Fault>,
+}
+
+impl Default for Faults {
+    fn default() -> Faults {
+        Faults {
+            cpu: None,
+            spin: false,
+            delay_us: 0,
+            spread_us: 0,
+            serial: false,
+            stall_us: 0,
+            period_us: 0,
+            body: 100,
+            every: 0,
+            kinds: Vec::new(),
+        }
+    }
+}
+
+impl Faults {
+    /// What the server is told, in one line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut params = Params::default();
+        for (name, value) in [
+            ("delay", self.delay_us),
+            ("spread", self.spread_us),
+            ("stall", self.stall_us),
+            ("period", self.period_us),
+            ("body", self.body),
+            ("every", self.every),
+            ("serial", u64::from(self.serial)),
+            ("spin", u64::from(self.spin)),
+        ] {
+            params.set(name, &value.to_string());
+        }
+        if let Some(cpu) = self.cpu {
+            params.set("cpu", &cpu.to_string());
+        }
+        let kinds: Vec<&str> = self.kinds.iter().map(|kind| kind.name()).collect();
+        if !kinds.is_empty() {
+            params.set("kinds", &kinds.join("+"));
+        }
+        format!("{WORD} {params}\n")
+    }
+
+    /// Reads [`Faults::text`]; `None` if it makes no sense.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Faults> {
+        let line = text.strip_suffix('\n')?.strip_prefix(WORD)?.strip_prefix(' ')?;
+        let params = Params::parse(line).ok()?;
+        let mut faults = Faults::default();
+        for (name, value) in &params.0 {
+            if name == "kinds" {
+                faults.kinds = value.split('+').map(Fault::parse).collect::<Option<_>>()?;
+                continue;
+            }
+            let number: u64 = value.parse().ok()?;
+            match name.as_str() {
+                "delay" => faults.delay_us = number,
+                "spread" => faults.spread_us = number,
+                "stall" => faults.stall_us = number,
+                "period" => faults.period_us = number,
+                "body" => faults.body = number,
+                "every" => faults.every = number,
+                "serial" => faults.serial = number > 0,
+                "spin" => faults.spin = number > 0,
+                "cpu" => faults.cpu = Some(usize::try_from(number).ok()?),
+                _ => return None,
+            }
+        }
+        faults.makes_sense().then_some(faults)
+    }
+
+    fn makes_sense(&self) -> bool {
+        let times = [self.delay_us, self.spread_us, self.stall_us, self.period_us];
+        times.iter().all(|us| *us <= LONGEST_US)
+            && (1..=BODY_BYTES).contains(&self.body)
+            && (self.stall_us == 0 || self.stall_us < self.period_us)
+            && (self.every == 0 || !self.kinds.is_empty())
+    }
+
+    /// What becomes of the request of that number, from 0.
+    #[must_use]
+    pub fn of(&self, number: u64) -> Option<Fault> {
+        if self.every == 0 || !(number + 1).is_multiple_of(self.every) {
+            return None;
+        }
+        let turn = (number + 1) / self.every - 1;
+        let kinds = u64::try_from(self.kinds.len()).ok().filter(|kinds| *kinds > 0)?;
+        self.kinds.get(usize::try_from(turn % kinds).ok()?).copied()
+    }
+
+    /// How long the answer to that request is held back, in nanoseconds: spread evenly, and the same in every run.
+    #[must_use]
+    pub fn hold_ns(&self, number: u64) -> u64 {
+        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+        // Multiples of the golden ratio lie evenly between 0 and 1.
+        let part = u128::from(number.wrapping_add(1).wrapping_mul(GOLDEN));
+        let spread = (part * u128::from(self.spread_us * 1000)) >> 64;
+        self.delay_us * 1000 + u64::try_from(spread).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_told_and_understood() {
+        let all = Faults {
+            cpu: Some(3),
+            spin: true,
+            delay_us: 20_000,
+            spread_us: 5,
+            serial: true,
+            stall_us: 1_000_000,
+            period_us: 10_000_000,
+            body: 4096,
+            every: 10,
+            kinds: Fault::ALL.to_vec(),
+        };
+        assert_eq!(Faults::parse(&all.text()), Some(all));
+        assert_eq!(Faults::parse(&Faults::default().text()), Some(Faults::default()));
+        for bad in [
+            "",
+            "faults\n",
+            "faults delay=x\n",
+            "faults delay=1",
+            "faults delay=-1\n",
+            "faults what=1\n",
+            "faults body=0\n",
+            "faults body=99999\n",
+            "faults every=2\n",
+            "faults kinds=none\n",
+            "faults stall=5;period=5\n",
+            "faults delay=99999999999\n",
+        ] {
+            assert_eq!(Faults::parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn every_nth_request_gets_the_next_fault() {
+        let faults = Faults { every: 3, kinds: vec![Fault::Short, Fault::Reset], ..Faults::default() };
+        let got: Vec<Option<Fault>> = (0..9).map(|number| faults.of(number)).collect();
+        let (short, reset) = (Some(Fault::Short), Some(Fault::Reset));
+        assert_eq!(got, [None, None, short, None, None, reset, None, None, short]);
+        assert_eq!(Faults::default().of(2), None);
+        let endless = Faults { every: 1, ..Faults::default() };
+        assert_eq!(endless.of(u64::MAX - 1), None);
+    }
+
+    #[test]
+    fn delays_spread_evenly_between_their_ends() {
+        let faults = Faults { delay_us: 100, spread_us: 1000, ..Faults::default() };
+        let mut tenths = [0; 10];
+        for number in 0..1000 {
+            let ns = faults.hold_ns(number);
+            assert!((100_000..1_100_000).contains(&ns), "{ns}");
+            tenths[((ns - 100_000) / 100_000) as usize] += 1;
+        }
+        assert!(tenths.iter().all(|count| (95..=105).contains(count)), "{tenths:?}");
+        assert_eq!(Faults { delay_us: 7, ..Faults::default() }.hold_ns(9), 7000);
+    }
+
+    #[test]
+    fn each_fault_has_a_name_of_its_own() {
+        for fault in Fault::ALL {
+            assert_eq!(Fault::parse(fault.name()), Some(fault));
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! Holds what was planted against what was read of it, line by line.
+//!
+//! A line passes where both agree, fails where they do not or where nothing was read, and is unknown only where the
+//! host did not let the fault be planted. Times are s, shares 0 to 1. Nothing is measured here.
+
+use std::collections::BTreeMap;
+
+use model::data::{RunData, Series};
+use model::doc::{Binding, ProofDoc, ProofLineDoc, ProofState, ProveDoc, Scalar};
+use model::reading::{Phase, Value};
+use model::{Histogram, Unit, Validity};
+
+use crate::bottleneck::bottlenecks;
+use crate::rules::{Look, rulings};
+use crate::run::RunContext;
+use crate::say;
+
+/// How far a time may be from the planted one: the larger of both.
+const TIME_S: f64 = 50e-6;
+const TIME_SHARE: f64 = 0.01;
+/// How late sends may be that have a core of their own.
+const LATE_S: f64 = 100e-6;
+/// What the machine itself adds, where that is more.
+const JITTER: &str = " (jitter)";
+
+/// What a line is about and how it ends.
+fn line(what: &str, planted: Scalar, read: Option<Scalar>, wanted: String, pass: bool) -> ProofLineDoc {
+    let why = read.is_none().then(|| "nothing was read".to_owned());
+    let state = if pass && read.is_some() { ProofState::Pass } else { ProofState::Fail };
+    ProofLineDoc { what: what.to_owned(), unit: None, planted, read, wanted, state, why }
+}
+
+fn number(value: Option<f64>) -> Option<Scalar> {
+    value.filter(|value| value.is_finite()).map(Scalar::Number)
+}
+
+/// A number that must be read to within `off`.
+#[must_use]
+pub fn within(what: &str, unit: Unit, planted: f64, read: Option<f64>, off: f64) -> ProofLineDoc {
+    let pass = read.is_some_and(|read| (read - planted).abs() <= off);
+    let wanted = format!("within {}", say::quantity(off, unit));
+    ProofLineDoc { unit: Some(unit), ..line(what, Scalar::Number(planted), number(read), wanted, pass) }
+}
+
+/// A count that must be read exactly.
+#[must_use]
+pub fn same(what: &str, planted: u64, read: Option<u64>) -> ProofLineDoc {
+    let read_number = number(read.map(|count| count as f64));
+    let planted_number = Scalar::Number(planted as f64);
+    let count = line(what, planted_number, read_number, "the same".to_owned(), read == Some(planted));
+    ProofLineDoc { unit: Some(Unit::Count), ..count }
+}
+
+/// A number that must stay below `limit`, whatever was planted.
+#[must_use]
+pub fn at_most(what: &str, unit: Unit, planted: f64, limit: f64, read: Option<f64>) -> ProofLineDoc {
+    let pass = read.is_some_and(|read| read <= limit);
+    let wanted = format!("at most {}", say::quantity(limit, unit));
+    let below = line(what, Scalar::Number(planted), number(read), wanted, pass);
+    ProofLineDoc { unit: Some(unit), ..below }
+}
+
+/// A fault that this host did not let be planted, or a measurement that failed.
+#[must_use]
+pub fn missing(what: &str, planted: &str, state: ProofState, why: &str) -> ProofLineDoc {
+    ProofLineDoc {
+        what: what.to_owned(),
+        unit: None,
+        planted: Scalar::Text(planted.to_owned()),
+        read: None,
+        wanted: String::new(),
+        state,
+        why: Some(why.to_owned()),
+    }
+}
+
+/// The machine's own gaps while a loop only reads the clock: what somebody who comes at any moment waits for. Gaps of
+/// several places that a request passes add up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gaps {
+    pub span_ns: u64,
+    pub gaps_ns: Vec<u64>,
+}
+
+/// Others that have more than this share of the cores spoil times.
+const BUSY: f64 = 0.01;
+
+impl Gaps {
+    /// The share of the time that lay in gaps.
+    #[must_use]
+    pub fn lost(&self) -> f64 {
+        self.gaps_ns.iter().map(|gap| *gap as f64).sum::<f64>() / self.span_ns.max(1) as f64
+    }
+
+    /// The mean wait of somebody who comes at any moment, in seconds.
+    #[must_use]
+    pub fn mean_s(&self) -> f64 {
+        let squares = self.gaps_ns.iter().map(|gap| (*gap as f64 / 1e9).powi(2)).sum::<f64>();
+        squares / 2.0 / (self.span_ns.max(1) as f64 / 1e9)
+    }
+
+    /// Says what else may have spoilt a line.
+    #[must_use]
+    pub fn blamed(&self, mut line: ProofLineDoc) -> ProofLineDoc {
+        let lost = self.lost();
+        if line.state == ProofState::Fail && line.read.is_some() && lost > BUSY {
+            let share = say::percent(lost);
+            line.why =
+                Some(format!("other work took {share} of a core's time here: try again on a quiet machine"));
+        }
+        line
+    }
+
+    /// The wait that a share `quantile` of all moments does not exceed, in seconds.
+    #[must_use]
+    pub fn wait_s(&self, quantile: f64) -> f64 {
+        let beyond = |wait: f64| -> f64 {
+            let over = self.gaps_ns.iter().map(|gap| (*gap as f64 - wait).max(0.0)).sum::<f64>();
+            over / self.span_ns.max(1) as f64
+        };
+        let longest = self.gaps_ns.iter().copied().max().unwrap_or(0) as f64;
+        let (mut low, mut high) = (0.0, longest);
+        if beyond(0.0) <= 1.0 - quantile {
+            return 0.0;
+        }
+        // Halved 60 times, it is known to less than a nanosecond.
+        for _ in 0..60 {
+            let middle = (low + high) / 2.0;
+            if beyond(middle) > 1.0 - quantile { low = middle } else { high = middle }
+        }
+        high / 1e9
+    }
+}
+
+/// A percentile of a metric of times against the server's own: within 50 us, 1 %, or what the machine's gaps add there.
+#[must_use]
+pub fn percentile(
+    name: &str,
+    quantile: f64,
+    planted: &Histogram,
+    read: Option<&Histogram>,
+    gaps: &Gaps,
+) -> ProofLineDoc {
+    let seconds = |histogram: &Histogram| histogram.quantile_ns(quantile).map(|ns| ns as f64 / 1e9);
+    let percent = format!("{:.1}", quantile * 100.0);
+    let what = format!("p{} {name}", percent.trim_end_matches(".0"));
+    let Some(held) = seconds(planted) else {
+        return missing(&what, "none", ProofState::Fail, "the server answered nothing");
+    };
+    let jitter = gaps.wait_s(quantile);
+    let off = TIME_S.max(TIME_SHARE * held).max(jitter);
+    let mut line = within(&what, Unit::Second, held, read.and_then(seconds), off);
+    if off == jitter {
+        line.wanted.push_str(JITTER);
+    }
+    gaps.blamed(line)
+}
+
+/// How late 99 in 100 sends at most were: 100 us, or what the machine's gaps add there.
+#[must_use]
+pub fn late(run: &RunData, instrument: &str, gaps: &Gaps) -> ProofLineDoc {
+    let jitter = gaps.wait_s(0.99);
+    let limit = LATE_S.max(jitter);
+    let mut line =
+        at_most("p99 lateness of sends", Unit::Second, 0.0, limit, median(run, instrument, "late-p99"));
+    if limit == jitter {
+        line.wanted.push_str(JITTER);
+    }
+    gaps.blamed(line)
+}
+
+/// All measured values of one metric of an instrument.
+fn series<'r>(run: &'r RunData, instrument: &str, metric: &str) -> Option<&'r Series> {
+    run.series.iter().find(|series| series.key.instrument == instrument && series.key.metric == metric)
+}
+
+/// The median of a metric's measured values.
+#[must_use]
+pub fn median(run: &RunData, instrument: &str, metric: &str) -> Option<f64> {
+    stats::median(&series(run, instrument, metric)?.measured())
+}
+
+/// The measured histograms of a metric as one.
+#[must_use]
+pub fn histogram(run: &RunData, instrument: &str, metric: &str) -> Option<Histogram> {
+    let mut all = Histogram::default();
+    for point in &series(run, instrument, metric)?.points {
+        if let (Phase::Measured, Value::Histogram(histogram)) = (point.phase, &point.value) {
+            all.merge(histogram).ok()?;
+        }
+    }
+    (all.count() > 0).then_some(all)
+}
+
+/// Failed requests of a load by kind, over all its measured takes.
+#[must_use]
+pub fn failed(run: &RunData, instrument: &str) -> BTreeMap<String, u64> {
+    let mut kinds = BTreeMap::new();
+    let of = |series: &&Series| series.key.instrument == instrument && series.key.metric == "failed";
+    for series in run.series.iter().filter(of) {
+        let sum: f64 = series.measured().iter().sum();
+        let kind = series.key.params.get("kind").unwrap_or("unknown").to_owned();
+        *kinds.entry(kind).or_default() += sum.round() as u64;
+    }
+    kinds
+}
+
+/// A fault that must be named by one of the rules of `kinds`, which must not leave the figures as they are.
+#[must_use]
+pub fn refused(what: &str, planted: &str, run: &RunData, kinds: &[&str]) -> ProofLineDoc {
+    let all = rulings(run, &RunContext::default());
+    let named = all.iter().find(|ruling| {
+        let finding = &ruling.finding;
+        kinds.contains(&finding.kind.as_str())
+            && matches!(finding.state, Validity::Doubtful | Validity::Invalid)
+    });
+    let wanted = format!("named by {}", kinds.join(" or "));
+    let planted = Scalar::Text(planted.to_owned());
+    let Some(ruling) = named else {
+        let mut line = line(what, planted, None, wanted, false);
+        line.why = Some(silent(run, kinds));
+        return line;
+    };
+    let finding = &ruling.finding;
+    let text = format!("{} ({}): {}", finding.kind, finding.state.word(), finding.text);
+    line(what, planted, Some(Scalar::Text(text)), wanted, true)
+}
+
+/// The same where the rule's inputs may be missing on this host: then it must say so, and the line is unknown.
+#[must_use]
+pub fn refused_if_seen(what: &str, planted: &str, run: &RunData, kind: &str) -> ProofLineDoc {
+    let line = refused(what, planted, run, &[kind]);
+    let all = rulings(run, &RunContext::default());
+    let unknown =
+        all.iter().find(|ruling| ruling.finding.kind == kind && ruling.finding.state == Validity::Unknown);
+    match (line.state, unknown) {
+        (ProofState::Fail, Some(unknown)) => {
+            missing(what, planted, ProofState::Unknown, &unknown.finding.text)
+        }
+        _ => line,
+    }
+}
+
+/// What must be named as what binds the first load of the run.
+#[must_use]
+pub fn binds(what: &str, planted: &str, run: &RunData, kinds: &[Binding]) -> ProofLineDoc {
+    let context = RunContext::default();
+    let found = bottlenecks(&Look::new(run, &context)).into_iter().next();
+    let pass = found.as_ref().is_some_and(|found| kinds.contains(&found.kind));
+    let read = found.map(|found| Scalar::Text(found.sentence));
+    line(what, Scalar::Text(planted.to_owned()), read, "named".to_owned(), pass)
+}
+
+/// Why no rule named it: what they said instead.
+fn silent(run: &RunData, kinds: &[&str]) -> String {
+    let all = rulings(run, &RunContext::default());
+    let said = all.iter().filter(|ruling| kinds.contains(&ruling.finding.kind.as_str()));
+    let said: Vec<&str> = said.map(|ruling| ruling.finding.text.as_str()).collect();
+    let fault = run.takes.iter().find_map(|take| take.fault.clone());
+    match (fault, said.is_empty()) {
+        (Some(fault), _) => format!("a take failed: {fault}"),
+        (None, true) => "no rule spoke of it".to_owned(),
+        (None, false) => format!("the rule says only: {}", said.join("; ")),
+    }
+}
+
+/// Requests in flight, as both sides count them, and Little's law within the client's.
+#[must_use]
+pub fn in_flight(run: &RunData, instrument: &str, planted: Option<f64>, gaps: &Gaps) -> Vec<ProofLineDoc> {
+    let read = median(run, instrument, "in-flight");
+    let law = median(run, instrument, "in-flight-by-little");
+    let mut lines = Vec::new();
+    match planted {
+        Some(own) => {
+            // On its way to and from the server a request is in flight for its client alone.
+            let on_the_way = median(run, instrument, "throughput").unwrap_or(0.0) * gaps.mean_s();
+            let off = (0.02 * own).max(on_the_way);
+            lines.push(gaps.blamed(within("requests in flight", Unit::Count, own, read, off)));
+        }
+        None => lines.push(missing(
+            "requests in flight",
+            "none",
+            ProofState::Fail,
+            "the server had no two requests",
+        )),
+    }
+    if let Some(read) = read {
+        lines.push(within("the same by Little's law", Unit::Count, read, law, 0.01 * read));
+    }
+    lines
+}
+
+/// A stall of `stalled_s` in a take of `seconds` at a constant rate: what is due in it waits for its end, so that the
+/// longest waits are the stall's length and the others spread evenly below.
+#[must_use]
+pub fn stall(run: &RunData, instrument: &str, stalled_s: f64, seconds: f64) -> Vec<ProofLineDoc> {
+    // Of the requests, 1 in 100 waits longer: those due in the first hundredth of the take's time of the stall.
+    let planted = (stalled_s - 0.01 * seconds).max(0.0);
+    let p99 = |metric: &str| Some(histogram(run, instrument, metric)?.quantile_ns(0.99)? as f64 / 1e9);
+    let (response, service) = (p99("response-times"), p99("service-times"));
+    vec![
+        within("p99 response time (shows it)", Unit::Second, planted, response, 0.05 * planted),
+        at_most("p99 service time (hides it)", Unit::Second, stalled_s, 0.1 * stalled_s, service),
+    ]
+}
+
+/// All proofs together.
+#[must_use]
+pub fn document(proofs: Vec<ProofDoc>, seconds: f64) -> ProveDoc {
+    let count = |state: ProofState| {
+        proofs.iter().flat_map(|proof| &proof.lines).filter(|line| line.state == state).count() as u64
+    };
+    let (passed, failed, unknown) =
+        (count(ProofState::Pass), count(ProofState::Fail), count(ProofState::Unknown));
+    ProveDoc { schema: "boxscore.doctor-prove/1".to_owned(), proofs, passed, failed, unknown, seconds }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::loads::planted::one;
+
+    #[test]
+    fn numbers_agree_or_fail_and_what_was_not_read_fails() {
+        let of = |read| within("x", Unit::Second, 1.0, read, 0.01);
+        assert_eq!(of(Some(1.009)).state, ProofState::Pass);
+        assert_eq!(of(Some(1.011)).state, ProofState::Fail);
+        let unread = of(None);
+        assert_eq!((unread.state, unread.why.as_deref()), (ProofState::Fail, Some("nothing was read")));
+        assert_eq!(of(Some(f64::NAN)).state, ProofState::Fail);
+        assert_eq!(same("x", 3, Some(3)).state, ProofState::Pass);
+        assert_eq!(same("x", 3, Some(2)).state, ProofState::Fail);
+        assert_eq!(same("x", 0, None).state, ProofState::Fail);
+        assert_eq!(at_most("x", Unit::Second, 1.0, 0.1, Some(0.2)).state, ProofState::Fail);
+        assert_eq!(at_most("x", Unit::Second, 1.0, 0.1, Some(0.1)).state, ProofState::Pass);
+    }
+
+    #[test]
+    fn a_wait_at_a_quantile_is_what_the_gaps_leave() {
+        // One gap of 1 ms in 100 ms: 1 % of all moments lie in it, half of them wait for more than 0.5 ms.
+        let gaps = Gaps { span_ns: 100_000_000, gaps_ns: vec![1_000_000] };
+        assert!((gaps.wait_s(0.995) - 0.5e-3).abs() < 1e-8, "{}", gaps.wait_s(0.995));
+        assert_eq!(gaps.wait_s(0.5), 0.0);
+        assert_eq!(Gaps::default().wait_s(0.999), 0.0);
+        // One in a hundred waits, for half a millisecond on average.
+        assert!((gaps.mean_s() - 5e-6).abs() < 1e-9 && (gaps.lost() - 0.01).abs() < 1e-12);
+    }
+
+    proptest! {
+        #[test]
+        fn waits_rise_with_the_quantile(gaps_ns in proptest::collection::vec(1u64..10_000_000, 0..20)) {
+            let gaps = Gaps { span_ns: 100_000_000, gaps_ns };
+            let waits: Vec<f64> = [0.5, 0.9, 0.99, 0.999].map(|quantile| gaps.wait_s(quantile)).to_vec();
+            prop_assert!(waits.is_sorted(), "{:?}", waits);
+            let longest = gaps.gaps_ns.iter().max().copied().unwrap_or(0) as f64 / 1e9;
+            prop_assert!(waits[3] <= longest + 1e-9);
+        }
+    }
+
+    #[test]
+    fn percentiles_agree_within_one_percent_or_the_jitter() {
+        let times = |ms: u64| {
+            let mut histogram = Histogram::default();
+            histogram.record_n(ms * 1_000_000, 1000);
+            histogram
+        };
+        let quiet = Gaps::default();
+        let state = |read: &Histogram, gaps: &Gaps| {
+            percentile("service time", 0.999, &times(20), Some(read), gaps).state
+        };
+        assert_eq!(state(&times(20), &quiet), ProofState::Pass);
+        assert_eq!(state(&times(21), &quiet), ProofState::Fail);
+        let noisy = Gaps { span_ns: 100_000_000, gaps_ns: vec![3_000_000] };
+        assert_eq!(state(&times(21), &noisy), ProofState::Pass);
+        let far = percentile("service time", 0.999, &times(20), Some(&times(60)), &noisy);
+        assert!(far.why.is_some_and(|why| why.contains("quiet machine")));
+        assert_eq!(percentile("service time", 0.5, &times(20), None, &quiet).state, ProofState::Fail);
+        assert_eq!(
+            percentile("service time", 0.5, &Histogram::default(), None, &quiet).state,
+            ProofState::Fail
+        );
+        assert_eq!(percentile("service time", 0.5, &times(20), None, &quiet).what, "p50 service time");
+        assert_eq!(percentile("service time", 0.999, &times(20), None, &quiet).what, "p99.9 service time");
+    }
+
+    #[test]
+    fn a_rule_must_speak_and_must_not_be_content() {
+        let shared = [("throughput", 1.0), ("core-busy;cpu=0;role=both", 0.98)];
+        let run = one("connections=1", &shared);
+        let read = refused("a", "one core", &run, &["same-cores"]);
+        assert_eq!(read.state, ProofState::Pass);
+        assert!(
+            matches!(&read.read, Some(Scalar::Text(text)) if text.starts_with("same-cores (doubtful): "))
+        );
+        let content = refused("a", "x", &run, &["errors"]);
+        assert_eq!((content.state, content.read.is_none()), (ProofState::Fail, true));
+        assert!(content.why.unwrap().contains("no request failed"));
+        assert_eq!(refused("a", "x", &run, &["nothing"]).why.unwrap(), "no rule spoke of it");
+    }
+
+    #[test]
+    fn figures_are_found_in_a_run() {
+        let run = one(
+            "connections=1",
+            &[
+                ("throughput", 5.0),
+                ("in-flight", 10.0),
+                ("in-flight-by-little", 10.2),
+                ("failed;kind=reset", 3.0),
+            ],
+        );
+        let instrument = run.series[0].key.instrument.clone();
+        assert!(median(&run, &instrument, "throughput").is_some_and(|rate| (rate - 5.0).abs() < 0.01));
+        assert!(failed(&run, &instrument).get("reset").is_some_and(|count| *count >= 3));
+        let states = |planted| -> Vec<ProofState> {
+            in_flight(&run, &instrument, planted, &Gaps::default()).iter().map(|line| line.state).collect()
+        };
+        assert_eq!(states(Some(10.1)), [ProofState::Pass, ProofState::Fail]);
+        assert_eq!(states(None)[0], ProofState::Fail);
+        assert!(histogram(&run, &instrument, "throughput").is_none());
+        assert!(stall(&run, &instrument, 1.0, 10.0).iter().all(|line| line.state == ProofState::Fail));
+    }
+
+    #[test]
+    fn lines_are_counted_by_state() {
+        let lines = vec![
+            same("a", 1, Some(1)),
+            same("b", 1, Some(2)),
+            missing("c", "a quota", ProofState::Unknown, "no control group can be made"),
+        ];
+        let proof = ProofDoc { key: "x".to_owned(), says: "x".to_owned(), lines };
+        let document = document(vec![proof], 1.0);
+        assert_eq!((document.passed, document.failed, document.unknown), (1, 1, 1));
+    }
+}
