@@ -17,7 +17,7 @@ const LADDERS: [&[u64]; 5] = [
     &[100],
 ];
 
-/// At most `most` borders (and one more for the slowest) for these histograms together; none where nothing was recorded.
+/// At most `most` borders (and one more for the slowest) for these histograms together; none where they are empty.
 #[must_use]
 pub fn borders(all: &[&Histogram], most: usize) -> Vec<u64> {
     let least = |q: f64| all.iter().filter_map(|one| one.quantile_ns(q)).min();
