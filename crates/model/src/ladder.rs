@@ -17,7 +17,7 @@ const LADDERS: [&[u64]; 5] = [
     &[100],
 ];
 
-/// At most `most` borders (and one more for the slowest) for these histograms together; none where nothing was recorded.
+/// At most `most` borders (and one more for the slowest) for these histograms together; none where they are empty.
 #[must_use]
 pub fn borders(all: &[&Histogram], most: usize) -> Vec<u64> {
     let least = |q: f64| all.iter().filter_map(|one| one.quantile_ns(q)).min();
@@ -26,10 +26,15 @@ pub fn borders(all: &[&Histogram], most: usize) -> Vec<u64> {
     let fitting = LADDERS.iter().map(|ladder| between(ladder, low, high)).find(|steps| steps.len() <= most);
     let mut steps = fitting.unwrap_or_else(|| vec![high]);
     let slowest = all.iter().filter_map(|one| one.max_ns()).max();
-    if let (Some(max), Some(last)) = (slowest, steps.last())
+    if let (Some(max), Some(last)) = (slowest, steps.last_mut())
         && max > *last
     {
-        steps.push(max);
+        // A hair above it is no step of its own: both would be called the same.
+        if max - *last < *last / 50 {
+            *last = max;
+        } else {
+            steps.push(max);
+        }
     }
     steps
 }
@@ -113,5 +118,9 @@ mod tests {
             ]
         );
         assert_eq!(borders(&[&Histogram::default()], 8), [0u64; 0]);
+        let mut hair = of(&[900_000]);
+        hair.record_n(550_000, 98);
+        hair.record(1_001_000);
+        assert_eq!(borders(&[&hair], 2).len(), 2, "no step from 1 ms to 1.001 ms");
     }
 }

@@ -1,6 +1,6 @@
 //! The document of `boxscore load`: one load, from its one take.
 //!
-//! Seconds, bytes, and requests a second. What a load of its kind does not have is `null`: a closed loop has no lateness.
+//! Seconds, bytes, and requests a second. What a load of its kind does not have is `null`: a closed loop is never late.
 
 use std::collections::BTreeMap;
 

@@ -4,8 +4,8 @@
 
 use model::{Histogram, Unit, ladder};
 
-use super::{Look, Tone, bars, cut};
-use crate::number::{self, Kind, Scale};
+use super::{Look, Spread, Tone, bars, cut};
+use crate::number::{self, Kind};
 use crate::text::width;
 
 const STEPS: usize = 7;
@@ -116,10 +116,10 @@ fn percentiles(response: &Histogram) -> String {
         points.iter().filter_map(|(name, q)| Some((*name, response.quantile_ns(*q)? as f64 / 1e9))).collect();
     values.extend(response.max_ns().map(|ns| ("max", ns as f64 / 1e9)));
     let all: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
-    let scale = Scale::common(&all, Kind::of(Unit::Second));
+    let spread = Spread::of(&all);
     let parts: Vec<String> =
-        values.iter().map(|(name, value)| format!("{name} {}", scale.number(*value))).collect();
-    format!("response    {} {}", parts.join("  "), scale.ascii_unit())
+        values.iter().map(|(name, value)| format!("{name} {}", spread.number(*value))).collect();
+    format!("response    {} {}", parts.join("  "), spread.unit()).trim_end().to_owned()
 }
 
 #[cfg(test)]

@@ -127,18 +127,53 @@ fn times(doc: &LoadDoc, look: Look) -> String {
     const HEADS: [&str; 7] = ["p50", "p75", "p90", "p99", "p99.9", "max", "mean"];
     let (response, service) = (row_of(&doc.response_time), row_of(&doc.service_time));
     let known: Vec<f64> = response.iter().chain(&service).flatten().copied().collect();
-    let scale = Scale::common(&known, Kind::of(Unit::Second));
+    let spread = Spread::of(&known);
     let mut heads = vec![("time", Align::Left), ("", Align::Left)];
     heads.extend(HEADS.map(|head| (head, Align::Right)));
     let mut grid = Grid::new(&heads);
     for (name, values) in [("response", response), ("service", service)] {
-        let mut cells: Vec<Cell> = vec![name.into(), scale.ascii_unit().into()];
+        let mut cells: Vec<Cell> = vec![name.into(), spread.unit().into()];
         cells.extend(
-            values.map(|value| Cell::from(value.map_or("-".to_owned(), |value| scale.number(value)))),
+            values.map(|value| Cell::from(value.map_or("-".to_owned(), |value| spread.number(value)))),
         );
         grid.row(cells);
     }
     grid.render(look.columns, look.paint)
+}
+
+/// How times of one table are set: in one unit, or where they lie too far apart each in its own.
+enum Spread {
+    One(Scale),
+    Each,
+}
+
+/// Below this a number in the common unit is hard to read.
+const LEAST: f64 = 0.01;
+
+impl Spread {
+    fn of(times: &[f64]) -> Spread {
+        let scale = Scale::common(times, Kind::of(Unit::Second));
+        let least = times.iter().copied().filter(|time| *time > 0.0).fold(f64::INFINITY, f64::min);
+        if least / scale.divisor < LEAST { Spread::Each } else { Spread::One(scale) }
+    }
+
+    /// Empty where each has its own.
+    fn unit(&self) -> String {
+        match self {
+            Spread::One(scale) => scale.ascii_unit(),
+            Spread::Each => String::new(),
+        }
+    }
+
+    fn number(&self, time: f64) -> String {
+        match self {
+            Spread::One(scale) => scale.number(time),
+            Spread::Each => {
+                let scale = Scale::common(&[time], Kind::of(Unit::Second));
+                format!("{} {}", scale.number(time), scale.ascii_unit())
+            }
+        }
+    }
 }
 
 /// `≤ 200 us` and the like, of one scale each.
@@ -276,6 +311,15 @@ mod tests {
         assert_eq!(bar(1, 1_000_000, 40), "▌", "what is there is seen");
         assert_eq!((bar(0, 10, 4).as_str(), bar(0, 0, 4).as_str()), ("", ""));
         assert_eq!(bar(u64::MAX, u64::MAX, 60).chars().count(), 60);
+    }
+
+    #[test]
+    fn times_far_apart_have_units_of_their_own() {
+        let near = Spread::of(&[0.000_2, 0.019]);
+        assert_eq!((near.number(0.019).as_str(), near.unit().as_str()), ("19,000", "us"));
+        let far = Spread::of(&[0.000_099_5, 0.0, 1.0]);
+        assert_eq!((far.number(0.000_099_5).as_str(), far.unit().as_str()), ("99.5 us", ""));
+        assert_eq!(far.number(0.908), "908 ms");
     }
 
     #[test]
