@@ -207,6 +207,17 @@ impl<'a> Load<'a> {
         cores.into_iter().filter(|core| here && core.role == "other").collect()
     }
 
+    /// How busy the server kept its cores, its packets' interrupts included: CPU time by cores where that was read,
+    /// else what the cores were.
+    #[must_use]
+    pub fn server_busy(&self) -> Option<f64> {
+        let cores = self.server_cores();
+        let busy = stats::mean(&cores.iter().map(|core| core.busy).collect::<Vec<_>>())?;
+        let interrupts: f64 = cores.iter().filter_map(|core| core.softirq).sum();
+        let own = self.median("server-cores").map(|used| (used + interrupts) / cores.len() as f64);
+        Some(own.map_or(busy, |own| own.min(busy)))
+    }
+
     /// A whole number of a parameter.
     #[must_use]
     pub fn number(&self, param: &str) -> Option<f64> {
@@ -272,7 +283,10 @@ impl<'a> Load<'a> {
             (Some(name), Some(mpm)) => format!("the server ({name}, {mpm})"),
             (Some(name), None) => format!("the server ({name})"),
             (None, Some(mpm)) => format!("the server (httpd, {mpm})"),
-            (None, None) => "the server".to_owned(),
+            (None, None) => match self.given("url").map(authority) {
+                Some(host) if !host.is_empty() => format!("the server at {host}"),
+                _ => "the server".to_owned(),
+            },
         }
     }
 
@@ -298,6 +312,13 @@ impl<'a> Load<'a> {
     }
 }
 
+/// Host and port of a URL, without a user.
+fn authority(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    host.rsplit_once('@').map_or(host, |(_, host)| host)
+}
+
 /// An open loop whose throughput is at least this share of the offered rate is held.
 pub const HELD: f64 = 0.95;
 
@@ -316,10 +337,14 @@ pub fn rate(per_second: f64) -> String {
     say::quantity(per_second, Unit::PerSec)
 }
 
-/// `38 %` more, of a ratio above 1.
+/// `38 % more`, `9.90 times as much`, of a ratio above 1.
 #[must_use]
 pub fn more(ratio: f64) -> String {
-    say::percent(ratio - 1.0)
+    if ratio < 3.0 {
+        format!("{} more", say::percent(ratio - 1.0))
+    } else {
+        format!("{} times as much", say::digits(ratio))
+    }
 }
 
 #[cfg(test)]
@@ -355,6 +380,20 @@ mod tests {
         assert!(first.is_alike(&loads[1], &["connections"]) && !first.is_alike(&loads[1], &[]));
         assert_eq!(loads[1].set_by_generator().len() + 1, loads[1].rows(&[]).len());
         assert!(loads[1].title().starts_with("web throughput connections=9"));
+    }
+
+    #[test]
+    fn a_server_that_is_not_ours_goes_by_its_address() {
+        for (url, name) in [
+            ("http://127.0.0.1:80/a?b", "the server at 127.0.0.1:80"),
+            ("https://me:secret@[::1]:8443", "the server at [::1]:8443"),
+            ("none", "the server"),
+            ("http:///", "the server"),
+        ] {
+            let mut run = one("connections=1", &[("throughput", 1.0)]);
+            run.series[0].key.params.set("url", url);
+            assert_eq!(of_run(&run)[0].server(), name);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use model::doc::Binding;
 
 use super::{CEILING, Claim, Rank, Seen, View, idle, name, split};
-use crate::loads::sweep::OTHERS;
+use crate::loads::sweep::COMPETES;
 use crate::loads::{Core, Load};
 use crate::say;
 
@@ -39,7 +39,7 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
         let all_full = view.server_cores.len() > 1 && view.server_cores.iter().all(|own| own.busy >= CEILING);
         match (core.role.as_str(), softirq) {
             ("both", _) => shared(view, core),
-            _ if others(view).is_some() => others(view),
+            _ if view.foreign().is_some() => others(view),
             (_, true) => interrupts(view, core),
             // The cores together say it.
             _ if all_full => None,
@@ -51,11 +51,9 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
 
 /// Cores of the server that are full, but not of its work: what other programs used of them.
 fn others(view: &View<'_, '_>) -> Option<Claim> {
+    let (own, foreign) = view.foreign()?;
     let server = &view.server_cores;
-    let own = view.load.median("server-cores")?;
-    let sum = |of: fn(&Core) -> f64| server.iter().map(of).sum::<f64>();
-    let foreign = sum(|core| core.busy) - sum(|core| core.softirq.unwrap_or(0.0)) - own;
-    if server.is_empty() || foreign < OTHERS * server.len() as f64 {
+    if own < COMPETES * server.len() as f64 {
         return None;
     }
     let names: Vec<String> = server.iter().map(name).collect();
@@ -185,7 +183,7 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
     let parts = if parts.is_empty() { String::new() } else { format!(": {parts}") };
     let text = format!("the {} server cores together {} busy{parts}", server.len(), say::percent(mean));
     let full = server.iter().all(|core| core.busy >= CEILING);
-    let claim = (full && others(view).is_none()).then(|| Claim {
+    let claim = (full && view.foreign().is_none()).then(|| Claim {
         rank: Rank::AtCeiling,
         sentence: format!(
             "bound by the {} cores of {} ({} busy{parts})",

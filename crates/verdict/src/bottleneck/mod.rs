@@ -11,6 +11,7 @@ mod waiting;
 
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};
 
+use crate::loads::sweep::OTHERS;
 use crate::loads::{Core, Load};
 use crate::rules::Look;
 use crate::say;
@@ -172,6 +173,16 @@ impl View<'_, '_> {
         };
         let host = host.trim_start_matches('[');
         host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("::1")
+    }
+
+    /// Cores of CPU time that the server used, and others on its cores, where others fill them.
+    fn foreign(&self) -> Option<(f64, f64)> {
+        let own = self.load.median("server-cores")?;
+        let sum = |of: fn(&Core) -> f64| self.server_cores.iter().map(of).sum::<f64>();
+        let foreign = sum(|core| core.busy) - sum(|core| core.softirq.unwrap_or(0.0)) - own;
+        let count = self.server_cores.len() as f64;
+        let full = sum(|core| core.busy) >= CEILING * count;
+        (count > 0.0 && full && foreign >= OTHERS * count).then_some((own, foreign))
     }
 
     /// The server's CPU time for each request, and what its cores could serve by it.

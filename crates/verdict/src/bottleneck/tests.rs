@@ -67,6 +67,16 @@ fn other_programs_on_the_servers_core() {
     let says = "bound by other programs on cpu0: the server (nginx) got 0.370 cores of 1, others 0.500; end them and \
                 repeat";
     assert_eq!(doc.sentence, says);
+    // A server that hardly asks for CPU time gets it.
+    figures[5].1 = 0.03;
+    let doc =
+        first(&on_cores("connections=50;server=nginx", &figures, &[("server", [0.99, 0.54, 0.33, 0.12])]));
+    assert_eq!(doc.kind, Binding::Waiting);
+    assert!(
+        doc.sentence.ends_with("it used 0.030 cores of 1 itself, other programs 0.840"),
+        "{}",
+        doc.sentence
+    );
     // What the kernel did for its packets is not others' work.
     figures[5].1 = 0.8;
     let doc = first(&on_cores("connections=50", &figures, &[("server", [0.99, 0.54, 0.33, 0.12])]));
@@ -188,6 +198,9 @@ fn a_slow_handler_of_one_thread_is_seen_by_its_queue() {
     let docs = docs(&run);
     assert!(docs.iter().all(|doc| doc.kind == Binding::Waiting), "{docs:?}");
     let queued = docs.iter().find(|doc| doc.params.get("connections") == Some("50")).unwrap();
+    let says = "waiting for the server: 100 % of response time, as if it served one request at a time (2.00 ms each); no \
+                core above 2.0 %";
+    assert_eq!(queued.sentence, says);
     let says = "as if 1.00 were served at once, 2.00 ms each, which is how long it takes with 1 connection";
     assert!(queued.evidence.iter().any(|text| text == says), "{queued:?}");
 }
@@ -195,7 +208,7 @@ fn a_slow_handler_of_one_thread_is_seen_by_its_queue() {
 #[test]
 fn few_connections_bind_themselves() {
     let mut run = empty();
-    for (connections, throughput, busy) in [(1, 20e3, 0.3), (10, 60e3, 0.9)] {
+    for (connections, throughput, busy) in [(1, 20e3, 0.3), (10, 50e3, 0.9)] {
         let figures = [
             ("throughput", throughput),
             ("response-time", f64::from(connections) / throughput),
@@ -209,7 +222,7 @@ fn few_connections_bind_themselves() {
     assert_eq!((docs[0].kind, docs[1].kind), (Binding::Core, Binding::Connections));
     assert_eq!(
         docs[1].sentence,
-        "bound by its one connection (an answer takes 50.0 us, which makes 20.0 k/s; 10 connections reach 200 % \
+        "bound by its one connection (an answer takes 50.0 us, which makes 20.0 k/s; 10 connections reach 150 % \
          more): use more connections"
     );
 }
@@ -230,6 +243,28 @@ fn an_open_loop_that_is_served_binds_nothing() {
     let short = of(25e3, 0.99);
     assert_eq!(short.kind, Binding::Core);
     assert!(short.evidence.iter().any(|text| text == "only 25.0 k/s of the 30.0 k/s offered were answered"));
+}
+
+#[test]
+fn the_wait_for_a_free_connection_is_not_the_servers() {
+    let given = "arrivals=poisson;load=110%;connections=50";
+    let figures = [
+        ("throughput", 5e3),
+        ("offered-load", 6e3),
+        ("server-cpu", 20e-6),
+        ("generator-cpu", 10e-6),
+        ("core-busy;cpu=0;role=server", 0.1),
+    ];
+    let mut run = one(given, &figures);
+    let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
+    times(&mut run, &seqs, "response-times", given, &[(100_000, 50)]);
+    times(&mut run, &seqs, "service-times", given, &[(10_000, 50)]);
+    let doc = first(&run);
+    assert_eq!(doc.sentence, "waiting for the server: 100 % of service time; no core above 10 %");
+    assert!(
+        doc.evidence.iter().any(|text| text.contains("waited 90.0 ms of 100 ms for a free connection")),
+        "{doc:?}"
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::say;
 
 /// An answer that takes this many times the CPU time that went into it was waited for.
 const WAITED: f64 = 10.0;
-/// A core of the server below this share has time left.
+/// A server that keeps less of its cores busy has time left.
 const HALF: f64 = 0.5;
 
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
@@ -24,9 +24,11 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     all
 }
 
-/// The busiest core: `cpu0 52 % busy`.
+/// The busiest core but for those on which only the generator works, which may fill them by waiting:
+/// `cpu0 52 % busy`.
 fn busiest(view: &View<'_, '_>) -> Option<String> {
-    let most = view.cores.iter().max_by(|a, b| a.busy.total_cmp(&b.busy))?;
+    let serving = view.cores.iter().filter(|core| core.role != "generator");
+    let most = serving.max_by(|a, b| a.busy.total_cmp(&b.busy))?;
     Some(format!("{} {} busy", name(most), say::percent(most.busy)))
 }
 
@@ -53,9 +55,9 @@ fn waited(view: &View<'_, '_>) -> Option<f64> {
     Some(service / cpu).filter(|times| times.is_finite())
 }
 
-/// The server itself waited for something, with time left on each of its cores.
+/// The server itself waited for something, with time left on its cores.
 fn server_waits(view: &View<'_, '_>) -> bool {
-    let rests = !view.server_cores.is_empty() && view.server_cores.iter().all(|core| core.busy < HALF);
+    let rests = view.load.server_busy().is_some_and(|busy| busy < HALF);
     rests && waited(view).is_some_and(|times| times >= WAITED)
 }
 
@@ -73,7 +75,7 @@ fn connections(view: &View<'_, '_>) -> Option<Seen> {
     let untried = !tried && waited(view).is_some_and(|times| times < 4.0);
     let claim = ((larger.is_some() || untried) && !server_waits(view)).then(|| {
         let then = match larger {
-            Some((connections, ratio)) => format!("{connections:.0} connections reach {} more", more(ratio)),
+            Some((connections, ratio)) => format!("{connections:.0} connections reach {}", more(ratio)),
             None => "more were not tried".to_owned(),
         };
         let its = if count > 1.0 { format!("its {whole}") } else { "its one connection".to_owned() };
@@ -95,25 +97,48 @@ fn connections(view: &View<'_, '_>) -> Option<Seen> {
     Some(Seen { kind: Binding::Connections, resource: "connections".to_owned(), share: None, text, claim })
 }
 
-/// The share of the response time in which the generator only waited.
-pub fn waiting_share(view: &View<'_, '_>) -> Option<f64> {
+/// The share of the response time in which the generator only waited for the answer; of the service time in an open
+/// loop, whose response time also holds the wait for a free connection.
+fn waiting_share(view: &View<'_, '_>) -> Option<(f64, &'static str)> {
     let response = view.load.response().filter(|time| *time > 0.0)?;
-    let service = view.load.mean_time("service-times").unwrap_or(response);
+    let service = view.load.mean_time("service-times").filter(|time| *time > 0.0);
     let own = view.load.median("generator-cpu").unwrap_or(0.0);
-    Some(((service - own) / response).clamp(0.0, 1.0))
+    let (of, word) = match service {
+        Some(service) if !view.load.is_closed() => (service, "service time"),
+        _ => (response, "response time"),
+    };
+    Some((((service.unwrap_or(response) - own) / of).clamp(0.0, 1.0), word))
+}
+
+/// How long requests of an open loop waited for a free connection, where that is most of their time.
+fn unsent(view: &View<'_, '_>) -> Option<String> {
+    let (response, service) = (view.load.response()?, view.load.mean_time("service-times")?);
+    (!view.load.is_closed() && response > 2.0 * service).then(|| {
+        format!(
+            "requests waited {} of {} for a free connection before they were sent",
+            say::quantity(response - service, Unit::Second),
+            say::quantity(response, Unit::Second)
+        )
+    })
 }
 
 /// What remains: the server, without a resource at its ceiling.
 fn server(view: &View<'_, '_>) -> Option<Seen> {
     let load = view.load;
-    let share = waiting_share(view)?;
+    let (share, of) = waiting_share(view)?;
     let most = view.cores.iter().map(|core| core.busy).max_by(f64::total_cmp);
-    let idle = match most {
-        Some(most) => format!("no core above {}", say::percent(most)),
-        None => "nothing that was read is at its ceiling".to_owned(),
+    let idle = match (view.foreign(), most) {
+        (Some((own, foreign)), _) => format!(
+            "it used {} cores of {} itself, other programs {}",
+            say::digits(own),
+            view.server_cores.len(),
+            say::digits(foreign)
+        ),
+        (None, Some(most)) => format!("no core above {}", say::percent(most)),
+        (None, None) => "nothing that was read is at its ceiling".to_owned(),
     };
     let way = if view.is_loopback() { "" } else { " or the way to it" };
-    let text = format!("waiting for {}{way}: {} of response time", load.server(), say::percent(share));
+    let text = format!("waiting for {}{way}: {} of {of}", load.server(), say::percent(share));
     let mut advice = Vec::new();
     if let Some(limit) = load.given("limit-rate").filter(|limit| *limit != "0") {
         advice
@@ -128,19 +153,34 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
             .to_owned(),
     );
     let larger = more_connections(load, view.look.loads());
+    let at_once = at_once(view);
+    let one = match at_once {
+        Some((count, each, _)) if count < 1.5 => {
+            format!(", as if it served one request at a time ({} each)", say::quantity(each, Unit::Second))
+        }
+        _ => String::new(),
+    };
     let evidence = [
         waited(view).map(|times| {
             format!("an answer took {} times the CPU time that went into it", say::digits(times))
         }),
         view.server_cost(),
-        at_once(view),
+        at_once.map(|(count, each, few)| {
+            format!(
+                "as if {} were served at once, {} each, which is how long it takes with {}",
+                say::digits(count),
+                say::quantity(each, Unit::Second),
+                say::count(few as usize, "connection")
+            )
+        }),
         view.shortfall(),
+        unsent(view),
     ];
     let counter =
-        larger.map(|(connections, ratio)| format!("{connections:.0} connections reach {} more", more(ratio)));
+        larger.map(|(connections, ratio)| format!("{connections:.0} connections reach {}", more(ratio)));
     let claim = Claim {
         rank: Rank::Last,
-        sentence: format!("{text}; {idle}"),
+        sentence: format!("{text}{one}; {idle}"),
         evidence: evidence.into_iter().flatten().collect(),
         counter: counter.into_iter().collect(),
         advice,
@@ -149,18 +189,12 @@ fn server(view: &View<'_, '_>) -> Option<Seen> {
     Some(Seen { kind: Binding::Waiting, resource, share: Some(share), text, claim: Some(claim) })
 }
 
-/// How many requests the server works on at once, going by the time that one takes alone.
-fn at_once(view: &View<'_, '_>) -> Option<String> {
+/// How many requests the server works on at once, going by the time that one takes with few connections: that number,
+/// that time and those connections. Only where many more wait.
+fn at_once(view: &View<'_, '_>) -> Option<(f64, f64, f64)> {
     let own = view.load.number("connections")?;
     let fewest = siblings(view.load, view.look.loads(), "connections").min_by(|a, b| a.1.total_cmp(&b.1))?;
     let (alone, few) = (fewest.0.mean_time("service-times").or_else(|| fewest.0.response())?, fewest.1);
-    let at_once = view.load.throughput()? * alone;
-    (few * 4.0 <= own && at_once < own / 2.0).then(|| {
-        format!(
-            "as if {} were served at once, {} each, which is how long it takes with {}",
-            say::digits(at_once),
-            say::quantity(alone, Unit::Second),
-            say::count(few as usize, "connection")
-        )
-    })
+    let count = view.load.throughput()? * alone;
+    (few * 4.0 <= own && count < own / 2.0).then_some((count, alone, few))
 }

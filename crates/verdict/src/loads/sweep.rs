@@ -11,6 +11,8 @@ pub const MORE: f64 = 1.05;
 
 /// Share of a core that others have to use to be what fills it.
 pub const OTHERS: f64 = 0.25;
+/// Who uses less of its core than this does not compete for it: the scheduler gives that to anyone who asks.
+pub const COMPETES: f64 = 0.15;
 
 /// Whether the load generator set a figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +21,11 @@ pub enum Generator {
     Busy {
         share: f64,
     },
-    /// It got that share of its core alone, which others kept so busy.
+    /// It got that share of its core alone, which others, or the server itself, kept so busy.
     Starved {
         share: f64,
         busy: f64,
+        is_shared: bool,
     },
     /// So many generators reach that many times as much.
     More {
@@ -127,13 +130,16 @@ fn is_more(ratio: f64, of: &Load<'_>, by: &Load<'_>) -> bool {
 
 /// A closed loop whose generator's core is full, but not of its work. An open loop fills its core by waiting.
 fn starved(load: &Load<'_>, share: f64) -> Option<Generator> {
+    if share < COMPETES || !load.is_closed() {
+        return None;
+    }
     let cores = load.cores();
-    let mut own = cores.iter().filter(|core| core.role == "generator" && load.is_closed());
+    let mut own = cores.iter().filter(|core| matches!(core.role.as_str(), "generator" | "both"));
     let full = own.find(|core| {
         let foreign = core.busy - core.softirq.unwrap_or(0.0) - share;
         core.busy >= CEILING && foreign >= OTHERS
     })?;
-    Some(Generator::Starved { share, busy: full.busy })
+    Some(Generator::Starved { share, busy: full.busy, is_shared: full.role == "both" })
 }
 
 /// A load whose generators are known to have had room.
@@ -194,6 +200,7 @@ mod tests {
         };
         assert!(matches!(of("connections=5", 0.3), Generator::Starved { .. }));
         assert!(matches!(of("connections=5", 0.8), Generator::Free { .. }));
+        assert!(matches!(of("connections=5", 0.02), Generator::Free { .. }), "it waits for answers");
         assert!(matches!(of("arrivals=poisson", 0.3), Generator::Free { .. }), "it spins");
     }
 

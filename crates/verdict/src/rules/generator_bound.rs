@@ -99,7 +99,10 @@ fn bound(load: &Load<'_>, found: &Generator) -> Ruling {
         ));
     }
     text.push_str(match found {
-        Generator::Starved { .. } => "; end the other programs, or generate from another machine",
+        Generator::Starved { is_shared: false, .. } => {
+            "; end the other programs, or generate from another machine"
+        }
+        Generator::Starved { .. } => "; give it a core of its own, or generate from another machine",
         _ => "; add generators, or generate from another machine",
     });
     let mut finding = Finding::new(KIND, Validity::Doubtful, text).about(load.title());
@@ -131,15 +134,16 @@ pub fn why(load: &Load<'_>, found: &Generator) -> String {
     let own = load.number("generators").unwrap_or(1.0);
     match found {
         Generator::Busy { share } => format!("{} {} of its time", works(load), say::percent(*share)),
-        Generator::Starved { share, busy } => format!(
-            "{} only {} of its time, since others kept its core {} busy",
+        Generator::Starved { share, busy, is_shared } => format!(
+            "{} only {} of its time, on a core that {} ({} busy)",
             works(load),
             say::percent(*share),
+            if *is_shared { "it shares with the server" } else { "others fill" },
             say::percent(*busy)
         ),
-        Generator::More { generators, ratio } => format!("{} {} more", reach(*generators), more(*ratio)),
+        Generator::More { generators, ratio } => format!("{} {}", reach(*generators), more(*ratio)),
         Generator::Rising { fewer, ratio } => format!(
-            "{} {} more than {}, and more than {} were not tried",
+            "{} {} (against {}), and more than {} were not tried",
             reach(own),
             more(*ratio),
             whole(*fewer),
@@ -207,6 +211,15 @@ mod tests {
         }
         assert_eq!(found[0].reach, [0, 1], "not what the server used");
         assert!((found[0].finding.evidence["capacity"] - 125e3).abs() < 10.0);
+    }
+
+    #[test]
+    fn a_generator_on_the_servers_core_is_named() {
+        let figures = [("throughput", 46e3), ("generator-share", 0.33), ("core-busy;cpu=0;role=both", 1.0)];
+        let found = rulings(&one("connections=50", &figures));
+        let says = "lower bound: the generator on cpu0 works only 33 % of its time, on a core that it shares with the \
+                    server (100 % busy); give it a core of its own, or generate from another machine";
+        assert_eq!((found[0].finding.state, found[0].finding.text.as_str()), (Validity::Doubtful, says));
     }
 
     #[test]

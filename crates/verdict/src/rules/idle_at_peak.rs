@@ -21,8 +21,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let peaks = peaks(look.loads());
     let mut looked = false;
     for peak in &peaks {
-        let cores: Vec<f64> = peak.server_cores().iter().map(|core| core.busy).collect();
-        let Some(busy) = stats::mean(&cores) else { continue };
+        let Some(busy) = peak.server_busy() else { continue };
         looked = true;
         let found = bottleneck::of_load(look, peak);
         if busy >= HALF || found.kind != Binding::Waiting {
@@ -34,7 +33,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
         let finding = Finding::new(KIND, Validity::Ok, format!("{text}; no resource at its ceiling"))
             .about(peak.title())
             .evidence("busy", busy)
-            .evidence("cores", cores.len() as f64);
+            .evidence("cores", peak.server_cores().len() as f64);
         all.push(Ruling { finding, reach: Vec::new() });
     }
     if !looked && !peaks.is_empty() {
