@@ -196,7 +196,8 @@ pub struct RunDoc {
     pub watts: Option<f64>,
     pub series: Vec<SeriesDoc>,
     pub findings: Vec<Finding>,
-    /// What binds each load, that of the highest throughput first; absent where nothing was loaded.
+    /// What binds each load, that of the highest throughput first, but open loops that were served in full last; absent
+    /// where nothing was loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bottlenecks: Vec<BottleneckDoc>,
     /// Loads as curves over connections, generators and offered load; absent where there are none.

@@ -67,12 +67,17 @@ struct View<'v, 'a> {
     server_cores: Vec<Core>,
 }
 
-/// What binds each load, that of the highest throughput first.
+/// What binds each load, that of the highest throughput first, but open loops that were served in full last.
 #[must_use]
 pub fn bottlenecks(look: &Look<'_>) -> Vec<BottleneckDoc> {
     let mut all: Vec<BottleneckDoc> =
         look.loads().iter().filter(|load| load.instrument == "web").map(|load| of_load(look, load)).collect();
-    all.sort_by(|a, b| b.throughput.unwrap_or(0.0).total_cmp(&a.throughput.unwrap_or(0.0)));
+    // A load that was served in full says nothing of what binds.
+    let rank = |doc: &BottleneckDoc| (doc.kind != Binding::Offered, doc.throughput.unwrap_or(0.0));
+    all.sort_by(|a, b| {
+        let ((a, of_a), (b, of_b)) = (rank(a), rank(b));
+        b.cmp(&a).then(of_b.total_cmp(&of_a))
+    });
     all
 }
 

@@ -244,6 +244,21 @@ fn an_open_loop_that_is_served_binds_nothing() {
 }
 
 #[test]
+fn what_binds_goes_before_what_was_only_asked_for() {
+    let mut run = empty();
+    let busy = |throughput: f64| {
+        [("throughput", throughput), ("response-time", 1e-3), ("core-busy;cpu=0;role=server", 0.98)]
+    };
+    load(&mut run, "connections=10", &busy(50e3));
+    load(&mut run, "connections=50", &busy(60e3));
+    let offered = [("throughput", 61e3), ("offered-load", 61e3), ("response-time", 1e-3)];
+    load(&mut run, "arrivals=poisson;load=100%;connections=50", &offered);
+    let kinds: Vec<(Binding, bool)> =
+        docs(&run).iter().map(|doc| (doc.kind, doc.throughput > Some(59e3))).collect();
+    assert_eq!(kinds, [(Binding::Core, true), (Binding::Core, false), (Binding::Offered, true)]);
+}
+
+#[test]
 fn the_wait_for_a_free_connection_is_not_the_servers() {
     let given = "arrivals=poisson;load=110%;connections=50";
     let figures = [

@@ -24,13 +24,16 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
         let Some(busy) = peak.server_busy() else { continue };
         looked = true;
         let found = bottleneck::of_load(look, peak);
-        if busy >= HALF || found.kind != Binding::Waiting {
+        if busy >= HALF {
             busiest = busiest.max(busy);
             continue;
         }
         let waiting = found.resources.iter().find(|one| one.kind == Binding::Waiting);
-        let text = waiting.map_or(found.sentence.as_str(), |one| one.text.as_str());
-        let finding = Finding::new(KIND, Validity::Ok, format!("{text}; no resource at its ceiling"))
+        let text = match waiting.filter(|_| found.kind == Binding::Waiting) {
+            Some(waiting) => format!("{}; no resource at its ceiling", waiting.text),
+            None => format!("the server kept its cores {} busy: {}", say::percent(busy), found.sentence),
+        };
+        let finding = Finding::new(KIND, Validity::Ok, text)
             .about(peak.title())
             .evidence("busy", busy)
             .evidence("cores", peak.server_cores().len() as f64);
@@ -90,6 +93,17 @@ mod tests {
         assert_eq!(found[0].finding.subject, "web throughput connections=10");
         load(&mut run, "connections=100", &figures(9000.0, 0.97));
         assert_eq!(of(&run)[0].finding.text, "the server's cores were 97 % busy at the peak");
+    }
+
+    #[test]
+    fn an_idle_server_that_something_else_binds_is_told_with_it() {
+        let figures = [("throughput", 9.0), ("generator-share", 0.97), ("core-busy;cpu=0;role=server", 0.2)];
+        let found = of(&one("connections=1", &figures));
+        let text = &found[0].finding.text;
+        assert!(
+            text.starts_with("the server kept its cores 20 % busy: bound by the load generator"),
+            "{text}"
+        );
     }
 
     #[test]
