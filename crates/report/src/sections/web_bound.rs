@@ -92,8 +92,8 @@ pub fn one_load(doc: &RunDoc) -> Option<String> {
 /// `nginx: bound by softirq on cpu0 (97 % busy)`
 fn headline(doc: &RunDoc, found: &BottleneckDoc) -> String {
     let server = served(doc, &found.params);
-    let text =
-        if server.is_empty() { found.sentence.clone() } else { format!("{server}: {}", found.sentence) };
+    let named = server.is_empty() || found.sentence.contains(&server);
+    let text = if named { found.sentence.clone() } else { format!("{server}: {}", found.sentence) };
     titled(&text)
 }
 

@@ -8,7 +8,7 @@ use model::data::RunData;
 use model::doc::{CurveDoc, CurvePointDoc, EstimateDoc, PercentileDoc, RunDoc};
 use model::unit::Unit;
 
-use super::web_sweep::{arm_named, titled};
+use super::web_sweep::{arm_named, has_intervals, titled};
 use crate::number::{Kind, percent, quantity};
 use crate::page;
 use crate::plot::line::{Marker, Point, Series, Span};
@@ -154,6 +154,7 @@ impl Open<'_> {
         let shaded = if spans.is_empty() { "" } else { "; shaded = requests failed" };
         let service =
             if series.iter().any(|line| line.reference) { "; dashed = from when it was sent" } else { "" };
+        let bands = if has_intervals(&series) { "; bands = 95 % intervals of p50, p99" } else { "" };
         let title = match &self.curve.knee {
             Some(knee) => sentence(&knee.text),
             None => titled(&format!("{} by offered load", self.setup())),
@@ -161,7 +162,7 @@ impl Open<'_> {
         let title = if self.name.is_empty() { title } else { titled(&format!("{}: {title}", self.name)) };
         LinePlot {
             caption: Caption::new(title)
-                .subtitle(format!("response time from when a request was due{service}; bands = 95 % intervals of p50, p99{shaded}")),
+                .subtitle(format!("response time from when a request was due{service}{bands}{shaded}")),
             x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
             y: AxisSpec::new("response time", Kind::of(Unit::Second)).log(),
             series,

@@ -64,6 +64,12 @@ pub fn lead(input: &ReportInput) -> Option<String> {
     groups(input).iter().find_map(Group::said)
 }
 
+/// Whether any point has an interval to be explained.
+#[must_use]
+pub fn has_intervals(series: &[Series]) -> bool {
+    series.iter().flat_map(|line| &line.points).any(|point| point.interval.is_some())
+}
+
 /// A heading; `nginx` and `httpd` are written small.
 #[must_use]
 pub fn titled(text: &str) -> String {
@@ -268,12 +274,13 @@ impl Group<'_> {
         let bounds = self.lines.iter().flat_map(|line| &line.curve.points).any(|point| point.lower_bound);
         let hollow = if bounds { "; hollow = a lower bound, set by the generator" } else { "" };
         let (many, ..) = self.unit();
+        let series = self.lines(|point| self.value(point), true);
+        let bars = if has_intervals(&series) { "; bars = 95 % intervals" } else { "" };
         LinePlot {
-            caption: Caption::new(titled(&said))
-                .subtitle(format!("good answers by {many}; bars = 95 % intervals{hollow}")),
+            caption: Caption::new(titled(&said)).subtitle(format!("good answers by {many}{bars}{hollow}")),
             x: self.axis(),
             y: AxisSpec::new(what, kind).from_zero(),
-            series: self.lines(|point| self.value(point), true),
+            series,
             markers,
             spans: Vec::new(),
             size: Size::Cell,
@@ -308,9 +315,9 @@ impl Group<'_> {
         let with = if at.x == 1.0 { format!("1 {one}") } else { format!("{} {many}", fixed(at.x, 0)) };
         let title =
             format!("With {with}, half of the answers take {}, 1 in 100 more than {}", time(0.5), time(0.99));
+        let bands = if has_intervals(&series) { "; bands = 95 % intervals" } else { "" };
         let plot = LinePlot {
-            caption: Caption::new(title)
-                .subtitle("response times of all takes together; bands = 95 % intervals"),
+            caption: Caption::new(title).subtitle(format!("response times of all takes together{bands}")),
             x: self.axis(),
             y: AxisSpec::new(
                 if self.lines.len() > 1 { "p99 response time" } else { "response time" },

@@ -96,10 +96,6 @@ impl Table {
             let rows: Vec<Option<&SeriesDoc>> = loads.iter().map(|load| load.row(metric)).collect();
             table.times(name, &rows);
         }
-        let bandwidth: Vec<Option<&SeriesDoc>> = loads.iter().map(|load| load.row("bandwidth")).collect();
-        if loads.iter().any(|load| matches!(load.params.get("content"), Some("large" | "1M"))) {
-            table.column("", &bandwidth, Kind::of(Unit::BytesPerSec));
-        }
         let marks: Vec<&str> = loads.iter().map(|load| mark(run, load)).collect();
         if marks.iter().any(|mark| !mark.is_empty()) {
             table.push("", Align::Left, marks.into_iter().map(str::to_owned).collect());
@@ -145,15 +141,18 @@ impl Table {
         }
     }
 
-    /// Good answers per second with their intervals.
+    /// Good answers per second with their intervals; their bytes where few of large files are served.
     fn rates(&mut self, run: &RunDoc, loads: &[Load<'_>]) {
-        let rows: Vec<Option<&SeriesDoc>> = loads.iter().map(Load::rate).collect();
-        let scale = common(&rows, Kind::of(Unit::PerSec));
-        let cell = |load: &Load<'_>| {
+        let is_large = |load: &Load<'_>| load.params.get("content") == Some("large");
+        let bytes = loads.iter().all(|load| is_large(load) && load.row("bandwidth").is_some());
+        let rows: Vec<Option<&SeriesDoc>> =
+            loads.iter().map(|load| if bytes { load.row("bandwidth") } else { load.rate() }).collect();
+        let scale = common(&rows, Kind::of(if bytes { Unit::BytesPerSec } else { Unit::PerSec }));
+        let cell = |(load, row): (&Load<'_>, &Option<&SeriesDoc>)| {
             let bound = if load.is_lower_bound(run) { ">=" } else { "" };
-            format!("{bound}{}", shown(load.rate(), &scale))
+            format!("{bound}{}", shown(*row, &scale))
         };
-        self.push(&scale.ascii_unit(), Align::Right, loads.iter().map(cell).collect());
+        self.push(&scale.ascii_unit(), Align::Right, loads.iter().zip(&rows).map(cell).collect());
         let ends: Vec<Option<(String, String)>> = rows
             .iter()
             .map(|row| {
@@ -185,15 +184,6 @@ impl Table {
             }
         };
         self.push(name, Align::Right, rows.iter().map(cell).collect());
-    }
-
-    fn column(&mut self, name: &str, rows: &[Option<&SeriesDoc>], kind: Kind) {
-        if rows.iter().all(Option::is_none) {
-            return;
-        }
-        let scale = common(rows, kind);
-        let head = format!("{name} {}", scale.ascii_unit());
-        self.push(head.trim(), Align::Right, rows.iter().map(|row| shown(*row, &scale)).collect());
     }
 
     fn grid(&self) -> Grid {

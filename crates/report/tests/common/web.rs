@@ -1,4 +1,5 @@
-//! An invented run that loaded a web server: sweeps, curves, what binds, cores, a profile. All planted, always the same.
+//! An invented run that loaded a web server: sweeps, curves, what binds, cores, a profile. All planted and always the
+//! same.
 
 use model::data::{Note, Point, RunData, Series};
 use model::doc::{
