@@ -1,5 +1,5 @@
-//! Loads at the limits of a machine: a server's memory, a cold cache, the kernel's queues. This program is its own guard
-//! when called with `guard`.
+//! Loads at the limits of a machine: a server's memory, a cold cache, the kernel's queues. This program is its own
+//! guard when called with `guard`.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -123,8 +123,8 @@ fn interrupts(sheet: &mut Sheet<'_>, name: &str, folder: &str) {
     }
 }
 
-/// Which CPUs handle received packets after the interrupt (RPS, of any queue), and how many flows are sent to the CPU of
-/// their reader (RFS).
+/// Which CPUs handle received packets after the interrupt (RPS, of any queue), and how many flows are sent to the CPU
+/// of their reader (RFS).
 fn steering(sheet: &mut Sheet<'_>, name: &str, queues: &[String]) {
     let root = sheet.root;
     let receive = queues.iter().filter(|queue| queue.starts_with("rx"));

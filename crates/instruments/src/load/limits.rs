@@ -1,7 +1,7 @@
 //! Limits of this host that a load would hit, named before it starts.
 //!
-//! Open files: one a connection and a few more. Ports: one a connection to one address. Without these nothing runs; what
-//! binds softly is in `host`. Limits of the server are not looked at here.
+//! Open files: one a connection and a few more. Ports: one a connection to one address. Without these nothing runs;
+//! what binds softly is in `host`. Limits of the server are not looked at here.
 
 use std::net::IpAddr;
 

@@ -5,10 +5,11 @@
 //! server; what lies above our own control group still binds it.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use model::params::show_bytes;
 
@@ -115,8 +116,9 @@ impl Room {
 
     fn write(&self, name: &str, bytes: u64) -> Result<(), String> {
         let path = self.folder.path().join(name);
-        fs::write(&path, bytes.to_string())
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))
+        let written = fs::File::options().write(true).open(&path);
+        let written = written.and_then(|mut file| file.write_all(bytes.to_string().as_bytes()));
+        written.map_err(|error| format!("cannot write {}: {error}", path.display()))
     }
 
     /// The folder that a process joins.
@@ -262,8 +264,7 @@ fn owner(name: &str) -> Option<u32> {
 
 fn age(meta: &fs::Metadata) -> Duration {
     let made = Duration::from_secs(u64::try_from(meta.ctime()).unwrap_or(0));
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    now.saturating_sub(made)
+    Duration::from_nanos(sys::clock::wall_ns()).saturating_sub(made)
 }
 
 #[cfg(test)]

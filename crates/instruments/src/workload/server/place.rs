@@ -35,6 +35,9 @@ pub struct Place {
 impl Place {
     /// A new folder under `wanted`, or under a public one where `account` could not reach it.
     pub fn make(wanted: &Path, account: Option<&Unprivileged>) -> Result<Place, String> {
+        // Servers resolve what they are told from where they start, which is the folder itself.
+        let wanted = std::path::absolute(wanted).map_err(|error| format!("{}: {error}", wanted.display()))?;
+        let wanted = wanted.as_path();
         let parent = parent(wanted, account)?;
         let ours = [Some(sys::files::effective_ids().0), account.map(|account| account.account.uid)];
         sweep(&parent, &ours);
@@ -175,6 +178,14 @@ mod tests {
         assert_eq!(names(dir.path()), 0);
         drop(Place::make(dir.path(), None).unwrap());
         assert_eq!(names(dir.path()), 0);
+    }
+
+    #[test]
+    fn a_place_is_named_from_the_root_on() {
+        let place = Place::make(Path::new("."), None).unwrap();
+        assert!(place.path().is_absolute() && place.moved.is_none(), "{}", place.path().display());
+        place.remove().unwrap();
+        assert!(Place::make(Path::new(""), None).is_err());
     }
 
     #[test]

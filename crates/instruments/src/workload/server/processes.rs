@@ -1,7 +1,7 @@
 //! Whether this system lets a server have all its processes and threads.
 //!
-//! Counts of tasks: a thread is one, and so is a process without others. Three limits bind: of the control group, of the
-//! account, of the whole system. How many the account has already is not counted.
+//! Counts of tasks: a thread is one, and so is a process without others. Three limits bind: of the control group, of
+//! the account, of the whole system. How many the account has already is not counted.
 
 use crate::facts::cgroup;
 use crate::facts::root::Root;

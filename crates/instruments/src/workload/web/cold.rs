@@ -1,4 +1,4 @@
-//! Content that is read from the disk: dropped from the page cache before a take, proven by what the disk read during it.
+//! Content that is read from the disk: dropped from the page cache before a take, proven by what the disk read in it.
 //!
 //! Bytes. The disk's own cache, and that of the host of a virtual machine, are not reached.
 

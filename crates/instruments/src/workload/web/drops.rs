@@ -1,8 +1,8 @@
 //! What the kernel dropped, refused or sent again during a take, by its own counters.
 //!
-//! Counts of the network namespace that the server is in, all its connections together; `softnet-drop` is of the whole
-//! machine. Where the server is elsewhere, only what this machine itself sent is known: `retransmits` and `resets`. Both
-//! ends count where both are here.
+//! Counts of the network namespace that the server is in, all its connections together; `softnet-drop` is of the
+//! whole machine. Where the server is elsewhere, only what this machine itself sent is known: `retransmits` and
+//! `resets`. Both ends count where both are here.
 
 use std::fs;
 use std::path::{Path, PathBuf};

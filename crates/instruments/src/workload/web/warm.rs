@@ -1,5 +1,5 @@
-//! A server's content brought into the page cache through the server itself, so that `cache=warm` is warm from the first
-//! take on, and so that what is cached counts for the server.
+//! A server's content brought into the page cache through the server itself, so that `cache=warm` is warm from the
+//! first take on, and so that what is cached counts for the server.
 
 use std::time::Duration;
 
