@@ -9,6 +9,21 @@ use model::Plan;
 
 use crate::out;
 
+/// What draws while a study runs.
+pub trait Screen {
+    fn show(&mut self, show: &Show<'_>);
+    /// Says what is left to say, and takes what lives away.
+    fn end(&mut self);
+}
+
+/// Draws nothing: its user reads the run.
+pub struct Silent;
+
+impl Screen for Silent {
+    fn show(&mut self, _: &Show<'_>) {}
+    fn end(&mut self) {}
+}
+
 /// Draws what the conductor shows.
 pub struct Display {
     plan: Plan,
@@ -20,8 +35,6 @@ pub struct Display {
     /// When the last plain line was said, and of which block.
     last_line: Option<(u64, u32)>,
     says_takes: bool,
-    /// Says nothing: its user reads the run.
-    silent: bool,
     /// What cannot run, by machine, arm and reason, in the order of the first of each: said once for each reason.
     unfit: Vec<((usize, u32, String), Vec<u32>)>,
 }
@@ -29,37 +42,8 @@ pub struct Display {
 /// Plain lines are for logs: at most one a block, and one in this time.
 const PLAIN_LINE_NS: u64 = 5_000_000_000;
 
-impl Display {
-    #[must_use]
-    pub fn new(plan: &Plan, quiet: bool, says_takes: bool) -> Display {
-        let bar = (out::talks_to_a_person() && !quiet).then(|| {
-            let bar = ProgressBar::new_spinner();
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(250));
-            bar
-        });
-        Display {
-            plan: plan.clone(),
-            bar,
-            doing: String::new(),
-            left: None,
-            estimates: HashMap::new(),
-            last_line: None,
-            says_takes,
-            silent: false,
-            unfit: Vec::new(),
-        }
-    }
-
-    /// Shows nothing at all.
-    #[must_use]
-    pub fn silent(plan: &Plan) -> Display {
-        Display { silent: true, ..Display::new(plan, true, false) }
-    }
-
-    pub fn show(&mut self, show: &Show<'_>) {
+impl Screen for Display {
+    fn show(&mut self, show: &Show<'_>) {
         match show {
             Show::Doing { machine, text } => self.line(&format!("{}{text}", self.on(*machine))),
             Show::Starting { machine, cell, arm, block, warm_up } => {
@@ -109,9 +93,42 @@ impl Display {
             Show::GeneratorLost { name, why } => {
                 self.talk(&format!("generator {name}: lost: {why}"));
             }
+            // Takes of a run are short; `load` draws them.
+            Show::Live { .. } => {}
             Show::Stopping => {
                 self.talk("stopping after the take in flight; once more ends at once");
             }
+        }
+    }
+
+    fn end(&mut self) {
+        self.tell_unfit();
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Display {
+    #[must_use]
+    pub fn new(plan: &Plan, quiet: bool, says_takes: bool) -> Display {
+        let bar = (out::talks_to_a_person() && !quiet).then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(250));
+            bar
+        });
+        Display {
+            plan: plan.clone(),
+            bar,
+            doing: String::new(),
+            left: None,
+            estimates: HashMap::new(),
+            last_line: None,
+            says_takes,
+            unfit: Vec::new(),
         }
     }
 
@@ -124,14 +141,6 @@ impl Display {
                 many => format!(" and {} more", many - 1),
             };
             self.talk(&format!("{}{first}{more} cannot run: {why}", self.on(machine)));
-        }
-    }
-
-    /// Says what is left to say, and takes the living line away.
-    pub fn end(&mut self) {
-        self.tell_unfit();
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
         }
     }
 
@@ -169,7 +178,7 @@ impl Display {
         let soon = self
             .last_line
             .is_some_and(|(said_ns, said)| said == block || now_ns.saturating_sub(said_ns) < PLAIN_LINE_NS);
-        if self.bar.is_some() || self.silent || soon {
+        if self.bar.is_some() || soon {
             return;
         }
         self.last_line = Some((now_ns, block));
@@ -209,7 +218,6 @@ impl Display {
     fn talk(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| out::say(text)),
-            None if self.silent => {}
             None => out::say(text),
         }
     }

@@ -8,6 +8,8 @@ mod error;
 mod ids;
 mod importers;
 mod link;
+mod live;
+mod loading;
 mod names;
 mod out;
 mod paths;
@@ -100,6 +102,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Inspect(args) => cli::inspect::run(args, global),
         Verb::List(args) => cli::list::run(args, global),
         Verb::Run(args) => cli::run::run(args, global),
+        Verb::Load(args) => cli::load::run(args, global),
         Verb::Compare(args) => cli::compare::run(args, global),
         Verb::Report(args) => cli::report::run(args, global),
         Verb::History(args) => cli::history::run(args, global),

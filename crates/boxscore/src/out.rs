@@ -44,6 +44,54 @@ pub fn talks_to_a_person() -> bool {
     std::io::stderr().is_terminal()
 }
 
+/// Lines on stderr that are drawn over and over, where a person looks at a terminal that can do so.
+pub struct Canvas {
+    drawn: usize,
+}
+
+/// Below this a line would be broken in two, and drawing over it would miss one.
+const NARROWEST: u16 = 40;
+
+impl Canvas {
+    #[must_use]
+    pub fn open() -> Option<Canvas> {
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let wide = console::Term::stderr().size().1 >= NARROWEST;
+        (talks_to_a_person() && wide && !dumb).then_some(Canvas { drawn: 0 })
+    }
+
+    /// Draws these lines over the last ones; what would not fit on the screen is left out.
+    pub fn draw(&mut self, text: &str) {
+        let rows = usize::from(console::Term::stderr().size().0).saturating_sub(1).max(1);
+        let lines: Vec<&str> = text.lines().take(rows).collect();
+        self.put(&lines);
+    }
+
+    pub fn clear(&mut self) {
+        self.put(&[]);
+    }
+
+    /// In one piece, so that nothing flickers; the cursor rests below the last line, where an echoed key does no harm.
+    fn put(&mut self, lines: &[&str]) {
+        let mut text = redraw(self.drawn, lines);
+        text.insert(0, '\r');
+        self.drawn = lines.len();
+        let mut stderr = std::io::stderr();
+        drop(stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()));
+    }
+}
+
+/// What a terminal must be told to put lines over the `drawn` ones above the cursor.
+fn redraw(drawn: usize, lines: &[&str]) -> String {
+    let mut text = if drawn > 0 { format!("\u{1b}[{drawn}A") } else { String::new() };
+    for line in lines {
+        text.push_str(line);
+        text.push_str("\u{1b}[K\n");
+    }
+    text.push_str("\u{1b}[J");
+    text
+}
+
 /// Columns to print for: the terminal's, at most 200; 80 where there is none.
 #[must_use]
 pub fn columns() -> usize {
@@ -53,16 +101,37 @@ pub fn columns() -> usize {
     given.or(seen).filter(|columns| *columns >= 40).unwrap_or(USUAL).min(200)
 }
 
+/// How texts for stderr are set.
+#[must_use]
+pub fn look_of_talk() -> report::text::Look {
+    let seen = usize::from(console::Term::stderr().size().1);
+    let columns = if talks_to_a_person() && seen >= 40 { seen.min(200) } else { 80 };
+    report::text::Look { columns, paint: paints(std::io::stderr().is_terminal()) }
+}
+
 /// How texts for stdout are set: the terminal's width, colour only where it is wanted.
 #[must_use]
 pub fn look() -> report::text::Look {
-    let paint = match ColorChoice::global() {
+    report::text::Look { columns: columns(), paint: paints(std::io::stdout().is_terminal()) }
+}
+
+/// Whether colour is wanted on a stream that is a terminal or not.
+fn paints(is_terminal: bool) -> bool {
+    match ColorChoice::global() {
         ColorChoice::Always | ColorChoice::AlwaysAnsi => true,
         ColorChoice::Never => false,
-        ColorChoice::Auto => {
-            std::io::stdout().is_terminal()
-                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        }
-    };
-    report::text::Look { columns: columns(), paint }
+        ColorChoice::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_put_over_those_before() {
+        assert_eq!(redraw(0, &["a", "b"]), "a\u{1b}[K\nb\u{1b}[K\n\u{1b}[J");
+        assert_eq!(redraw(2, &["c"]), "\u{1b}[2Ac\u{1b}[K\n\u{1b}[J");
+        assert_eq!(redraw(1, &[]), "\u{1b}[1A\u{1b}[J");
+    }
 }

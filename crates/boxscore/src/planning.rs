@@ -59,15 +59,11 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
     let sets = [sets(&args.sets)?, web::flags(args)?].concat();
     let chosen = choose(args, cards, command.is_some(), telemetry_only)?;
     check_sets(&sets, &chosen)?;
-    let listed = args.cpus.as_deref().map(|list| {
-        model::params::parse_cpus(list).ok_or_else(|| {
-            CliError::usage(format!("--cpus {list}: not a CPU list")).hint("write it as 0-3,8")
-        })
-    });
-    let listed = listed.transpose()?;
+    let listed = args.cpus.as_deref().map(parse_cpus).transpose()?;
     let host = listed.as_ref().map_or_else(|| host.clone(), |listed| host.within(listed));
     let mut cells = Vec::new();
     for card in &chosen {
+        let host = children::spread(card, &host, args.from.len());
         cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), &sets, &host)?);
     }
     let mut arms = arms(&args.arms, &chosen)?;
@@ -484,6 +480,12 @@ pub fn parse_span(text: &str) -> Option<f64> {
         rest = rest.get(unit_end..)?;
     }
     (total > 0.0).then_some(total)
+}
+
+/// The CPUs of `--cpus`.
+pub fn parse_cpus(list: &str) -> Result<Vec<u32>, CliError> {
+    model::params::parse_cpus(list)
+        .ok_or_else(|| CliError::usage(format!("--cpus {list}: not a CPU list")).hint("write it as 0-3,8"))
 }
 
 fn command(args: &Args) -> Result<Option<Command>, CliError> {

@@ -9,7 +9,7 @@ use model::{Fact, Plan};
 use store::{Appended, NewRun, Origin, Store, StoreError};
 
 use crate::cli::agent::BUILD;
-use crate::display::Display;
+use crate::display::Screen;
 use crate::ids::Ids;
 
 /// One machine of the study, as far as it is known.
@@ -42,7 +42,7 @@ pub struct Said {
 pub struct StoreSink<'a> {
     store: &'a mut Store,
     plan: &'a Plan,
-    display: &'a mut Display,
+    display: &'a mut dyn Screen,
     ids: &'a mut Ids,
     study: String,
     said: Said,
@@ -54,7 +54,7 @@ impl<'a> StoreSink<'a> {
     pub fn new(
         store: &'a mut Store,
         plan: &'a Plan,
-        display: &'a mut Display,
+        display: &'a mut dyn Screen,
         ids: &'a mut Ids,
         study: String,
         said: Said,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use harness::conductor::{Conductor, Ended, Finished, Outcome};
+use harness::conductor::{Conductor, Ended, Finished, Manner, Outcome};
 use model::data::{Price, RunData, Series, TakeHead};
 use model::plan::Plan;
 use model::reading::Take;
@@ -12,7 +12,7 @@ use sys::files::{Lock, LockFile};
 
 use crate::cli::Global;
 use crate::cli::run::Args;
-use crate::display::Display;
+use crate::display::{Display, Screen, Silent};
 use crate::error::{CliError, Kind};
 use crate::ids::Ids;
 use crate::sink::{Begun, Said, StoreSink};
@@ -44,11 +44,31 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     store.begin_study(&study, &plan).map_err(present::store_error)?;
     let said = Said { label: plan.label.clone(), price, watts };
     let sitting = Sitting { plan: &plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
-    let display = Display::new(&plan, global.json, args.show_takes);
-    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (display, &stop))?;
+    let mut display = Display::new(&plan, global.json, args.show_takes);
+    let manner = Manner::default();
+    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, manner))?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
     finish(&outcome, &runs, &path, global, (!args.no_report, plan.telemetry_only))
+}
+
+/// Carries out a plan whose result is not a box score; what it took is stored.
+pub fn of_plan(
+    plan: &Plan,
+    screen: &mut dyn Screen,
+    manner: Manner,
+    global: &Global,
+) -> Result<(Outcome, Vec<String>), CliError> {
+    let stop = Stop::listen()?;
+    let path = paths::store(global)?;
+    let mut store = open(&path)?;
+    let _measuring = measuring_alone(plan, &path)?;
+    let mut ids = Ids::new(plan.fake.as_ref());
+    let study = ids.next();
+    store.begin_study(&study, plan).map_err(present::store_error)?;
+    let said = Said { label: plan.label.clone(), ..Said::default() };
+    let sitting = Sitting { plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
+    sitting.carry_out(&mut store, &path, &mut ids, (screen, &stop, manner))
 }
 
 /// `boxscore resume`: continues the plan of an interrupted study without repeating finished takes.
@@ -82,8 +102,9 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     (0..=plan.machines.len()).for_each(|_| drop(ids.next()));
     let said = Said { label: plan.label.clone(), ..Said::default() };
     let sitting = Sitting { plan: &plan, study: study.to_owned(), said, earlier, runs, elapsed_ns };
-    let display = Display::new(&plan, global.json, show_takes);
-    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (display, &stop))?;
+    let mut display = Display::new(&plan, global.json, show_takes);
+    let manner = Manner::default();
+    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, manner))?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
     finish(&outcome, &runs, &path, global, (true, plan.telemetry_only))
@@ -161,15 +182,28 @@ fn fresh(args: &Args) -> Result<Plan, CliError> {
     if let Some(dir) = args.dir.as_ref().filter(|dir| here && !dir.is_dir()) {
         return Err(CliError::data(format!("--dir {}: there is no such directory", dir.display())));
     }
-    let wanted = plan.cpus.iter().flatten().filter(|_| here);
-    for cpu in wanted {
-        if !allowed.contains(&(*cpu as usize)) {
-            let list: Vec<String> = allowed.iter().map(usize::to_string).collect();
-            let error = CliError::usage(format!("--cpus: CPU {cpu} is not here, or not allowed"));
-            return Err(error.hint(format!("allowed are {}", list.join(","))));
-        }
+    if let Some(listed) = plan.cpus.as_ref().filter(|_| here) {
+        all_here(listed, &allowed)?;
     }
     Ok(plan)
+}
+
+/// The CPUs of a list, each of which may be used.
+pub fn cpus_here(list: &str, allowed: &[usize]) -> Result<Vec<u32>, CliError> {
+    let listed = planning::parse_cpus(list)?;
+    all_here(&listed, allowed)?;
+    Ok(listed)
+}
+
+fn all_here(listed: &[u32], allowed: &[usize]) -> Result<(), CliError> {
+    match listed.iter().find(|cpu| !allowed.contains(&(**cpu as usize))) {
+        None => Ok(()),
+        Some(cpu) => {
+            let list: Vec<String> = allowed.iter().map(usize::to_string).collect();
+            let error = CliError::usage(format!("--cpus: CPU {cpu} is not here, or not allowed"));
+            Err(error.hint(format!("allowed are {}", list.join(","))))
+        }
+    }
 }
 
 /// The plan of a file or of a run in the store, with the same seed.
@@ -236,7 +270,7 @@ impl Sitting<'_> {
         store: &mut Store,
         path: &Path,
         ids: &mut Ids,
-        (mut display, stop): (Display, &Stop),
+        (display, stop, manner): (&mut dyn Screen, &Stop, Manner),
     ) -> Result<(Outcome, Vec<String>), CliError> {
         const EMPTY: &str = "interrupted before anything was taken";
         let nothing_yet = || CliError { kind: Kind::Interrupted, ..CliError::data(EMPTY) };
@@ -246,11 +280,12 @@ impl Sitting<'_> {
         // A planted world loads nothing.
         let generators = if self.plan.fake.is_some() { &[][..] } else { &self.plan.generators };
         let (links, events) = link::start(&self.plan.machines, generators)?;
-        let mut sink = StoreSink::new(store, self.plan, &mut display, ids, self.study, self.said);
+        let mut sink = StoreSink::new(store, self.plan, display, ids, self.study, self.said);
         sink.continue_runs(&self.runs);
         let stopped = || stop.asked();
         let conductor = Conductor::new(self.plan, links.machines, events, &mut sink, &stopped);
         let mut conductor = conductor.with_generators(links.generators);
+        conductor.behave(manner);
         conductor.resume(&self.earlier);
         let dir = paths::beside(path);
         let outcome = conductor.run(&dir.display().to_string(), self.elapsed_ns);
@@ -275,7 +310,8 @@ pub fn aside(plan: &Plan, path: &Path, stop: &Stop) -> Result<RunData, CliError>
     store.begin_study(&study, plan).map_err(present::store_error)?;
     let said = Said::default();
     let sitting = Sitting { plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
-    let (outcome, runs) = sitting.carry_out(&mut store, path, &mut ids, (Display::silent(plan), stop))?;
+    let (outcome, runs) =
+        sitting.carry_out(&mut store, path, &mut ids, (&mut Silent, stop, Manner::default()))?;
     if let Some(error) = cut(&outcome, &runs) {
         return Err(error);
     }

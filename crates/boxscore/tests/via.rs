@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use common::host::{Namespace, Quota};
 use common::{Bench, FAKE, ONE, PROGRAM, Running, assert_whole, cannot};
 use model::data::{RunData, Status};
 
@@ -179,69 +180,6 @@ fn a_flood_of_frames_loses_only_its_machine() {
         ],
     );
     assert_whole(of(&runs(&bench), "good"), 3);
-}
-
-/// A network namespace that is removed at the end.
-struct Namespace(String);
-
-impl Namespace {
-    fn new(which: &str) -> Result<Namespace, String> {
-        let name = format!("bxt-{}-{which}", std::process::id());
-        let made = Command::new("ip").args(["netns", "add", &name]).output();
-        match made {
-            Ok(done) if done.status.success() => Ok(Namespace(name)),
-            Ok(done) => Err(String::from_utf8_lossy(&done.stderr).into_owned()),
-            Err(error) => Err(format!("ip: {error}")),
-        }
-    }
-}
-
-impl Drop for Namespace {
-    fn drop(&mut self) {
-        let done = Command::new("ip").args(["netns", "delete", &self.0]).status();
-        assert!(done.is_ok_and(|status| status.success()), "namespace {} is left over", self.0);
-    }
-}
-
-/// A cgroup with a CPU quota in microseconds of 10,000, removed at the end.
-struct Quota(PathBuf);
-
-impl Quota {
-    fn new(quota_us: u32) -> Result<Quota, String> {
-        let name = format!("bxt-via-{}-{quota_us}", std::process::id());
-        let v1 = PathBuf::from("/sys/fs/cgroup/cpu");
-        let two = !v1.is_dir();
-        let dir = if two { PathBuf::from("/sys/fs/cgroup").join(name) } else { v1.join(name) };
-        fs::create_dir(&dir).map_err(|error| format!("no cgroup can be made: {error}"))?;
-        let quota = Quota(dir);
-        let write = |file: &str, text: String| {
-            fs::write(quota.0.join(file), text).map_err(|error| format!("{file}: {error}"))
-        };
-        if two {
-            write("cpu.max", format!("{quota_us} 10000"))?;
-        } else {
-            write("cpu.cfs_period_us", "10000".to_owned())?;
-            write("cpu.cfs_quota_us", quota_us.to_string())?;
-        }
-        Ok(quota)
-    }
-
-    fn throttled(&self) -> u64 {
-        let text = fs::read_to_string(self.0.join("cpu.stat")).unwrap_or_default();
-        let found = text.lines().find_map(|line| line.strip_prefix("nr_throttled "));
-        found.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
-    }
-}
-
-impl Drop for Quota {
-    fn drop(&mut self) {
-        for _ in 0..100 {
-            if fs::remove_dir(&self.0).is_ok() {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
-    }
 }
 
 #[test]

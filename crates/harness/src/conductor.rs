@@ -4,6 +4,7 @@
 
 mod close;
 mod generators;
+mod stop;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -20,7 +21,7 @@ use crate::order::{self, Place};
 use crate::tally::{Tally, most_blocks, rule};
 use crate::worker::Event;
 
-pub use crate::ports::{Ended, Finished, Link, Outcome, Show, Sink, SinkError};
+pub use crate::ports::{Ended, Finished, Link, Manner, Outcome, Show, Sink, SinkError};
 
 /// A child that says nothing for so long is lost: it pings every second.
 const SILENCE_NS: u64 = 30_000_000_000;
@@ -76,6 +77,7 @@ pub struct Conductor<'a> {
     done: Vec<bool>,
     by_target: bool,
     stopping: bool,
+    manner: Manner,
     taken: u64,
     taking_ns: u64,
     unfit: Vec<(usize, u32, String)>,
@@ -122,6 +124,7 @@ impl<'a> Conductor<'a> {
             done: vec![false; plan.cells.len()],
             by_target: false,
             stopping: false,
+            manner: Manner::default(),
             taken: 0,
             taking_ns: 0,
             unfit: Vec::new(),
@@ -158,15 +161,6 @@ impl<'a> Conductor<'a> {
         if self.plan.telemetry_only { self.watch() } else { self.blocks() }
     }
 
-    /// True once the user asked to stop; says so once.
-    fn stopped(&mut self) -> bool {
-        if !self.stopping && (self.stop)() {
-            self.stopping = true;
-            self.sink.show(&Show::Stopping);
-        }
-        self.stopping
-    }
-
     fn all_lost(&self) -> bool {
         self.machines.iter().all(|machine| machine.lost.is_some())
     }
@@ -174,10 +168,11 @@ impl<'a> Conductor<'a> {
     /// Hello, job and facts of every machine.
     fn open(&mut self, dir: &str, elapsed_ns: u64) -> Result<(), SinkError> {
         let generators = self.open_generators()?;
+        let watched = self.manner.watched;
         let job = |machine: usize| {
             let (plan, dir, generators) = (self.plan.clone(), dir.to_owned(), generators.clone());
             let machine = u32::try_from(machine).unwrap_or(u32::MAX);
-            Frame::Plan(Box::new(Job { plan, machine, dir, elapsed_ns, generators }))
+            Frame::Plan(Box::new(Job { plan, machine, dir, elapsed_ns, generators, watched }))
         };
         for machine in 0..self.machines.len() {
             let job = job(machine);
@@ -553,6 +548,7 @@ impl<'a> Conductor<'a> {
             Frame::Progress(text) => {
                 self.sink.show(&Show::Doing { machine, text: &inflow::cut(text) });
             }
+            Frame::Live(live) => self.sink.show(&Show::Live { machine, live: &live }),
             Frame::Note { kind, text } => {
                 self.sink.note(machine, &inflow::cut(kind), &inflow::cut(text))?;
             }

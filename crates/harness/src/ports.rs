@@ -4,7 +4,7 @@
 
 use model::Fact;
 use model::data::Status;
-use model::frame::{Frame, Hello, OwnCost, Segment};
+use model::frame::{Frame, Hello, Live, OwnCost, Segment};
 use model::reading::Take;
 
 /// The way to one child.
@@ -28,6 +28,11 @@ pub enum Show<'a> {
     Doing {
         machine: usize,
         text: &'a str,
+    },
+    /// How the take in flight goes, where the study is watched.
+    Live {
+        machine: usize,
+        live: &'a Live,
     },
     Starting {
         machine: usize,
@@ -81,6 +86,15 @@ pub trait Sink {
         cost: Option<OwnCost>,
     ) -> Result<(), SinkError>;
     fn show(&mut self, show: &Show<'_>);
+}
+
+/// How takes treat the user who waits for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// Long takes tell how they go.
+    pub watched: bool,
+    /// Who asks to stop ends the take in flight early, where its instrument can, and it counts.
+    pub cuts: bool,
 }
 
 /// A take of an earlier sitting, for `resume`.

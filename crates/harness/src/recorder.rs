@@ -1,7 +1,27 @@
 //! Collects what probes push during one take. On a fault the caller drops it, and nothing is kept.
 
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use model::frame::Live;
 use model::instrument::Record;
 use model::{Card, Fact, Finding, Histogram, MetricInfo, Params, Reading, SeriesKey, Value};
+
+/// The way to whoever watches a take.
+#[derive(Default)]
+pub struct Watch {
+    /// Tells how the take goes; `None` where nobody watches.
+    pub tell: Option<Box<dyn FnMut(Live)>>,
+    /// Set once the user wants the take to end early.
+    pub cut: Arc<AtomicBool>,
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Watch").field("watched", &self.tell.is_some()).field("cut", &self.cut).finish()
+    }
+}
 
 /// One take's record.
 #[derive(Debug, Default)]
@@ -12,6 +32,7 @@ pub struct Recorder {
     pub refusals: Vec<Finding>,
     /// What an instrument did wrong: pushed a metric that its card does not list, or a unit of another kind.
     pub undeclared: Vec<String>,
+    pub watch: Watch,
     instrument: &'static str,
     definition: u32,
     params: Params,
@@ -83,5 +104,19 @@ impl Record for Recorder {
 
     fn refuse(&mut self, finding: Finding) {
         self.refusals.push(finding);
+    }
+
+    fn is_watched(&self) -> bool {
+        self.watch.tell.is_some()
+    }
+
+    fn live(&mut self, live: Live) {
+        if let Some(tell) = &mut self.watch.tell {
+            tell(live);
+        }
+    }
+
+    fn is_cut(&self) -> bool {
+        self.watch.cut.load(Ordering::Relaxed)
     }
 }

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use model::frame::{self, Frame, Hello, Job, OwnCost};
+use model::frame::{self, Frame, Hello, Job, Live, OwnCost};
 use model::generate::Relay;
 use model::plan::TakeOrder;
 use model::reading::Take;
 use model::{Cadence, Fact, Instrument, Params, Phase, Unfit};
 
 use crate::generator::{self, Generate};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Watch};
 use crate::relay::Port;
 use crate::rig::{Host, Rig, setup};
 use crate::ticker::Ticker;
@@ -103,8 +103,15 @@ impl Worker {
         send(&output, &Frame::Hello(self.hello.clone()))?;
         let (give, frames): (Sender<Event>, Receiver<Event>) = channel();
         let lost = self.lost;
+        let cut = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&cut);
         std::thread::spawn(move || {
             pump(input, |event| {
+                // Heard in the middle of a take; nobody waits for it in the channel.
+                if matches!(event, Event::Frame(Frame::Cut)) {
+                    asked.store(true, Ordering::Relaxed);
+                    return true;
+                }
                 if matches!(event, Event::Lost(_) | Event::Frame(Frame::Abort)) {
                     lost();
                 }
@@ -118,7 +125,7 @@ impl Worker {
             _ => return Err(WorkerError::Order { wanted: "a plan" }),
         };
         let end = Arc::new(AtomicBool::new(false));
-        let served = self.work(&job, &frames, &output, &end);
+        let served = self.work(&job, &frames, &output, (&end, &cut));
         end.store(true, Ordering::Relaxed);
         served
     }
@@ -128,7 +135,7 @@ impl Worker {
         job: &Job,
         frames: &Frames,
         output: &Output,
-        end: &Arc<AtomicBool>,
+        (end, cut): (&Arc<AtomicBool>, &Arc<AtomicBool>),
     ) -> Result<(), WorkerError> {
         let zero_ns = sys::clock::now_ns().saturating_sub(job.elapsed_ns);
         let started_ns = sys::clock::now_ns();
@@ -151,7 +158,7 @@ impl Worker {
             Arc::new(port) as Arc<dyn Relay>
         });
         let rig = Rig::new(&self.instruments, job, host).with_relay(relay);
-        let mut shift = Shift { job, rig, output, zero_ns, own_ns: 0 };
+        let mut shift = Shift { job, rig, output, zero_ns, own_ns: 0, cut };
         loop {
             match next(frames)? {
                 Frame::Ack(Some(order)) => shift.take(order)?,
@@ -208,6 +215,8 @@ struct Shift<'a> {
     zero_ns: u64,
     /// CPU time of this thread outside calibration and takes.
     own_ns: u64,
+    /// Set once the user wants the take in flight to end early.
+    cut: &'a Arc<AtomicBool>,
 }
 
 impl Shift<'_> {
@@ -246,6 +255,7 @@ impl Shift<'_> {
         match self.rig.ready(order.cell, order.arm, &mut recorder, &mut |_| ()) {
             Ok(ready) => {
                 recorder.open(ready.card, &ready.params, &arm, start_ns);
+                recorder.watch = watch(self.job, self.output, self.cut);
                 repeats = if self.job.plan.fake.is_some() { u64::from(order.block) } else { ready.repeats };
                 start_ns = now(self.job, self.zero_ns, order.seq);
                 fault = ready.probe.take(repeats, &mut recorder).err().map(|fault| fault.0);
@@ -293,6 +303,17 @@ impl Shift<'_> {
     fn now(&self, seq: u64) -> u64 {
         now(self.job, self.zero_ns, seq)
     }
+}
+
+/// Tells the program how a take goes, where it wants to know.
+fn watch(job: &Job, output: &Output, cut: &Arc<AtomicBool>) -> Watch {
+    let output = Arc::clone(output);
+    let tell = move |live: Live| {
+        // A broken pipe is noticed by the reading thread, which ends the child.
+        drop(send(&output, &Frame::Live(Box::new(live))));
+    };
+    let tell = job.watched.then(|| Box::new(tell) as Box<dyn FnMut(Live)>);
+    Watch { tell, cut: Arc::clone(cut) }
 }
 
 /// Time since the run's start; in a planted world, take times that depend on the take's number only.

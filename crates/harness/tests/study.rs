@@ -5,11 +5,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
-use harness::conductor::{Conductor, Ended, Finished, Link, Outcome, Show, Sink, SinkError};
+use harness::conductor::{Conductor, Ended, Finished, Link, Manner, Outcome, Show, Sink, SinkError};
 use harness::worker::{Worker, pump};
 use model::card::{Cadence, Family};
 use model::data::Status;
-use model::frame::{Frame, Hello, OwnCost, Segment, WIRE_VERSION, encode};
+use model::frame::{Frame, Hello, Live, OwnCost, Segment, WIRE_VERSION, encode};
 use model::metric::{Better, Metric, MetricInfo};
 use model::params::{ParamKind, ParamSpec};
 use model::plan::{Level, PLAN_VERSION, Takes, Via};
@@ -36,7 +36,7 @@ static TOY: Card = Card {
 };
 
 /// n = 8 never fits; n = 9 fails every other take; n = 7 pushes only what has no direction, and never steadies; n = 6
-/// never steadies; the others count up.
+/// never steadies; n = 5 goes on until it is cut; the others count up.
 struct Toy;
 struct ToyProbe {
     n: u64,
@@ -59,6 +59,19 @@ impl Probe for ToyProbe {
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         assert_eq!(repeats, 1);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        if self.n == 5 {
+            // Ten times what the slowest machine here needs to tell, to be heard, and to be cut.
+            for told in 0..6000 {
+                if record.is_cut() {
+                    record.push(&RATE, PerSec(1.0 + told as f64));
+                    return Ok(());
+                }
+                assert!(record.is_watched());
+                record.live(Live { elapsed_ns: 0, good: told, failed: 0, received_bytes: 0, response: None });
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            return Err(Fault::new("nobody cut it"));
+        }
         let wide = PerSec(1000.0 * (1 + count % 7) as f64);
         match self.n {
             6 => record.push(&RATE, wide),
@@ -93,6 +106,10 @@ struct Shelf {
     /// Refuses every take after so many.
     refuse_after: Option<usize>,
     costs: usize,
+    /// Whoever watches wants the end of the take once it has told so often how it goes.
+    stop_after_live: Option<usize>,
+    live: usize,
+    manner: Manner,
 }
 
 struct Shared<'a>(&'a Mutex<Shelf>);
@@ -133,7 +150,9 @@ impl Sink for Shared<'_> {
         shelf.ends.push((machine, status));
         Ok(())
     }
-    fn show(&mut self, _: &Show<'_>) {}
+    fn show(&mut self, show: &Show<'_>) {
+        self.0.lock().unwrap().live += usize::from(matches!(show, Show::Live { .. }));
+    }
 }
 
 fn plan(cells: &[u32], arms: usize, machines: usize, takes: Takes) -> Plan {
@@ -203,13 +222,16 @@ fn conduct_to(plan: &Plan, earlier: &[Finished], shelf: Shelf, child: fn(UnixStr
         std::thread::spawn(move || pump(reader, |event| give.send((machine, event)).is_ok()));
         links.push(Box::new(Pipe(ours)));
     }
+    let manner = shelf.manner;
     let shelf = Mutex::new(shelf);
     let stop = || {
         let shelf = shelf.lock().unwrap();
         shelf.stop_after.is_some_and(|limit| shelf.takes.len() >= limit)
+            || shelf.stop_after_live.is_some_and(|limit| shelf.live >= limit)
     };
     let mut sink = Shared(&shelf);
     let mut conductor = Conductor::new(plan, links, events, &mut sink, &stop);
+    conductor.behave(manner);
     conductor.resume(earlier);
     let outcome = conductor.run("/nonexistent", 0);
     (outcome, shelf.into_inner().unwrap())
@@ -438,4 +460,18 @@ fn a_fault_of_a_cell_that_was_not_ordered_loses_the_child() {
     let (outcome, shelf) = conduct_to(&plan(&[1], 1, 1, Takes::Fixed(2)), &[], Shelf::default(), stray);
     assert_eq!((outcome.ended, outcome.unfit.len()), (Ended::Lost, 0));
     assert!(shelf.notes.iter().any(|(_, kind, text)| kind == "lost" && text.contains("another take")));
+}
+
+#[test]
+fn a_watched_take_tells_how_it_goes_and_what_is_cut_counts() {
+    let plan = Plan { warm_up: 0, ..plan(&[5], 1, 1, Takes::Fixed(1)) };
+    let manner = Manner { watched: true, cuts: true };
+    let shelf = Shelf { stop_after_live: Some(2), manner, ..Shelf::default() };
+    let (outcome, shelf) = conduct_to(&plan, &[], shelf, sound);
+    assert!(shelf.live >= 2);
+    let take = &shelf.takes[0].1;
+    assert_eq!((shelf.takes.len(), take.fault.as_deref(), take.readings.len()), (1, None, 1));
+    // All that was planned has a take.
+    assert_eq!((outcome.ended, outcome.measured), (Ended::Count, 1));
+    assert_eq!(shelf.ends, [(0, Status::Complete)]);
 }

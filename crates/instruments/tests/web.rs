@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("guard") => guard::serve(std::io::stdin()),
         Some(builtin::ARGUMENT) => {
-            if builtin::serve(std::io::stdin()).is_err() {
+            if builtin::serve(std::io::stdin(), std::io::stdout()).is_err() {
                 return ExitCode::FAILURE;
             }
         }

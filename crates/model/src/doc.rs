@@ -3,6 +3,7 @@
 //! Units are base units; a missing value is `null` with a `why`. Additions keep a schema's version; a renamed or
 //! removed field raises it.
 
+mod load;
 mod web;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use crate::metric::Better;
 use crate::params::Params;
 use crate::unit::Unit;
 
+pub use load::{BucketDoc, GeneratorDoc, LoadDoc, TimesDoc};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
 };

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fact::Fact;
 use crate::generate::{Generator, Loaded, NotLoaded, Order, Part};
+use crate::histogram::Histogram;
 use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
@@ -42,6 +43,8 @@ pub struct Job {
     pub elapsed_ns: u64,
     /// Children that send load for this one.
     pub generators: Vec<Generator>,
+    /// Somebody watches: long takes tell about once a second how they go.
+    pub watched: bool,
 }
 
 /// What the child itself used, in seconds of CPU time.
@@ -63,6 +66,19 @@ pub struct Segment {
     pub rows: Vec<Vec<Option<f64>>>,
 }
 
+/// How a load goes while it runs: for the display, never stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Live {
+    /// Since the first request was due.
+    pub elapsed_ns: u64,
+    /// Requests that are over, since then.
+    pub good: u64,
+    pub failed: u64,
+    pub received_bytes: u64,
+    /// Response times of all of them; `None` where not every thread told in time.
+    pub response: Option<Histogram>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Frame {
     /// Child to program, first.
@@ -73,6 +89,8 @@ pub enum Frame {
     Telemetry(Segment),
     /// What the child does now (`preparing mem-latency`), for the display.
     Progress(String),
+    /// How the take in flight goes, where the job is watched.
+    Live(Box<Live>),
     Note {
         kind: String,
         text: String,
@@ -86,6 +104,8 @@ pub enum Frame {
     TakeDone(Box<Take>),
     /// Program to child: all committed; do this next. `None`: nothing left.
     Ack(Option<TakeOrder>),
+    /// End the take in flight early, where its instrument can; what it has by then is its result.
+    Cut,
     /// Finish the take, then say Bye.
     Stop,
     /// End now.
@@ -179,6 +199,13 @@ mod tests {
             Frame::Ping,
             Frame::Ack(Some(TakeOrder { seq: 3, block: 1, cell: 2, arm: 0, warm_up: false })),
             Frame::Progress("preparing".into()),
+            Frame::Live(Box::new(Live {
+                elapsed_ns: 1,
+                good: 2,
+                failed: 3,
+                received_bytes: 4,
+                response: Some(Histogram::default()),
+            })),
             Frame::Fault { cell: 2, arm: 1, text: "too little memory".into() },
             Frame::Ready(vec![Fact::text("cpu.model", "x", "y"), Fact::unknown("a", "b", "c")]),
             Frame::Generate(Box::new(Order { id: 1, bodies: vec![vec![1, 2]], connect_ns: 3, run_ns: None })),

@@ -51,7 +51,7 @@ pub struct Part {
 pub struct NotLoaded {
     /// Empty where no single one is to blame.
     pub generator: String,
-    /// It happened before the start: while names were looked up and connections made.
+    /// It said itself that it could not set its load up: a name was not found, or nobody answered.
     pub before_start: bool,
     pub what: String,
 }

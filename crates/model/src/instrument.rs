@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::card::Card;
 use crate::fact::Fact;
+use crate::frame::Live;
 use crate::generate::Relay;
 use crate::histogram::Histogram;
 use crate::metric::{Metric, MetricInfo};
@@ -96,6 +97,17 @@ pub trait Record {
     fn note(&mut self, kind: &str, text: &str);
     /// Marks this take's readings doubtful or invalid, with the reason.
     fn refuse(&mut self, finding: crate::finding::Finding);
+    /// Somebody watches: a long take tells about once a second how it goes. Where nobody does it must not spend on it.
+    fn is_watched(&self) -> bool {
+        false
+    }
+    fn live(&mut self, live: Live) {
+        let _ = live;
+    }
+    /// The user wants the take to end now, with what it has; an instrument that cannot need not ask.
+    fn is_cut(&self) -> bool {
+        false
+    }
 }
 
 /// Typed pushes; the unit is checked by the compiler.

@@ -13,6 +13,7 @@ pub mod generate;
 pub mod histogram;
 pub mod id;
 pub mod instrument;
+pub mod ladder;
 pub mod metric;
 pub mod params;
 pub mod plan;

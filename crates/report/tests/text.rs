@@ -10,7 +10,7 @@ use model::metric::Better;
 use model::unit::Unit;
 use model::{Finding, Validity};
 use report::text::score::{Advice, Tail};
-use report::text::{Look, compare, doctor, history, line, list, score, sheet, width};
+use report::text::{Look, compare, doctor, history, line, list, load, score, sheet, width};
 
 fn tail() -> Tail {
     let advice = |word: &str, command: &str, says: &str| Advice {
@@ -324,4 +324,56 @@ fn a_doubtful_comparison_is_marked_and_explained_once() {
         markdown.contains("cannot tell !") && markdown.matches("! = doubtful").count() == 1,
         "{markdown}"
     );
+}
+
+fn load_tail() -> load::Tail {
+    let one = |word: &str, command: &str, says: &str| (word.to_owned(), command.to_owned(), says.to_owned());
+    let show = one("show", "boxscore show 0192f3a4b5c6", "all that was measured");
+    load::Tail { advice: vec![show, one("again", "boxscore run --plan 0192f3a4b5c6", "")] }
+}
+
+#[test]
+fn a_closed_load() {
+    let text = load::screen(&common::load(false), &load_tail(), Look::plain());
+    insta::assert_snapshot!(sound(&text, 80));
+}
+
+#[test]
+fn an_open_load() {
+    let text = load::screen(&common::load(true), &load_tail(), Look::plain());
+    insta::assert_snapshot!(sound(&text, 80));
+    for columns in [40, 60, 120] {
+        sound(
+            &load::screen(&common::load(true), &load::Tail::default(), Look::wide(columns)),
+            columns.max(66),
+        );
+    }
+}
+
+#[test]
+fn a_load_while_it_runs() {
+    let mut response = model::Histogram::default();
+    (0..5000u64).for_each(|i| response.record(150_000 + i * 97 + if i % 50 == 0 { 3_000_000 } else { 0 }));
+    let mut live = load::live::Live {
+        title: "http://127.0.0.1:8080/ · 50 connections".to_owned(),
+        elapsed: 3.02,
+        duration: Some(10.0),
+        good: 4_990,
+        failed: 10,
+        received_bytes: 1_234_567,
+        rates: vec![1700.0, 1650.0, 1200.0],
+        response: Some(response),
+        ..load::live::Live::default()
+    };
+    insta::assert_snapshot!(sound(&load::live::live(&live, Look::plain()), 79));
+    live.elapsed = 11.0;
+    assert!(load::live::live(&live, Look::plain()).contains("waiting for the last answers"));
+    live.ending = true;
+    assert!(load::live::live(&live, Look::plain()).ends_with("ends without a result"));
+    live.requests = Some(1_000_000);
+    live.ending = false;
+    assert!(load::live::live(&live, Look::plain()).contains("5,000 of 1,000,000"));
+    sound(&load::live::live(&load::live::Live::default(), Look::plain()), 79);
+    let painted = load::live::live(&live, Look { paint: true, ..Look::plain() });
+    assert!(painted.contains("\u{1b}[31m10 failed"), "{painted}");
 }

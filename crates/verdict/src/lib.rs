@@ -7,6 +7,7 @@
 //! | question | where |
 //! | --- | --- |
 //! | what did this run measure, and may it be believed | [`run_doc()`], [`findings()`] |
+//! | what did one load give, and what does that mean | [`load_doc()`] |
 //! | what binds a load, and what would raise it | [`bottlenecks()`] |
 //! | throughput and times over the load, with knee and peak | [`curves()`] |
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
@@ -18,6 +19,7 @@ pub mod curve;
 pub mod doctor;
 mod facts;
 mod family;
+mod load;
 pub mod loads;
 pub mod noise;
 pub mod paragraph;
@@ -31,6 +33,7 @@ pub use compare::{CompareOptions, Side, compare};
 
 pub use curve::curves;
 pub use doctor::{Live, doctor, own_cost};
+pub use load::load_doc;
 pub use paragraph::paragraph;
 pub use rules::{Ruling, findings, rulings};
 pub use run::{RunContext, run_doc};

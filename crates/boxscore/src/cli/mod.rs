@@ -14,6 +14,7 @@ pub mod history;
 pub mod import;
 pub mod inspect;
 pub mod list;
+pub mod load;
 pub mod note;
 pub mod report;
 pub mod resume;
@@ -70,6 +71,8 @@ pub enum Verb {
     List(list::Args),
     /// Measure this machine, or several
     Run(Box<run::Args>),
+    /// Load a web server that runs already: rate, response times, failures
+    Load(Box<load::Args>),
     /// Compare machines, runs or labels: ratios, intervals, verdicts
     Compare(compare::Args),
     /// Write the HTML report

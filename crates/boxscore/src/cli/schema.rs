@@ -33,6 +33,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("import", schema_for!(doc::DoneDoc)),
         ("export", schema_for!(doc::DoneDoc)),
         ("report", schema_for!(doc::DoneDoc)),
+        ("load", schema_for!(doc::LoadDoc)),
         ("doctor", schema_for!(doc::DoctorDoc)),
         ("doctor-prove", schema_for!(doc::ProveDoc)),
         ("error", schema_for!(doc::ErrorDoc)),

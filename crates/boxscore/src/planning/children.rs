@@ -3,6 +3,7 @@
 use model::Card;
 use model::plan::Via;
 
+use super::Host;
 use crate::error::CliError;
 
 /// `NAME=COMMAND` each; none: this machine.
@@ -25,6 +26,18 @@ pub fn machines(via: &[String]) -> Result<Vec<Via>, CliError> {
         machines.push(Via { name: name.to_owned(), command: Some(command.to_owned()) });
     }
     Ok(machines)
+}
+
+/// What the variants of a card are spread over: those of what sends load go up to the number of generators.
+#[must_use]
+pub fn spread(card: &Card, host: &Host, generators: usize) -> Host {
+    match u32::try_from(generators) {
+        // They are half of what there is, a server having the other half.
+        Ok(count) if count > 0 && card.param(GENERATORS).is_some() => {
+            Host { cpus: count.saturating_mul(2), ..host.clone() }
+        }
+        _ => host.clone(),
+    }
 }
 
 /// The parameter of instruments that generators can serve.

@@ -195,6 +195,8 @@ mod tests {
         assert_eq!(of(&sweep, "content"), ["gif", "large"]);
         assert_eq!(of(&sweep, "keepalive"), ["off", "on"]);
         assert_eq!(of(&sweep, "server"), ["nginx"]);
+        let from = Args { from: ["a", "b", "c"].map(str::to_owned).to_vec(), ..named(&["web"]) };
+        assert_eq!(of(&cells(&from, 2), "generators"), ["1", "2", "3"]);
         assert_eq!(of(&cells(&named(&["web"]), 2), "generators"), ["1"]);
     }
 

@@ -4,6 +4,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod host;
+
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -286,24 +286,24 @@ impl Conductor<'_> {
         failed: &str,
         wanted: impl Fn(u64, Frame) -> Result<T, Frame>,
     ) -> Result<T, Stopped> {
-        let not = |generator: &str, what: String| {
-            Stopped::Not(NotLoaded { generator: generator.to_owned(), before_start, what })
+        let not = |name: String, before_start: bool, what: String| {
+            Stopped::Not(NotLoaded { generator: name, before_start, what })
         };
         loop {
             let said = self.hear(at, until_ns, failed)?;
             let name = self.generators[at].name.clone();
             match said {
                 Ok(None) => {}
-                Err(why) => return Err(not(&name, format!("it was lost: {why}"))),
+                Err(why) => return Err(not(name, false, format!("it was lost: {why}"))),
                 Ok(Some((at_ns, frame))) => match wanted(at_ns, frame) {
                     Ok(word) => return Ok(word),
                     Err(Frame::Loaded { result: Err(what), .. }) => {
                         self.generators[at].busy = false;
-                        return Err(not(&name, what));
+                        return Err(not(name, before_start, what));
                     }
                     Err(_) => {
                         self.lose_generator(at, UNASKED)?;
-                        return Err(not(&name, format!("it was lost: {UNASKED}")));
+                        return Err(not(name, false, format!("it was lost: {UNASKED}")));
                     }
                 },
             }

@@ -242,7 +242,9 @@ fn merge(parts: Vec<Came>, taking: &[Generator], seats: &[Seat]) -> Result<Sent,
         for thread in &mut outcome.generator.threads {
             thread.host = seat.host;
             if let Some(quota) = brought.quota.filter(|quota| *quota < 1.0) {
-                thread.allowed_ns = (thread.wall_ns as f64 * quota) as u64;
+                // Left over from before the start, it may have a little more than its part.
+                let worked_ns = thread.cpu_ns.saturating_sub(thread.spun_ns);
+                thread.allowed_ns = ((thread.wall_ns as f64 * quota) as u64).max(worked_ns);
             }
         }
         quotas.extend(brought.quota.map(|quota| (one.name.clone(), quota)));

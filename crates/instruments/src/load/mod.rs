@@ -19,6 +19,7 @@ pub mod target;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod tls;
+pub mod watched;
 pub mod wire;
 
 use std::net::{SocketAddr, TcpStream};

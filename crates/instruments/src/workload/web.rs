@@ -4,9 +4,11 @@
 //! One take is one load; connections are made before it starts. A take without a single good answer fails, and so does
 //! one in which a server of ours ended. Other programs' work on the same machine is in the figures of cores and disks.
 
+pub mod around;
 pub mod capacity;
 pub mod cold;
 pub mod cores;
+pub mod course;
 pub mod drops;
 pub mod memory;
 pub mod metrics;
@@ -14,6 +16,7 @@ pub mod params;
 pub mod pool;
 pub mod probe;
 pub mod served;
+pub mod warm;
 pub mod watch;
 pub mod words;
 

@@ -10,6 +10,7 @@ pub mod grid;
 pub mod history;
 pub mod line;
 pub mod list;
+pub mod load;
 pub mod names;
 pub mod notes;
 pub mod prove;

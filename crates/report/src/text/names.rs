@@ -188,6 +188,10 @@ fn spelled(value: &str) -> String {
 /// One parameter in a name.
 fn told(key: &str, value: &str) -> String {
     match key {
+        "url" | "method" | "arrivals" => value.to_owned(),
+        "connections" if value == "1" => "1 connection".to_owned(),
+        "connections" => format!("{value} connections"),
+        "rate" => format!("{value}/s"),
         "threads" if value == "1" => "1 thread".to_owned(),
         "threads" => format!("{value} threads"),
         "dimms" => value.to_owned(),

@@ -203,7 +203,7 @@ fn head(
 }
 
 /// Parts between dots, on as many lines as they need.
-fn joined(parts: &[String], columns: usize) -> Vec<String> {
+pub(super) fn joined(parts: &[String], columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
         match lines.last_mut() {

@@ -19,6 +19,7 @@ pub fn empty() -> RunData {
         cells: Vec::new(),
         arms: vec![Arm { name: String::new(), set: Params::default() }],
         machines: vec![Via { name: String::new(), command: None }],
+        generators: Vec::new(),
         takes: Takes::Fixed(8),
         warm_up: 0,
         take_seconds: 0.05,

@@ -138,15 +138,17 @@ fn a_generator_that_cannot_reach_loopback_is_told_what_to_do() {
 fn what_a_generator_brings_is_read_or_refused() {
     let server = Server::fixed(OK, Then::Keep);
     let mut brought = relayed::Brought { outcome: go(&requests(&server, 3, 1)), quota: Some(0.25) };
+    let thread = ThreadUse { cpu_ns: 90, spun_ns: 10, wall_ns: 400, ..brought.outcome.generator.threads[0] };
+    brought.outcome.generator.threads = vec![thread, ThreadUse { cpu_ns: 130, ..thread }];
     let run = |bytes: Vec<u8>| {
         let remote = Remote::new(Arc::new(Here { generators: generators(1), brings: Some(bytes) }));
         remote.run(&requests(&server, 1, 1), 1, &Control::default())
     };
     let sent = run(relayed::pack(&brought).unwrap()).unwrap();
     assert_eq!(sent.outcome.record, brought.outcome.record);
-    // A quarter of a core is all that it may use.
-    let thread = &sent.outcome.generator.threads[0];
-    assert_eq!(thread.allowed_ns, thread.wall_ns / 4);
+    // A quarter of a core is all that it may use, and what it had saved up.
+    let shares: Vec<f64> = sent.outcome.generator.threads.iter().map(ThreadUse::share).collect();
+    assert_eq!(shares, [0.8, 1.0]);
     assert!(sent.together.unwrap().to_string().contains("gen0 has a CPU quota of 0.25 cores"));
     brought.outcome.record.good += 1;
     for (bytes, says) in [

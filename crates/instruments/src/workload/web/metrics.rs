@@ -18,7 +18,8 @@ const fn neither<Q: model::Quantity>(name: &'static str, definition: &'static st
 pub const THROUGHPUT: Metric<PerSec> = Metric::new(
     "throughput",
     Better::Higher,
-    "good answers that were complete within the take's duration, per second of it; of the content `large` up to the last one",
+    "good answers that were complete within the take's duration, per second of it; of the content `large` up to the \
+     last one; generators in other processes each have a window of their own, and their rates add up",
 )
 .per("request");
 pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
@@ -54,6 +55,8 @@ pub const LATE: Metric<Seconds> = neither(
     "late-p99",
     "how late 99 in 100 sends at most were, from when they could be sent; open loops only",
 );
+pub const ANSWERING: Metric<Seconds> =
+    neither("answering-time", "from the start of the load to its last answer");
 pub const IN_FLIGHT: Metric<Count> = neither(
     "in-flight",
     "requests in flight, integrated from the start to the last answer, by that time; failed ones included",
@@ -66,7 +69,8 @@ pub const LITTLE: Metric<Count> = neither(
 .per("request");
 pub const SHARE: Metric<Ratio> = neither(
     "generator-share",
-    "the share of its time in which the busiest generator core worked; waiting by spinning is not work",
+    "the share of its time (of its CPU quota, where that is less than a core) in which the busiest generator core \
+     worked; waiting by spinning is not work",
 );
 pub const CPU: Metric<Seconds> =
     neither("generator-cpu", "CPU time of the generator for each request sent, without waiting by spinning")
@@ -136,6 +140,7 @@ const OF_LOAD: &[MetricInfo] = &[
     CAPACITY.info(),
     FAILED.info(),
     LATE.info(),
+    ANSWERING.info(),
     IN_FLIGHT.info(),
     LITTLE.info(),
     SHARE.info(),
@@ -225,6 +230,9 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
     }
     if let Some(count) = outcome.rates.served {
         record.push(&LITTLE, Count(count));
+    }
+    if outcome.answering_s > 0.0 {
+        record.push(&ANSWERING, Seconds(outcome.answering_s));
     }
     for (metric, quantile) in [(&RESPONSE, 0.5), (&RESPONSE_P99, 0.99)] {
         if let Some(time) = seconds(responses.quantile_ns(quantile)) {

@@ -9,6 +9,7 @@ use model::{ParamKind, ParamSpec, Params, Setup, Size, Unfit};
 
 use super::cold;
 use super::cores::Cores;
+use super::course;
 use crate::bench::kernel::int_param;
 use crate::load::generators::{Generators, Local, Remote, Sent};
 use crate::load::http::request::header;
@@ -34,10 +35,17 @@ const OWN: &[ParamSpec] = &[
     // The first ones are of the schedule, which a search chooses itself.
     spec(
         "arrivals",
-        ParamKind::Choice(&["closed", "constant", "poisson"]),
+        ParamKind::Choice(&["closed", "constant", "poisson", "ramp", "replay"]),
         "closed",
         "closed: each connection sends on its answer; the others: requests are due at a rate",
     ),
+    spec(
+        "ramp",
+        ParamKind::Text,
+        NONE,
+        "rates at the start and at the end of arrivals=ramp, such as 100:5000",
+    ),
+    spec("replay", ParamKind::Text, NONE, "file of arrivals=replay: lines of `seconds /path`"),
     spec(
         "load",
         ParamKind::Text,
@@ -47,6 +55,7 @@ const OWN: &[ParamSpec] = &[
     spec("rate", ParamKind::Text, AUTO, "requests due per second in an open loop"),
     spec("requests", ParamKind::Text, AUTO, "that many requests, in whatever time, instead of a duration"),
     spec("url", ParamKind::Text, NONE, "http:// or https:// URL to load; none starts a server here"),
+    spec("weights", ParamKind::Text, NONE, "of several URLs (blanks between them), a number each"),
     spec(
         "content",
         ParamKind::Choice(Set::NAMES),
@@ -72,9 +81,9 @@ const OWN: &[ParamSpec] = &[
         "on",
         "off: each request has a connection of its own",
     ),
-    spec("method", ParamKind::Choice(&["GET", "HEAD", "POST"]), "GET", "the method"),
+    spec("method", ParamKind::Text, "GET", "the method, such as GET, HEAD or POST"),
     spec("headers", ParamKind::Text, NONE, "further headers, `name: value`, one a line"),
-    spec("body", ParamKind::Text, NONE, "the body of each request"),
+    spec("body", ParamKind::Text, NONE, "the body of each request, or @PATH of a file that is it"),
     spec(
         "timeout",
         ParamKind::Int { min: 1, max: 3600 },
@@ -116,7 +125,7 @@ const JOINED: [ParamSpec; COUNT] = {
 /// Those of the load and those of the server.
 pub const PARAMS: &[ParamSpec] = &JOINED;
 /// How many of them, the first ones, are of the schedule.
-pub const OF_SCHEDULE: usize = 4;
+pub const OF_SCHEDULE: usize = 6;
 
 /// How much an open loop asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,6 +156,8 @@ pub struct Ask {
     pub offered: Offered,
     pub is_poisson: bool,
     pub is_cold: bool,
+    /// Of a ramp or a replay.
+    pub course: Option<Schedule>,
     pub cores: Cores,
     /// Generators in other processes; without them, threads of this one send.
     pub remote: Option<Remote>,
@@ -158,9 +169,9 @@ impl Ask {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
         let offered = offered(&setup.params).map_err(Unfit::new)?;
         let generators = small(setup, "generators")?;
-        let url = Some(text("url")).filter(|url| !url.is_empty() && *url != NONE);
-        let url: Option<Url> =
-            url.map(|url| url.parse().map_err(|error| Unfit::new(format!("{error}")))).transpose()?;
+        let urls = Some(text("url")).filter(|url| *url != NONE).unwrap_or_default();
+        let mut targets = course::targets(urls, text("weights")).map_err(Unfit::new)?;
+        let url = targets.first().map(|target| target.url.clone());
         let remote = setup.relay.clone().map(Remote::new);
         let cores = match &remote {
             None => Cores::split(&setup.cpus, generators, url.is_none()),
@@ -177,12 +188,20 @@ impl Ask {
         let stand_in = "http://127.0.0.1/".parse().map_err(|error| Unfit::new(format!("{error}")))?;
         let mut load = Load::new(url.unwrap_or(stand_in));
         describe(setup, &mut load)?;
+        let course = course::schedule(&setup.params, &mut targets, load.duration).map_err(Unfit::new)?;
+        if matches!(course, Some(Schedule::Replay(_))) {
+            // It ends with its last line.
+            load.duration = None;
+        }
+        if !targets.is_empty() {
+            load.targets = targets;
+        }
         load.threads = generators;
         load.cpus = cores.generators.iter().map(|&cpu| cpu as usize).collect();
         load.own_cores = cores.own;
         let is_cold = cold::is_asked(&setup.params, &subject).map_err(Unfit::new)?;
         let is_poisson = text("arrivals") == "poisson";
-        let ask = Ask { subject, load, offered, is_poisson, is_cold, cores, remote };
+        let ask = Ask { subject, load, offered, is_poisson, course, is_cold, cores, remote };
         let rate = match offered {
             Offered::Rate(rate) => rate,
             Offered::Closed | Offered::Share(_) => 1.0,
@@ -207,12 +226,11 @@ impl Ask {
     }
 
     /// Carries a load out on the generators.
-    pub fn run(&self, load: &Load) -> Result<Sent, Error> {
-        let control = Control::default();
+    pub fn run(&self, load: &Load, control: &Control) -> Result<Sent, Error> {
         match &self.remote {
-            Some(remote) => remote.run(load, load.threads, &control),
+            Some(remote) => remote.run(load, load.threads, control),
             None => {
-                Local { cpus: load.cpus.clone(), own_cores: load.own_cores }.run(load, load.threads, &control)
+                Local { cpus: load.cpus.clone(), own_cores: load.own_cores }.run(load, load.threads, control)
             }
         }
     }
@@ -221,7 +239,7 @@ impl Ask {
     #[must_use]
     pub fn at(&self, rate: f64) -> Load {
         let schedule = match self.offered {
-            Offered::Closed => Schedule::Closed,
+            Offered::Closed => self.course.clone().unwrap_or(Schedule::Closed),
             _ if self.is_poisson => Schedule::Poisson { rate, seed: self.load.seed },
             _ => Schedule::Constant { rate },
         };
@@ -254,18 +272,30 @@ fn describe(setup: &Setup, load: &mut Load) -> Result<(), Unfit> {
         load.headers = lines.map(header).collect::<Result<_, _>>().map_err(Unfit::new)?;
     }
     if text("body") != NONE {
-        load.body = text("body").as_bytes().to_vec();
+        load.body = body(text("body"))?;
     }
     load.tls.insecure = text("certificate") == "any";
     load.seed = setup.seed;
     Ok(())
 }
 
+/// The text itself, or what a file holds.
+fn body(text: &str) -> Result<Vec<u8>, Unfit> {
+    match text.strip_prefix('@') {
+        None => Ok(text.as_bytes().to_vec()),
+        Some(path) => std::fs::read(path)
+            .map_err(|error| Unfit::new(format!("the body cannot be read from {path}: {error}"))),
+    }
+}
+
 fn offered(params: &Params) -> Result<Offered, String> {
     let text = |name: &str| params.get(name).unwrap_or(AUTO);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
     match (text("arrivals"), text("load"), text("rate")) {
-        ("closed", AUTO, AUTO) => Ok(Offered::Closed),
+        ("closed" | "ramp" | "replay", AUTO, AUTO) => Ok(Offered::Closed),
+        ("ramp" | "replay", ..) => {
+            Err("a ramp or a replay has rates of its own: leave rate and load out".to_owned())
+        }
         ("closed", ..) => {
             Err("a closed loop has no rate: add arrivals=constant or arrivals=poisson".to_owned())
         }
@@ -324,6 +354,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn bodies_are_texts_or_files() {
+        assert_eq!(body("a=b&c").unwrap(), b"a=b&c");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), [0u8, 255, 10]).unwrap();
+        assert_eq!(body(&format!("@{}", file.path().display())).unwrap(), [0, 255, 10]);
+        assert!(body("@/no/such/file").unwrap_err().why.contains("/no/such/file"));
+    }
+
+    #[test]
     fn rates_are_read_or_explained() {
         let of = |text: &str| offered(&Params::parse(text).unwrap());
         assert_eq!(of("arrivals=closed"), Ok(Offered::Closed));
@@ -332,6 +371,7 @@ mod tests {
         for (text, says) in [
             ("arrivals=closed;rate=1", "no rate"),
             ("arrivals=poisson", "needs its rate"),
+            ("arrivals=ramp;rate=1", "of its own"),
             ("arrivals=poisson;rate=0", "rate=0"),
             ("arrivals=poisson;rate=inf", "rate=inf"),
             ("arrivals=poisson;load=50", "load=50"),

@@ -6,19 +6,17 @@ use std::time::Duration;
 use model::plan::PROFILE;
 use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
-use super::cold::Cold;
-use super::drops::{Drops, Place};
+use super::around::Around;
 use super::metrics::{self, CAPACITY, OFFERED};
 use super::params::{Ask, Offered, Subject};
 use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
-use super::{capacity, memory, words};
+use super::{around, capacity, warm, words};
 use crate::load::schedule::Schedule;
-use crate::load::{Load, Outcome};
+use crate::load::watched::watched;
+use crate::load::{Control, Load, Outcome};
 use crate::workload::profile;
-use crate::workload::server::memory::Use;
-use crate::workload::server::run::Server;
 
 /// How long a server of ours is loaded before its first take.
 const WARM: Duration = Duration::from_millis(200);
@@ -30,6 +28,8 @@ pub struct Loads {
     /// Names its capacity among others.
     key: String,
     told: bool,
+    /// How many were made.
+    loads: u64,
     /// Sample the server once, before the first take; then what came of it, until it is noted.
     profile: Option<Sampling>,
 }
@@ -60,12 +60,14 @@ impl Loads {
             title: title(&setup.params),
             cpus: setup.cpus.iter().map(|&cpu| cpu as usize).collect(),
         });
-        Ok(Loads { ask, served, key: capacity::key(&setup.params, &place), told: false, profile })
+        Ok(Loads { ask, served, key: capacity::key(&setup.params, &place), told: false, loads: 0, profile })
     }
 
     /// The load at this rate; starts a server of ours anew where it has ended. With what is to be noted.
     fn at(&self, rate: f64) -> Result<(Load, Option<String>), Fault> {
         let mut load = self.ask.at(rate);
+        // Takes of one block ask for the same files in every arm, and those of another block for others.
+        load.seed = load.seed.wrapping_add(self.loads);
         let mut ended = None;
         if let Served::Ours(hosted) = &*self.served {
             ended = hosted.ensure().map_err(|error| Fault::new(error.to_string()))?;
@@ -79,7 +81,8 @@ impl Loads {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
             None => {
-                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load)).map_err(Fault::new)
+                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load, &Control::default()))
+                    .map_err(Fault::new)
             }
         }
     }
@@ -102,14 +105,13 @@ impl Loads {
         if let Some(ended) = ended {
             record.note("server-restarted", &ended);
         }
+        self.loads += 1;
         self.tell(&load, record);
-        let cold = self.cold()?;
-        let counters = Place::of(&self.served);
-        let (drops, held) = (counters.look(), self.held());
+        let around = around::Before::look(&self.ask, &self.served)?;
         let before = Look::before(|| self.served.usage());
-        let ran = self.ask.run(&load);
+        let ran = watched(load.threads, record, |control| self.ask.run(&load, control));
         let after = Look::after(|| self.served.usage());
-        let (drops, held) = ((drops, counters.look()), (held, self.held()));
+        let around = around.end(&self.served);
         if let Served::Ours(hosted) = &*self.served {
             hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
         }
@@ -117,18 +119,14 @@ impl Loads {
         if let Some(together) = &sent.together {
             record.note("generators", &together.to_string());
         }
-        Ok(Watched { outcome: sent.outcome, looks: (before, after), counters, drops, held, cold })
+        Ok(Watched { outcome: sent.outcome, before, after, around })
     }
 
     /// Pushes what the machine did during a load.
     pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
         let sent = watched.outcome.record.service().total();
-        watched.looks.1.push(&watched.looks.0, &self.ask.cores, sent, record);
-        watched.counters.push(&watched.drops.0, &watched.drops.1, record);
-        memory::push(watched.held.0, watched.held.1, record);
-        if let (Some(cold), Served::Ours(hosted)) = (&watched.cold, &*self.served) {
-            cold.after(hosted.content(), &watched.outcome, record);
-        }
+        watched.after.push(&watched.before, &self.ask.cores, sent, record);
+        watched.around.push(&self.served, &watched.outcome, record);
     }
 
     /// The CPUs of the server and of the generators.
@@ -140,14 +138,6 @@ impl Loads {
         cpus
     }
 
-    /// Drops the content from the page cache, where that is asked for.
-    fn cold(&self) -> Result<Option<Cold>, Fault> {
-        match &*self.served {
-            Served::Ours(hosted) if self.ask.is_cold => Cold::before(hosted).map(Some),
-            _ => Ok(None),
-        }
-    }
-
     /// Samples the server in a load of its own, which is in no figure.
     fn sample(&mut self, load: &Load) {
         let Some(Sampling::Wanted { title, cpus }) = &self.profile else { return };
@@ -156,7 +146,7 @@ impl Loads {
             Err(why) => Err(why),
             Ok(pids) => std::thread::scope(|scope| {
                 let sampling = scope.spawn(|| profile::record(title, &pids, cpus));
-                let ran = self.ask.run(&load);
+                let ran = self.ask.run(&load, &Control::default());
                 let sampled = sampling.join();
                 match (ran, sampled) {
                     (Err(error), _) => Err(format!("the load to profile failed: {error}")),
@@ -174,14 +164,6 @@ impl Loads {
                 Ok(text) => record.note(profile::NOTE, &text),
                 Err(why) => record.note(profile::NO_NOTE, &why),
             }
-        }
-    }
-
-    /// What the server uses of the limit of its memory.
-    fn held(&self) -> Option<Use> {
-        match &*self.served {
-            Served::Ours(hosted) => hosted.with(Server::memory).flatten(),
-            Served::Theirs(_) => None,
         }
     }
 
@@ -214,21 +196,22 @@ fn title(params: &model::Params) -> String {
 /// One load, and what was read before and after it.
 pub struct Watched {
     pub outcome: Outcome,
-    looks: (Look, Look),
-    counters: Place,
-    drops: (Drops, Drops),
-    held: (Option<Use>, Option<Use>),
-    cold: Option<Cold>,
+    before: Look,
+    after: Look,
+    around: Around,
 }
 
 impl Probe for Loads {
     fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
+        if !self.ask.is_cold {
+            warm::read_once(&self.served, &self.at(0.0)?.0)?;
+        }
         if matches!(self.ask.offered, Offered::Share(_)) {
             self.capacity()?;
         } else if let Served::Ours(_) = &*self.served {
             let load = self.at(0.0)?.0;
             let warm = Load { schedule: Schedule::Closed, duration: Some(WARM), requests: None, ..load };
-            self.ask.run(&warm).map_err(|error| Fault::new(error.to_string()))?;
+            self.ask.run(&warm, &Control::default()).map_err(|error| Fault::new(error.to_string()))?;
         }
         if self.profile.is_some() {
             let load = self.at(self.rate()?.0.unwrap_or_default())?.0;

@@ -1,0 +1,87 @@
+//! `boxscore load`: one load on a web server that runs already, live while it lasts, on one screen at its end.
+
+use crate::cli::Global;
+use crate::error::CliError;
+
+const AFTER: &str = "\
+Examples:
+  boxscore load http://127.0.0.1:8080/            50 connections for 10 s, as fast as the server answers
+  boxscore load URL -c 400 -t 2 -d 30s            400 connections on 2 generator threads
+  boxscore load URL -n 100000                     exactly 100,000 requests
+  boxscore load URL -r 5000                       5,000 requests a second, whatever the server does: its stalls show
+  boxscore load URL -r 5000 --poisson             the same, arriving at random as users do
+  boxscore load URL --ramp 100:5000 -d 60s        when does it bend?
+  boxscore load URL URL --weight 9 --weight 1     nine of the first for one of the second
+  boxscore load URL -b @order.json -H 'Content-Type: application/json'
+                                                  POST the file
+  boxscore load URL --json | jq .response_time    the document of this load alone
+  boxscore compare latest~1 latest                this load beside the one before
+Response time counts from when a request was due, service time from when it was sent. Without --rate both are the same:
+each connection sends when it has its answer, so that a stall delays what would have shown it.
+The load goes where the URL says, at once: aim it only at servers that are yours to load.
+Ctrl-C ends the load early and keeps its result; again, it ends without one.
+Exit codes: 0 all answers good, 1 none good, 2 usage, 3 some requests failed, 130 ended by Ctrl-C.";
+
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(after_long_help = AFTER)]
+pub struct Args {
+    /// The URL to load (http:// or https://); several of one server are asked for in turn at random
+    #[arg(value_name = "URL", required = true, num_args = 1..)]
+    pub urls: Vec<String>,
+    /// How often a URL is asked for beside the others; once for each URL, in their order
+    #[arg(long = "weight", value_name = "W")]
+    pub weights: Vec<f64>,
+    /// Connections of all threads together
+    #[arg(short = 'c', long, value_name = "N", default_value_t = 50)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub connections: u32,
+    /// Generator threads, one a CPU [default: half of the CPUs, at most 4 and at most the connections]
+    #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// How long requests are sent (10s, 2m) [default: 10s]
+    #[arg(short = 'd', long, short_alias = 'z', value_name = "TIME", conflicts_with = "requests")]
+    pub duration: Option<String>,
+    /// Send exactly so many requests, however long it takes
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub requests: Option<u64>,
+    /// Requests a second, sent when they are due, not when the server has answered
+    #[arg(short = 'r', long, short_aliases = ['q', 'R'], value_name = "RATE")]
+    pub rate: Option<f64>,
+    /// Requests arrive at random, as independent users do, at the mean --rate
+    #[arg(long, requires = "rate")]
+    pub poisson: bool,
+    /// A rate that rises (or falls) in a straight line over --duration, in requests a second
+    #[arg(long, value_name = "FROM:TO", conflicts_with_all = ["rate", "requests"])]
+    pub ramp: Option<String>,
+    /// Requests at the times of a file: lines of `seconds /path`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "ramp", "requests", "duration", "weights"])]
+    pub replay: Option<String>,
+    /// A header, 'Name: value'; repeatable
+    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    pub headers: Vec<String>,
+    /// The method [default: GET, with --body POST]
+    #[arg(short = 'm', long, short_alias = 'X', value_name = "METHOD")]
+    pub method: Option<String>,
+    /// The body of each request, or @FILE that holds it
+    #[arg(short = 'b', long, value_name = "TEXT|@FILE")]
+    pub body: Option<String>,
+    /// A connection of its own for each request
+    #[arg(long, alias = "disable-keepalive")]
+    pub no_keepalive: bool,
+    /// CPUs for the generator threads (0-3,8) [default: the last ones allowed]
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<String>,
+    /// When a request without a whole answer has failed
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub timeout: String,
+    /// Take any certificate
+    #[arg(long)]
+    pub insecure: bool,
+    /// Label that `compare` and `show` accept
+    #[arg(long, value_name = "LABEL")]
+    pub label: Option<String>,
+}
+
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    crate::loading::run(args, global)
+}

@@ -1,0 +1,93 @@
+//! The living screen of a load on stderr; nothing of it where stderr is no terminal or the output is a document.
+//!
+//! Redrawn when the child tells how it goes, about once a second.
+
+use harness::conductor::Show;
+use report::text::Look;
+use report::text::load::live::{Live, live};
+
+use crate::display::Screen;
+use crate::out::{self, Canvas};
+
+/// Rates that are kept for drawing.
+const MOST_RATES: usize = 120;
+
+pub struct LiveScreen {
+    canvas: Option<Canvas>,
+    look: Look,
+    load: Live,
+    /// Good answers and seconds at the last look.
+    last: (u64, f64),
+}
+
+impl LiveScreen {
+    #[must_use]
+    pub fn new(load: Live, quiet: bool) -> LiveScreen {
+        let canvas = if quiet { None } else { Canvas::open() };
+        LiveScreen { canvas, look: out::look_of_talk(), load, last: (0, 0.0) }
+    }
+
+    #[must_use]
+    pub fn is_drawn(&self) -> bool {
+        self.canvas.is_some()
+    }
+
+    fn heard(&mut self, now: &model::frame::Live) {
+        let elapsed = now.elapsed_ns as f64 / 1e9;
+        let (good, since) = self.last;
+        if elapsed > since {
+            self.load.rates.push(now.good.saturating_sub(good) as f64 / (elapsed - since));
+            let surplus = self.load.rates.len().saturating_sub(MOST_RATES);
+            self.load.rates.drain(..surplus);
+        }
+        self.last = (now.good, elapsed);
+        self.load.elapsed = elapsed;
+        self.load.good = now.good;
+        self.load.failed = now.failed;
+        self.load.received_bytes = now.received_bytes;
+        if let Some(response) = &now.response {
+            self.load.response = Some(response.clone());
+        }
+        self.draw();
+    }
+
+    fn draw(&mut self) {
+        if let Some(canvas) = &mut self.canvas {
+            canvas.draw(&live(&self.load, self.look));
+        }
+    }
+}
+
+impl Screen for LiveScreen {
+    fn show(&mut self, show: &Show<'_>) {
+        match show {
+            Show::Live { live, .. } => self.heard(live),
+            Show::Starting { .. } => self.draw(),
+            Show::Stopping => {
+                self.load.ending = true;
+                match &self.canvas {
+                    Some(_) => self.draw(),
+                    None => out::say(
+                        "ending the load: no more requests are sent; once more ends without a result",
+                    ),
+                }
+            }
+            Show::Lost { why, .. } => {
+                self.end();
+                out::say(&format!("the measuring child: lost: {why}"));
+            }
+            // Why it cannot run, and how it went, is said at the end.
+            Show::Doing { .. }
+            | Show::Taken { .. }
+            | Show::Left { .. }
+            | Show::Unfit { .. }
+            | Show::GeneratorLost { .. } => {}
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(mut canvas) = self.canvas.take() {
+            canvas.clear();
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! From the arguments of `load` to a plan of one take, and from its run to the screen, the document and the exit code.
+//!
+//! What is wrong with the command line is said before anything is started or stored.
+
+use std::path::Path;
+
+use harness::conductor::{Ended, Manner, Outcome};
+use instruments::load::http::request::header;
+use instruments::load::target::Url;
+use instruments::workload::web;
+use model::doc::LoadDoc;
+use model::plan::{Level, PLAN_VERSION_ALONE, Takes, Via};
+use model::{Arm, Cell, Instrument, Params, Plan, Setup, Size};
+use report::text::load::live::Live;
+use report::text::load::{Tail, screen};
+
+use crate::cli::Global;
+use crate::cli::load::Args;
+use crate::error::{CliError, Kind};
+use crate::ids::short;
+use crate::live::LiveScreen;
+use crate::present::{self, Shown};
+use crate::resolve::Resolver;
+use crate::study;
+use crate::{out, planning};
+
+const SECONDS: u64 = 10;
+const MOST_THREADS: usize = 4;
+/// A longer body is named by its file instead of standing in every figure's parameters.
+const MOST_BODY: usize = 4096;
+
+/// `boxscore load`.
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    planning::check_label(args.label.as_deref())?;
+    let allowed = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
+    let seed = sys::clock::wall_ns() ^ u64::from(std::process::id());
+    let plan = plan(args, &allowed, seed)?;
+    let params = &plan.cells[0].params;
+    let connections = report::text::count(args.connections as usize, "connection");
+    // The number of requests ends it, or the last line of the file.
+    let ends_itself = args.requests.is_some() || args.replay.is_some();
+    let duration = params.get("duration").and_then(|text| text.parse().ok()).filter(|_| !ends_itself);
+    let live = Live {
+        title: format!("{} · {connections}", args.urls.join(" ")),
+        duration,
+        requests: args.requests,
+        ..Live::default()
+    };
+    let mut screen = LiveScreen::new(live, global.json);
+    let manner = Manner { watched: screen.is_drawn(), cuts: true };
+    let (outcome, runs) = study::of_plan(&plan, &mut screen, manner, global)?;
+    finish(&outcome, &runs, global)
+}
+
+/// One cell, one take.
+fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<Plan, CliError> {
+    let cpus = args.cpus.as_deref().map(|list| study::cpus_here(list, allowed)).transpose()?;
+    let number = |cpu: &usize| u32::try_from(*cpu).unwrap_or(u32::MAX);
+    let usable: Vec<u32> = cpus.clone().unwrap_or_else(|| allowed.iter().map(number).collect());
+    let given = params(args, usable.len())?;
+    let card = web::INSTRUMENT.card();
+    let wrong = |why: String| CliError::usage(why).hint("boxscore load --help shows how each is written");
+    let params = card.resolve(&given).map_err(|error| wrong(error.to_string()))?;
+    let setup = Setup {
+        params: params.clone(),
+        size: Size::Full,
+        cpus: usable,
+        dir: ".".into(),
+        llc: None,
+        memory: None,
+        seed,
+        command: None,
+        relay: None,
+    };
+    web::INSTRUMENT.fit(&setup).map_err(|unfit| wrong(unfit.why))?;
+    let headline = ["throughput", "response-time-p99"].map(str::to_owned).to_vec();
+    Ok(Plan {
+        version: PLAN_VERSION_ALONE,
+        seed,
+        level: Level::Named,
+        cells: vec![Cell { instrument: card.name.to_owned(), params, headline }],
+        arms: vec![Arm { name: String::new(), set: Params::default() }],
+        machines: vec![Via { name: String::new(), command: None }],
+        generators: Vec::new(),
+        takes: Takes::Fixed(1),
+        warm_up: 0,
+        take_seconds: 0.05,
+        budget_seconds: None,
+        cpus,
+        dir: None,
+        command: None,
+        telemetry_only: false,
+        label: args.label.clone(),
+        fake: None,
+    })
+}
+
+/// The parameters of `web` that the flags mean.
+fn params(args: &Args, cpus: usize) -> Result<Params, CliError> {
+    let mut params = Params::default();
+    for url in &args.urls {
+        url.parse::<Url>().map_err(|error| {
+            CliError::usage(error.to_string()).hint("for example: boxscore load http://127.0.0.1:8080/a.html")
+        })?;
+    }
+    params.set("url", &args.urls.join(" "));
+    if !args.weights.is_empty() {
+        let weights: Vec<String> = args.weights.iter().map(f64::to_string).collect();
+        params.set("weights", &weights.join(" "));
+    }
+    params.set("connections", &args.connections.to_string());
+    params.set("generators", &threads(args, cpus)?.to_string());
+    match args.requests {
+        Some(requests) => params.set("requests", &requests.to_string()),
+        None => {
+            let seconds = args.duration.as_deref().map(|text| seconds("--duration", text)).transpose()?;
+            params.set("duration", &seconds.unwrap_or(SECONDS).to_string());
+        }
+    }
+    arrivals(args, &mut params)?;
+    for text in &args.headers {
+        header(text).map_err(|why| CliError::usage(format!("--header: {why}")))?;
+    }
+    if !args.headers.is_empty() {
+        params.set("headers", &args.headers.join("\n"));
+    }
+    let body = args.body.as_deref().map(body).transpose()?;
+    params.set("method", args.method.as_deref().unwrap_or(if body.is_some() { "POST" } else { "GET" }));
+    if let Some(body) = body {
+        params.set("body", &body);
+    }
+    params.set("keepalive", if args.no_keepalive { "off" } else { "on" });
+    params.set("timeout", &seconds("--timeout", &args.timeout)?.to_string());
+    params.set("certificate", if args.insecure { "any" } else { "checked" });
+    Ok(params)
+}
+
+/// When requests are due.
+fn arrivals(args: &Args, params: &mut Params) -> Result<(), CliError> {
+    if let Some(rate) = args.rate {
+        if !(rate.is_finite() && rate > 0.0) {
+            return Err(CliError::usage(format!("--rate {rate}: must be above 0"))
+                .hint("without --rate each connection sends as soon as it has its answer"));
+        }
+        params.set("rate", &rate.to_string());
+        params.set("arrivals", if args.poisson { "poisson" } else { "constant" });
+    }
+    if let Some(ramp) = &args.ramp {
+        params.set("ramp", ramp);
+        params.set("arrivals", "ramp");
+    }
+    if let Some(name) = &args.replay {
+        let path = Path::new(name).canonicalize();
+        let path = path.map_err(|error| CliError::data(format!("--replay {name}: {error}")))?;
+        let text =
+            path.to_str().ok_or_else(|| CliError::data(format!("--replay {name}: its path is not UTF-8")))?;
+        params.set("replay", text);
+        params.set("arrivals", "replay");
+    }
+    Ok(())
+}
+
+fn threads(args: &Args, cpus: usize) -> Result<u32, CliError> {
+    let usual = u32::try_from((cpus / 2).clamp(1, MOST_THREADS)).unwrap_or(1).min(args.connections);
+    match args.threads {
+        Some(threads) if threads > args.connections => Err(CliError::usage(format!(
+            "--threads {threads} with --connections {}: each thread needs a connection",
+            args.connections
+        ))
+        .hint(format!("-t {} or fewer, or -c {threads}", args.connections))),
+        threads => Ok(threads.unwrap_or(usual)),
+    }
+}
+
+/// Whole seconds.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be whole and in range"
+)]
+fn seconds(flag: &str, text: &str) -> Result<u64, CliError> {
+    match planning::parse_span(text) {
+        Some(span) if (1.0..=86_400.0).contains(&span) && span.fract() == 0.0 => Ok(span as u64),
+        _ => Err(CliError::usage(format!("{flag} {text}: not whole seconds from 1 s to 24 h"))
+            .hint("write it as 10s, 2m or 1h30m")),
+    }
+}
+
+/// The body as a parameter: a short text itself, anything else by the path of its file.
+fn body(given: &str) -> Result<String, CliError> {
+    let Some(name) = given.strip_prefix('@') else { return Ok(given.to_owned()) };
+    let unread = |error: std::io::Error| CliError::data(format!("--body {given}: {error}"));
+    let bytes = std::fs::read(name).map_err(unread)?;
+    match String::from_utf8(bytes) {
+        Ok(text) if text.len() <= MOST_BODY && !text.starts_with('@') && text != "none" => Ok(text),
+        _ => {
+            let path = Path::new(name).canonicalize().map_err(unread)?;
+            let path = path
+                .to_str()
+                .ok_or_else(|| CliError::data(format!("--body {given}: its path is not UTF-8")))?;
+            Ok(format!("@{path}"))
+        }
+    }
+}
+
+/// The screen or the document; the exit code says how the requests went.
+fn finish(outcome: &Outcome, runs: &[String], global: &Global) -> Result<u8, CliError> {
+    if let Some((_, _, why)) = outcome.unfit.first() {
+        return Err(CliError::data(why.clone()));
+    }
+    let mut resolver = Resolver::new(global)?;
+    let run = runs.first().ok_or_else(|| CliError::data("nothing was measured"))?;
+    let shown = present::shown(run, "boxscore.show/1", false, &mut resolver)?;
+    let cut = shown.data.notes.iter().any(|note| note.kind == "cut");
+    if let Some(doc) = verdict::load_doc(&shown.data, &shown.doc) {
+        if global.json {
+            out::json(&doc);
+        } else {
+            out::print(&screen(&doc, &tail(&doc), out::look()));
+        }
+        return Ok(match (doc.cut, doc.errors.is_empty()) {
+            (true, _) => Kind::Interrupted.exit_code(),
+            (false, false) => Kind::Faults.exit_code(),
+            (false, true) => 0,
+        });
+    }
+    Err(match (fault(&shown), outcome.ended) {
+        (Some(fault), _) if cut => CliError { kind: Kind::Interrupted, ..CliError::data(fault) },
+        (Some(fault), _) => failed(fault),
+        (None, Ended::Interrupted) => {
+            CliError { kind: Kind::Interrupted, ..CliError::data("interrupted before the load began") }
+        }
+        (None, Ended::Refused) => {
+            let why = outcome.refused.as_deref().unwrap_or("it gave no reason");
+            CliError::data(format!("the load could not be stored: {why}"))
+        }
+        (None, _) => CliError::data("the measuring child was lost before the load ended"),
+    })
+}
+
+fn fault(shown: &Shown) -> Option<&str> {
+    shown.data.takes.iter().find_map(|take| take.fault.as_deref())
+}
+
+/// Nothing good came back: what did, and what to do about it.
+fn failed(fault: &str) -> CliError {
+    let error = CliError::data(fault);
+    match hint(fault) {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+/// What to do about the most frequent kind of failure, as far as the fault itself does not say.
+fn hint(fault: &str) -> Option<&'static str> {
+    if fault.starts_with("TLS with") {
+        return Some("--insecure takes any certificate; http:// is for a server without TLS");
+    }
+    let kinds = fault.strip_prefix("no good answer: ")?.rsplit_once(": ")?.1;
+    let counted = kinds.split(", ").filter_map(|one| {
+        let (count, kind) = one.split_once(' ')?;
+        Some((count.parse::<u64>().ok()?, kind))
+    });
+    Some(match counted.max_by_key(|(count, _)| *count)?.1 {
+        "status_4xx" => {
+            "the server refuses the request: check path and headers; `curl -i URL` shows its answer"
+        }
+        "status_5xx" => "the server fails at the request: its error log says why",
+        "connect" => {
+            "no connection could be made: is the server still running, and are ports and files left?"
+        }
+        "tls" => "--insecure takes any certificate; http:// is for a server without TLS",
+        "timeout" => "no answer came in time: is it the right port? --timeout waits longer",
+        "reset" | "closed" => {
+            "the server closes connections without an answer: try https:// or --no-keepalive; see its error log"
+        }
+        "bad_response" => {
+            "what answers there does not speak HTTP/1.1: check the port, and https:// for http://"
+        }
+        "short_body" | "wrong_body" => "its answers are not whole: see the server's error log",
+        "unsent" => "nothing could be sent in time: lower --rate, or raise --connections",
+        _ => return None,
+    })
+}
+
+fn tail(doc: &LoadDoc) -> Tail {
+    let run = short(&doc.run);
+    let advice = |word: &str, command: String, says: &str| (word.to_owned(), command, says.to_owned());
+    Tail {
+        advice: vec![
+            advice("stored", format!("boxscore show {run} --all"), "all that was measured"),
+            advice("again", format!("boxscore run --plan {run}"), "the same load once more"),
+            advice("versus", "boxscore compare latest~1 latest".to_owned(), "both, once it ran again"),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Verb};
+
+    fn args(given: &[&str]) -> Args {
+        let all = ["boxscore", "load"].iter().chain(given);
+        match Cli::try_parse_from(all).unwrap().verb {
+            Verb::Load(args) => *args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn planned(given: &[&str]) -> Result<Params, CliError> {
+        plan(&args(given), &[0, 1, 2, 3], 1).map(|plan| plan.cells[0].params.clone())
+    }
+
+    const URL: &str = "http://127.0.0.1:8080/a";
+
+    #[test]
+    fn flags_become_parameters() {
+        let has = |given: &[&str], wanted: &str| {
+            let params = planned(given).unwrap();
+            let wanted = Params::parse(wanted).unwrap();
+            assert!(params.contains(&wanted), "{given:?}: {params}");
+        };
+        has(
+            &[URL],
+            "connections=50;generators=2;duration=10;arrivals=closed;method=GET;keepalive=on;requests=auto",
+        );
+        has(&[URL, "-c", "1"], "connections=1;generators=1");
+        has(&[URL, "-c9", "-t3", "-d", "2m", "--no-keepalive"], "generators=3;duration=120;keepalive=off");
+        has(&[URL, "-n", "1000"], "requests=1000");
+        has(&[URL, "-r", "2.5", "--poisson"], "arrivals=poisson;rate=2.5");
+        // What wrk2, oha and hey call it.
+        has(&[URL, "-R", "100"], "arrivals=constant;rate=100");
+        has(&[URL, "-q", "100", "-z", "3s"], "rate=100;duration=3");
+        has(
+            &[URL, "-b", "x", "--insecure", "--timeout", "3"],
+            "method=POST;body=x;certificate=any;timeout=3",
+        );
+        has(&[URL, "-b", "x", "-m", "PUT"], "method=PUT");
+        has(&[URL, "--ramp", "1:20", "-d", "4"], "arrivals=ramp;ramp=1:20;rate=auto;duration=4");
+        let two = "url=http://127.0.0.1:8080/a http://127.0.0.1:8080/b;weights=9 0.5";
+        has(&[URL, "http://127.0.0.1:8080/b", "--weight", "9", "--weight", "0.5"], two);
+        assert_eq!(
+            planned(&[URL, "-H", "A: b, c", "-H", "D: e"]).unwrap().get("headers"),
+            Some("A: b, c\nD: e")
+        );
+    }
+
+    #[test]
+    fn long_bodies_are_named_and_short_ones_are_taken_along() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let name = format!("@{}", file.path().display());
+        std::fs::write(file.path(), "{}").unwrap();
+        assert_eq!(body(&name).unwrap(), "{}");
+        for bytes in [vec![b'x'; MOST_BODY + 1], vec![255, 0], b"@home".to_vec(), b"none".to_vec()] {
+            std::fs::write(file.path(), &bytes).unwrap();
+            let path = file.path().canonicalize().unwrap();
+            assert_eq!(body(&name).unwrap(), format!("@{}", path.display()), "{bytes:?}");
+        }
+        assert!(body("@/no/such/file").unwrap_err().message.contains("/no/such/file"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_a_usage_error() {
+        for (given, says) in [
+            (vec!["127.0.0.1:8080/"], "http://"),
+            (vec!["ftp://a/"], "only http"),
+            (vec![URL, "-c", "2", "-t", "3"], "each thread needs a connection"),
+            (vec![URL, "-r", "0"], "above 0"),
+            (vec![URL, "-r", "nan"], "above 0"),
+            (vec![URL, "-d", "1.5s"], "whole seconds"),
+            (vec![URL, "-d", "soon"], "whole seconds"),
+            (vec![URL, "--timeout", "0"], "whole seconds"),
+            (vec![URL, "--ramp", "5"], "two rates"),
+            (vec![URL, "--weight", "1", "--weight", "2"], "2 weights for 1 URLs"),
+            (vec![URL, "http://127.0.0.1:81/"], "different servers"),
+            (vec![URL, "-H", "no colon"], "no colon"),
+            (vec![URL, "-m", "A B"], "one word"),
+            (vec![URL, "--cpus", "7"], "CPU 7"),
+            (vec![URL, "--cpus", "x"], "not a CPU list"),
+        ] {
+            let error = planned(&given).unwrap_err();
+            assert!(error.kind == Kind::Usage && error.message.contains(says), "{given:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_most_frequent_failure_has_a_hint() {
+        let said = hint("no good answer: 12 of 12 requests failed: 2 reset, 10 status_4xx").unwrap();
+        assert!(said.contains("path"), "{said}");
+        assert!(hint("TLS with a at b failed: unknown issuer").unwrap().contains("--insecure"));
+        assert_eq!(hint("nothing accepts connections at a; is it running?"), None);
+        // Every kind that there is.
+        for kind in instruments::load::failure::Failure::ALL {
+            let fault = format!("no good answer: 1 of 1 requests failed: 1 {}", kind.name());
+            assert!(hint(&fault).is_some(), "{fault}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What is looked at right before and right after a load, beside the machine's cores and disks: the kernel's drops, the
+//! server's memory, and whether its content came from the disk.
+
+use model::{Fault, Record};
+
+use super::cold::Cold;
+use super::drops::{Drops, Place};
+use super::memory;
+use super::params::Ask;
+use super::served::Served;
+use crate::load::Outcome;
+use crate::workload::server::memory::Use;
+use crate::workload::server::run::Server;
+
+/// Before a load.
+#[derive(Debug)]
+pub struct Before {
+    place: Place,
+    drops: Drops,
+    held: Option<Use>,
+    cold: Option<Cold>,
+}
+
+/// A load is over.
+#[derive(Debug)]
+pub struct Around {
+    before: Before,
+    drops: Drops,
+    held: Option<Use>,
+}
+
+impl Before {
+    /// Also takes the content out of the cache, where that is asked for.
+    pub fn look(ask: &Ask, served: &Served) -> Result<Before, Fault> {
+        let cold = match served {
+            Served::Ours(hosted) if ask.is_cold => Some(Cold::before(hosted)?),
+            _ => None,
+        };
+        let place = Place::of(served);
+        Ok(Before { drops: place.look(), held: held(served), place, cold })
+    }
+
+    #[must_use]
+    pub fn end(self, served: &Served) -> Around {
+        Around { drops: self.place.look(), held: held(served), before: self }
+    }
+}
+
+impl Around {
+    /// Pushes what happened in between.
+    pub fn push(&self, served: &Served, outcome: &Outcome, record: &mut dyn Record) {
+        let before = &self.before;
+        before.place.push(&before.drops, &self.drops, record);
+        memory::push(before.held, self.held, record);
+        if let (Some(cold), Served::Ours(hosted)) = (&before.cold, served) {
+            cold.after(hosted.content(), outcome, record);
+        }
+    }
+}
+
+/// What the server uses of the limit of its memory.
+fn held(served: &Served) -> Option<Use> {
+    match served {
+        Served::Ours(hosted) => hosted.with(Server::memory).flatten(),
+        Served::Theirs(_) => None,
+    }
+}

@@ -1,0 +1,88 @@
+//! The document of `boxscore load`: one load, from its one take.
+//!
+//! Seconds, bytes, and requests a second. What a load of its kind does not have is `null`: a closed loop has no lateness.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{BottleneckDoc, MachineDoc};
+use crate::finding::Finding;
+use crate::params::Params;
+
+/// `boxscore load`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadDoc {
+    pub schema: String,
+    /// The stored run: `boxscore show --json RUN` has all that was measured beside the load.
+    pub run: String,
+    pub machine: MachineDoc,
+    pub label: Option<String>,
+    /// Several are separated by blanks.
+    pub url: String,
+    /// Server and generators, and the CPUs that they ran on, in words.
+    pub setup: Option<String>,
+    /// Every parameter of the load.
+    pub params: Params,
+    /// From the start to the last answer.
+    pub seconds: Option<f64>,
+    /// The user ended it before its time.
+    pub cut: bool,
+    /// Good and failed.
+    pub requests: u64,
+    pub good: u64,
+    /// Failed requests by kind.
+    pub errors: BTreeMap<String, u64>,
+    /// Good answers a second.
+    pub throughput: Option<f64>,
+    /// Bytes of the bodies of good answers, and the same a second.
+    pub bytes: Option<f64>,
+    pub bandwidth: Option<f64>,
+    /// Requests due a second; open loops only.
+    pub offered_load: Option<f64>,
+    /// Requests in flight, over time.
+    pub in_flight: Option<f64>,
+    /// From when a request was due to the last byte of its answer; failed ones included.
+    pub response_time: TimesDoc,
+    /// From when it was sent.
+    pub service_time: TimesDoc,
+    /// How late 99 in 100 sends at most were; open loops only.
+    pub late_p99: Option<f64>,
+    pub generator: GeneratorDoc,
+    /// What the figures mean, in sentences.
+    pub remarks: Vec<String>,
+    pub bottlenecks: Vec<BottleneckDoc>,
+    pub findings: Vec<Finding>,
+}
+
+/// Times of all requests of a load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimesDoc {
+    pub count: u64,
+    pub p50: Option<f64>,
+    pub p75: Option<f64>,
+    pub p90: Option<f64>,
+    pub p99: Option<f64>,
+    pub p999: Option<f64>,
+    pub max: Option<f64>,
+    pub mean: Option<f64>,
+    /// Ascending, without gaps; the first holds everything down to 0.
+    pub histogram: Vec<BucketDoc>,
+}
+
+/// Requests whose time is at most `to` and over that of the bucket before.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BucketDoc {
+    pub to: f64,
+    pub count: u64,
+}
+
+/// What the load generator itself used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GeneratorDoc {
+    pub cpu_seconds: Option<f64>,
+    pub cpu_per_request: Option<f64>,
+    /// Of its core; waiting by spinning is not work.
+    pub busiest_thread_share: Option<f64>,
+}

@@ -1,0 +1,117 @@
+//! Round borders between which durations are counted, for people: `100 us`, `150 us`, `220 us` ...
+//!
+//! Nanoseconds. The borders suit the bulk of the values; what is above them all is in one last step.
+
+use crate::doc::BucketDoc;
+use crate::histogram::Histogram;
+
+/// Steps of one decade, in hundredths: from fine to coarse (the E series of preferred numbers, 1-2-5, decades).
+const LADDERS: [&[u64]; 5] = [
+    &[
+        100, 110, 120, 130, 150, 160, 180, 200, 220, 240, 270, 300, 330, 360, 390, 430, 470, 510, 560, 620,
+        680, 750, 820, 910,
+    ],
+    &[100, 120, 150, 180, 220, 270, 330, 390, 470, 560, 680, 820],
+    &[100, 150, 220, 330, 470, 680],
+    &[100, 200, 500],
+    &[100],
+];
+
+/// At most `most` borders (and one more for the slowest) for these histograms together; none where nothing was recorded.
+#[must_use]
+pub fn borders(all: &[&Histogram], most: usize) -> Vec<u64> {
+    let least = |q: f64| all.iter().filter_map(|one| one.quantile_ns(q)).min();
+    let largest = |q: f64| all.iter().filter_map(|one| one.quantile_ns(q)).max();
+    let (Some(low), Some(high)) = (least(0.01), largest(0.99)) else { return Vec::new() };
+    let fitting = LADDERS.iter().map(|ladder| between(ladder, low, high)).find(|steps| steps.len() <= most);
+    let mut steps = fitting.unwrap_or_else(|| vec![high]);
+    let slowest = all.iter().filter_map(|one| one.max_ns()).max();
+    if let (Some(max), Some(last)) = (slowest, steps.last())
+        && max > *last
+    {
+        steps.push(max);
+    }
+    steps
+}
+
+/// The steps from the last at or below `low` (if it has one) to the first at or above `high`.
+fn between(ladder: &[u64], low: u64, high: u64) -> Vec<u64> {
+    let mut steps = Vec::new();
+    // 10 ns to 10^13 ns, which is over the highest value of a histogram.
+    for decade in 0..12 {
+        for step in ladder {
+            let at = step * 10u64.pow(decade) / 10;
+            if at >= low {
+                steps.push(at);
+            }
+            if at >= high {
+                return steps;
+            }
+        }
+    }
+    steps
+}
+
+/// How many values lie in each step.
+#[must_use]
+pub fn count(histogram: &Histogram, borders: &[u64]) -> Vec<BucketDoc> {
+    let mut below = 0;
+    let mut step = |&to: &u64| {
+        let count = histogram.bins().filter(|(ns, _)| *ns > below && *ns <= to).map(|(_, count)| count).sum();
+        below = to;
+        BucketDoc { to: to as f64 / 1e9, count }
+    };
+    borders.iter().map(&mut step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::default();
+        values.iter().for_each(|&value| histogram.record(value));
+        histogram
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_is_in_one_step(
+            a in proptest::collection::vec(any::<u64>(), 0..60),
+            b in proptest::collection::vec(1u64..10_000_000, 0..60),
+            most in 1usize..12,
+        ) {
+            let (a, b) = (of(&a), of(&b));
+            let borders = borders(&[&a, &b], most);
+            prop_assert!(borders.len() <= most + 1 && borders.is_sorted());
+            for one in [&a, &b] {
+                let counted: u64 = count(one, &borders).iter().map(|step| step.count).sum();
+                prop_assert_eq!(counted, one.count());
+            }
+        }
+    }
+
+    #[test]
+    fn borders_are_round_and_suit_the_values() {
+        let narrow = of(&[510_000, 520_000, 560_000, 600_000]);
+        assert_eq!(borders(&[&narrow], 8), [560_000, 620_000]);
+        let wide = of(&[120_000, 900_000, 5_000_000, 80_000_000]);
+        assert_eq!(
+            borders(&[&wide], 10),
+            [
+                200_000,
+                500_000,
+                1_000_000,
+                2_000_000,
+                5_000_000,
+                10_000_000,
+                20_000_000,
+                50_000_000,
+                100_000_000
+            ]
+        );
+        assert_eq!(borders(&[&Histogram::default()], 8), [0u64; 0]);
+    }
+}

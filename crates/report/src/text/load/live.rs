@@ -1,0 +1,136 @@
+//! The screen of a load while it runs: how far it is, rate, failures, response times so far.
+//!
+//! Redrawn about once a second. The rate is that of the last look; percentiles are of all answers since the start.
+
+use model::{Histogram, Unit, ladder};
+
+use super::{Look, Tone, bars, cut};
+use crate::number::{self, Kind, Scale};
+use crate::text::width;
+
+const STEPS: usize = 7;
+const SPARKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// What is known of a load that runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Live {
+    pub title: String,
+    /// Seconds, and how many there will be; or requests, and how many there will be.
+    pub elapsed: f64,
+    pub duration: Option<f64>,
+    pub requests: Option<u64>,
+    pub good: u64,
+    pub failed: u64,
+    pub received_bytes: u64,
+    /// Good answers a second between looks, the newest last.
+    pub rates: Vec<f64>,
+    pub response: Option<Histogram>,
+    /// The user wants its end.
+    pub ending: bool,
+}
+
+/// At most as wide as asked; without a line end after the last line.
+#[must_use]
+pub fn live(load: &Live, look: Look) -> String {
+    let columns = look.columns.saturating_sub(1);
+    let mut lines = vec![progress(load, columns, look.paint)];
+    if load.elapsed > 0.0 {
+        lines.push(rates(load, columns, look.paint));
+    }
+    let sparks = sparks(&load.rates, columns.saturating_sub(12).min(60));
+    if !sparks.is_empty() {
+        lines.push(format!("rate        {sparks}"));
+    }
+    if let Some(response) = load.response.as_ref().filter(|response| response.count() > 0) {
+        lines.push(cut(&percentiles(response), columns));
+        let borders = ladder::borders(&[response], STEPS);
+        let buckets = ladder::count(response, &borders);
+        let text = bars(&[("response time", &buckets)], Look { columns: columns.min(72), ..look });
+        lines.extend(text.lines().map(str::to_owned));
+    }
+    if load.ending {
+        lines.push(cut("no more requests are sent; Ctrl-C again ends without a result", columns));
+    }
+    lines.join("\n")
+}
+
+/// The title, and how far it is, at the end of the line.
+fn progress(load: &Live, columns: usize, paint: bool) -> String {
+    let all = load.good + load.failed;
+    let far = match (load.duration, load.requests) {
+        _ if load.ending => "ending".to_owned(),
+        _ if load.elapsed <= 0.0 => "connecting".to_owned(),
+        (_, Some(requests)) => {
+            format!("{} of {}", number::fixed(all as f64, 0), number::fixed(requests as f64, 0))
+        }
+        (Some(duration), None) if load.elapsed > duration => "waiting for the last answers".to_owned(),
+        (Some(duration), None) => {
+            let whole = if duration < 60.0 { format!("{duration:.0} s") } else { number::duration(duration) };
+            format!("{:.0} of {whole}", load.elapsed)
+        }
+        (None, None) => number::duration(load.elapsed.round()),
+    };
+    let title = cut(&load.title, columns.saturating_sub(width(&far) + 2));
+    let gap = columns.saturating_sub(width(&title) + width(&far)).max(2);
+    format!("{}{}{far}", Tone::Bold.paint(&title, paint), " ".repeat(gap))
+}
+
+fn rates(load: &Live, columns: usize, paint: bool) -> String {
+    let mut parts = Vec::new();
+    if let Some(now) = load.rates.last() {
+        parts.push(format!("{} /s now", number::number(*now)));
+    }
+    parts.push(format!("{} /s so far", number::number(load.good as f64 / load.elapsed)));
+    let bytes = load.received_bytes as f64 / load.elapsed;
+    parts.push(number::quantity(bytes, Kind::of(Unit::BytesPerSec)));
+    let line = format!("throughput  {}", parts.join(" · "));
+    let failed = format!("{} failed", number::fixed(load.failed as f64, 0));
+    let line = cut(&line, columns.saturating_sub(width(&failed) + 3));
+    let tone = if load.failed > 0 { Tone::Bad } else { Tone::Plain };
+    format!("{line} · {}", tone.paint(&failed, paint))
+}
+
+/// The newest rates as small bars; the highest of them is the highest bar.
+fn sparks(rates: &[f64], most: usize) -> String {
+    let shown = &rates[rates.len().saturating_sub(most)..];
+    let highest = shown.iter().copied().fold(0.0, f64::max);
+    if shown.len() < 2 || highest <= 0.0 {
+        return String::new();
+    }
+    let level = |rate: &f64| {
+        let at = (rate / highest * (SPARKS.len() - 1) as f64).round();
+        // Between 0 and 7, whatever the rates are.
+        SPARKS
+            .iter()
+            .enumerate()
+            .rev()
+            .find(|(level, _)| at >= *level as f64)
+            .map_or(SPARKS[0], |(_, spark)| *spark)
+    };
+    shown.iter().map(level).collect()
+}
+
+fn percentiles(response: &Histogram) -> String {
+    let points = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+    let mut values: Vec<(&str, f64)> =
+        points.iter().filter_map(|(name, q)| Some((*name, response.quantile_ns(*q)? as f64 / 1e9))).collect();
+    values.extend(response.max_ns().map(|ns| ("max", ns as f64 / 1e9)));
+    let all: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+    let scale = Scale::common(&all, Kind::of(Unit::Second));
+    let parts: Vec<String> =
+        values.iter().map(|(name, value)| format!("{name} {}", scale.number(*value))).collect();
+    format!("response    {} {}", parts.join("  "), scale.ascii_unit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sparks_show_the_newest() {
+        assert_eq!(sparks(&[9.0, 0.0, 4.0, 8.0], 3), "▁▅█");
+        assert_eq!(sparks(&[5.0], 3), "");
+        assert_eq!(sparks(&[0.0, 0.0], 3), "");
+        assert_eq!(sparks(&[f64::NAN, 1.0], 3).chars().count(), 2);
+    }
+}

@@ -1,0 +1,287 @@
+//! One load: the screen while it runs, and the one at its end.
+//!
+//! Times share one scale a table. Bars are shares of the longest one, so that shapes can be compared, not heights.
+
+pub mod live;
+
+use model::doc::{BottleneckDoc, BucketDoc, LoadDoc, TimesDoc};
+use model::id::short;
+use model::{Finding, Unit, Validity};
+
+use super::grid::{Align, Cell, Grid};
+use super::notes;
+use super::score::joined;
+use super::{Look, Tone, cut, hang, width};
+use crate::number::{self, Kind, Scale};
+
+const BAR: char = '█';
+/// Of each kind; the others are in the document.
+const MOST_REASONS: usize = 2;
+const HALF: char = '▌';
+
+/// What stands at the end: where the run is, and what to do with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tail {
+    /// Word, command, what it is for.
+    pub advice: Vec<(String, String, String)>,
+}
+
+/// The last screen of a load.
+#[must_use]
+pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
+    let mut out = Tone::Bold.paint(&cut(&doc.url, look.columns), look.paint);
+    out.push('\n');
+    out.push_str(&joined(&manner(doc), look.columns).join("\n"));
+    out.push('\n');
+    out.push('\n');
+    out.push_str(&rates(doc, look));
+    out.push('\n');
+    out.push_str(&times(doc, look));
+    out.push('\n');
+    out.push_str(&histogram(doc, look));
+    out.push('\n');
+    out.push_str(&hang("generator   ", &generator(doc), look.columns));
+    if let Some(setup) = &doc.setup {
+        out.push_str(&hang("setup       ", setup, look.columns));
+    }
+    for one in &doc.bottlenecks {
+        out.push_str(&bottleneck(one, look));
+    }
+    for text in &doc.remarks {
+        out.push_str(&notes::marked("-", Tone::Plain, text, look));
+    }
+    // One take has no interval: that is known before, and nothing to be warned of.
+    let told = doc.findings.iter().filter(|finding| finding.kind != "samples");
+    // All of them are about this one load, whose parameters stand above.
+    let told: Vec<Finding> = told.map(|finding| finding.clone().about("")).collect();
+    for note in notes::doubts(&told, &std::collections::BTreeSet::new()) {
+        out.push_str(&notes::line(note.state, &note.text, look));
+    }
+    out.push_str(&checks(&told, look));
+    out.push('\n');
+    for (word, command, says) in &tail.advice {
+        let line = format!("{word:<8}{command:<36}  {says}");
+        out.push_str(&cut(line.trim_end(), look.columns));
+        out.push('\n');
+    }
+    out
+}
+
+/// How the load was made: `GET · 50 connections · 1 generator thread · closed loop`.
+fn manner(doc: &LoadDoc) -> Vec<String> {
+    let param = |name: &str| doc.params.get(name).unwrap_or_default();
+    let given = |name: &str| Some(param(name)).filter(|value| !matches!(*value, "" | "none" | "auto"));
+    let many = |name: &str, what: &str| {
+        given(name).map(|count| format!("{count} {what}{}", if count == "1" { "" } else { "s" }))
+    };
+    let mut parts = vec![param("method").to_owned()];
+    parts.extend(many("connections", "connection"));
+    parts.extend(many("generators", "generator thread"));
+    parts.push(match param("arrivals") {
+        "closed" => "closed loop".to_owned(),
+        "poisson" => format!("{} requests/s, Poisson", param("rate")),
+        "constant" => format!("{} requests/s, constant", param("rate")),
+        "ramp" => format!("{} requests/s, rising", param("ramp").replace(':', " to ")),
+        other => other.to_owned(),
+    });
+    if param("keepalive") == "off" {
+        parts.push("a connection a request".to_owned());
+    }
+    parts.extend(doc.seconds.map(number::duration));
+    parts.extend(doc.label.clone());
+    parts.push(format!("run {}", short(&doc.run)));
+    parts
+}
+
+fn rates(doc: &LoadDoc, look: Look) -> String {
+    let missing = || "-".to_owned();
+    let count = |count: u64| number::fixed(count as f64, 0);
+    let rate = doc.throughput.map_or_else(missing, |rate| format!("{} requests/s", number::number(rate)));
+    let bandwidth =
+        doc.bandwidth.map_or_else(missing, |rate| number::quantity(rate, Kind::of(Unit::BytesPerSec)));
+    let failed = doc.requests.saturating_sub(doc.good);
+    let mut grid =
+        Grid::new(&[("", Align::Left), ("", Align::Left), ("", Align::Left), ("", Align::Right)]).gap(3);
+    let row = |grid: &mut Grid, a: &str, b: (String, Tone), c: &str, d: (String, Tone)| {
+        grid.row(vec![a.into(), Cell::tone(b.0, b.1), c.into(), Cell::tone(d.0, d.1)]);
+    };
+    row(&mut grid, "throughput", (rate, Tone::Bold), "requests", (count(doc.requests), Tone::Plain));
+    let tone = if failed > 0 { Tone::Bad } else { Tone::Plain };
+    row(&mut grid, "bandwidth", (bandwidth, Tone::Plain), "failed", (count(failed), tone));
+    let mut out = grid.render(look.columns, look.paint);
+    if failed > 0 {
+        let share = number::percent(failed as f64 / doc.requests.max(1) as f64);
+        let kinds: Vec<String> =
+            doc.errors.iter().map(|(kind, times)| format!("{} {kind}", count(*times))).collect();
+        out.push_str(&notes::line(Validity::Invalid, &format!("{share} failed: {}", kinds.join(", ")), look));
+    }
+    out
+}
+
+/// The percentiles, in ascending order, then the extremes.
+fn row_of(times: &TimesDoc) -> [Option<f64>; 7] {
+    [times.p50, times.p75, times.p90, times.p99, times.p999, times.max, times.mean]
+}
+
+fn times(doc: &LoadDoc, look: Look) -> String {
+    const HEADS: [&str; 7] = ["p50", "p75", "p90", "p99", "p99.9", "max", "mean"];
+    let (response, service) = (row_of(&doc.response_time), row_of(&doc.service_time));
+    let known: Vec<f64> = response.iter().chain(&service).flatten().copied().collect();
+    let scale = Scale::common(&known, Kind::of(Unit::Second));
+    let mut heads = vec![("time", Align::Left), ("", Align::Left)];
+    heads.extend(HEADS.map(|head| (head, Align::Right)));
+    let mut grid = Grid::new(&heads);
+    for (name, values) in [("response", response), ("service", service)] {
+        let mut cells: Vec<Cell> = vec![name.into(), scale.ascii_unit().into()];
+        cells.extend(
+            values.map(|value| Cell::from(value.map_or("-".to_owned(), |value| scale.number(value)))),
+        );
+        grid.row(cells);
+    }
+    grid.render(look.columns, look.paint)
+}
+
+/// `≤ 200 us` and the like, of one scale each.
+fn border(seconds: f64) -> String {
+    let kind = Kind::of(Unit::Second);
+    let scale = Scale::common(&[seconds], kind);
+    let number = scale.number(seconds);
+    // `1.50` is `1.5` here: borders are round.
+    let short =
+        if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { &number };
+    format!("≤ {short} {}", scale.ascii_unit())
+}
+
+/// A bar of `room` characters for the longest.
+fn bar(count: u64, most: u64, room: usize) -> String {
+    if count == 0 || most == 0 {
+        return String::new();
+    }
+    let halves = (count as u128 * 2 * room as u128).div_ceil(u128::from(most));
+    let halves = usize::try_from(halves).unwrap_or(2 * room);
+    let mut out: String = std::iter::repeat_n(BAR, halves / 2).collect();
+    if halves % 2 == 1 {
+        out.push(HALF);
+    }
+    out
+}
+
+/// Where the two are alike, one column of bars; otherwise both side by side.
+fn histogram(doc: &LoadDoc, look: Look) -> String {
+    let (response, service) = (&doc.response_time.histogram, &doc.service_time.histogram);
+    let alike = response == service;
+    let columns: Vec<(&str, &[BucketDoc])> = match alike {
+        true => vec![("response and service time", response)],
+        false => vec![("response time", response), ("service time", service)],
+    };
+    bars(&columns, look)
+}
+
+/// Bars of histograms with the same borders.
+fn bars(columns: &[(&str, &[BucketDoc])], look: Look) -> String {
+    let Some((_, first)) = columns.first().filter(|(_, buckets)| !buckets.is_empty()) else {
+        return String::new();
+    };
+    let labels: Vec<String> = first.iter().map(|bucket| border(bucket.to)).collect();
+    let indent = labels.iter().map(|label| width(label)).max().unwrap_or(0);
+    let each = look.columns.saturating_sub(indent) / columns.len().max(1);
+    // Two spaces before, and room for a share such as `99.9 %` behind.
+    let room = each.saturating_sub(2 + 8).clamp(4, 60);
+    let mut out = " ".repeat(indent);
+    for (name, _) in columns {
+        out.push_str(&format!("  {:<w$}", Tone::Plain.paint(&cut(name, each - 2), false), w = each - 2));
+    }
+    out = Tone::Dim.paint(out.trim_end(), look.paint);
+    out.push('\n');
+    for (at, label) in labels.iter().enumerate() {
+        let mut line = format!("{label:>indent$}");
+        for (_, buckets) in columns {
+            let total: u64 = buckets.iter().map(|bucket| bucket.count).sum();
+            let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
+            let count = buckets.get(at).map_or(0, |bucket| bucket.count);
+            let share = if count == 0 { String::new() } else { share(count, total) };
+            let cell = format!("{} {share}", bar(count, most, room));
+            line.push_str(&format!("  {:<w$}", cell.trim_end(), w = each - 2));
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// Short: `12.3 %`, `0.01 %`, `<0.01 %`.
+fn share(count: u64, total: u64) -> String {
+    let percent = count as f64 * 100.0 / total.max(1) as f64;
+    match percent {
+        p if p < 0.01 => "<0.01 %".to_owned(),
+        p if p < 0.1 => format!("{p:.2} %"),
+        p if p < 99.95 => format!("{p:.1} %"),
+        _ => "100 %".to_owned(),
+    }
+}
+
+fn generator(doc: &LoadDoc) -> String {
+    let one = &doc.generator;
+    let mut parts = Vec::new();
+    if let Some(share) = one.busiest_thread_share {
+        parts.push(format!("{} of its busiest core", number::percent(share)));
+    }
+    if let Some(cpu) = one.cpu_per_request {
+        let scale = Scale::common(&[cpu], Kind::of(Unit::Second));
+        parts.push(format!("{} {} of CPU a request", scale.number(cpu), scale.ascii_unit()));
+    }
+    if let Some(late) = doc.late_p99 {
+        let scale = Scale::common(&[late], Kind::of(Unit::Second));
+        parts.push(format!("sends at most {} {} late at p99", scale.number(late), scale.ascii_unit()));
+    }
+    if let Some(flying) = doc.in_flight {
+        parts.push(format!("{} in flight", number::number(flying)));
+    }
+    if parts.is_empty() { "-".to_owned() } else { parts.join(" · ") }
+}
+
+/// What binds, what speaks for it and against it, and what to try.
+fn bottleneck(one: &BottleneckDoc, look: Look) -> String {
+    let mut out = hang("bottleneck  ", &one.sentence, look.columns);
+    let parts = [("for", &one.evidence), ("against", &one.counter_evidence), ("try", &one.advice)];
+    for (word, texts) in parts.into_iter().filter(|(_, texts)| !texts.is_empty()) {
+        let text = texts.iter().take(MOST_REASONS).map(String::as_str).collect::<Vec<_>>().join("; ");
+        out.push_str(&hang(&format!("  {word:<10}"), &text, look.columns));
+    }
+    out
+}
+
+/// One line for the rules that found nothing and those that could not look.
+fn checks(findings: &[Finding], look: Look) -> String {
+    let (ok, unknown) =
+        (notes::quiet(findings, Validity::Ok).len(), notes::quiet(findings, Validity::Unknown).len());
+    if ok + unknown == 0 {
+        return String::new();
+    }
+    let mut text = super::count(ok, "check");
+    if unknown > 0 {
+        text.push_str(&format!(" ({unknown} more lack their inputs here)"));
+    }
+    notes::marked("ok:", Tone::Good, &text, look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_their_share_of_the_longest() {
+        assert_eq!(bar(10, 10, 4), "████");
+        assert_eq!(bar(5, 10, 3), "█▌");
+        assert_eq!(bar(1, 1_000_000, 40), "▌", "what is there is seen");
+        assert_eq!((bar(0, 10, 4).as_str(), bar(0, 0, 4).as_str()), ("", ""));
+        assert_eq!(bar(u64::MAX, u64::MAX, 60).chars().count(), 60);
+    }
+
+    #[test]
+    fn shares_are_short() {
+        let said =
+            [(1, 1_000_000), (5, 10_000), (1, 8), (1, 1), (0, 0)].map(|(count, total)| share(count, total));
+        assert_eq!(said, ["<0.01 %", "0.05 %", "12.5 %", "100 %", "<0.01 %"]);
+    }
+}

@@ -1,0 +1,220 @@
+//! One load as a document: its counts, rates and times, and what they mean.
+//!
+//! Seconds. Of a run with one cell and one take; nothing is computed over several takes here.
+
+use std::collections::BTreeMap;
+
+use model::data::{Point, RunData, Series};
+use model::doc::{GeneratorDoc, LoadDoc, RunDoc, TimesDoc};
+use model::{Histogram, Phase, Value, ladder};
+
+/// Steps of the histograms, the slowest apart.
+const STEPS: usize = 11;
+
+/// A response time is far from the service time when it is so many times as long, and longer by so much.
+const FAR: f64 = 2.0;
+const FAR_S: f64 = 0.001;
+
+/// The share of a difference from which on the generator's own lateness is named as its cause.
+const OWN_SHARE: f64 = 0.25;
+
+/// The share of what was due that a server must answer good to have kept up.
+const KEPT_UP: f64 = 0.98;
+
+/// The document of a run that `boxscore load` made; `None` where it has no take without a fault.
+#[must_use]
+pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
+    let cell = run.plan.cells.first()?;
+    let take = run.takes.iter().find(|take| take.is_measured())?;
+    let at = |series: &Series| -> Option<Point> {
+        let own = series.key.instrument == cell.instrument;
+        series
+            .points
+            .iter()
+            .find(|point| own && point.seq == take.seq && point.phase == Phase::Measured)
+            .cloned()
+    };
+    let seen: Vec<(&Series, Point)> =
+        run.series.iter().filter_map(|series| Some((series, at(series)?))).collect();
+    let of = |metric: &str| seen.iter().find(|(series, _)| series.key.metric == metric);
+    let number = |metric: &str| of(metric).and_then(|(_, point)| point.number());
+    let times = |metric: &str| match of(metric).map(|(_, point)| &point.value) {
+        Some(Value::Histogram(histogram)) => histogram.clone(),
+        _ => Histogram::default(),
+    };
+    let errors: BTreeMap<String, u64> = seen
+        .iter()
+        .filter(|(series, _)| series.key.metric == "failed")
+        .filter_map(|(series, point)| {
+            Some((series.key.params.get("kind")?.to_owned(), whole(point.number()?)))
+        })
+        .collect();
+    let (response, service) = (times("response-times"), times("service-times"));
+    let borders = ladder::borders(&[&response, &service], STEPS);
+    let failed = errors.values().sum::<u64>();
+    let cpu = number("generator-cpu");
+    let mut load = LoadDoc {
+        schema: "boxscore.load/1".to_owned(),
+        run: run.head.id.clone(),
+        machine: doc.machine.clone(),
+        label: run.head.label.clone(),
+        url: cell.params.get("url").unwrap_or_default().to_owned(),
+        setup: run.notes.iter().find(|note| note.kind == "web-setup").map(|note| note.text.clone()),
+        params: cell.params.clone(),
+        seconds: number("answering-time"),
+        cut: run.notes.iter().any(|note| note.kind == "cut"),
+        requests: response.count(),
+        good: response.count().saturating_sub(failed),
+        errors,
+        throughput: number("throughput"),
+        bytes: number("bandwidth")
+            .zip(number("answering-time"))
+            .map(|(rate, seconds)| (rate * seconds).round()),
+        bandwidth: number("bandwidth"),
+        offered_load: number("offered-load"),
+        in_flight: number("in-flight"),
+        response_time: times_doc(&response, &borders),
+        service_time: times_doc(&service, &borders),
+        late_p99: number("late-p99"),
+        generator: GeneratorDoc {
+            cpu_seconds: cpu.map(|each| each * service.count() as f64),
+            cpu_per_request: cpu,
+            busiest_thread_share: number("generator-share"),
+        },
+        remarks: Vec::new(),
+        bottlenecks: doc.bottlenecks.clone(),
+        findings: doc.findings.clone(),
+    };
+    load.remarks = remarks(&load);
+    Some(load)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are whole and below 2^53"
+)]
+fn whole(count: f64) -> u64 {
+    count.max(0.0) as u64
+}
+
+fn times_doc(histogram: &Histogram, borders: &[u64]) -> TimesDoc {
+    let at = |q: f64| histogram.quantile_ns(q).map(|ns| ns as f64 / 1e9);
+    TimesDoc {
+        count: histogram.count(),
+        p50: at(0.5),
+        p75: at(0.75),
+        p90: at(0.9),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: histogram.max_ns().map(|ns| ns as f64 / 1e9),
+        mean: histogram.mean_ns().map(|ns| ns / 1e9),
+        histogram: ladder::count(histogram, borders),
+    }
+}
+
+/// What a reader must know to take the figures for what they are.
+fn remarks(load: &LoadDoc) -> Vec<String> {
+    let mut out = Vec::new();
+    let far = |(response, service): &(f64, f64)| *response > FAR * service && response - service > FAR_S;
+    if let Some((response, service)) = load.response_time.p99.zip(load.service_time.p99).filter(far) {
+        // Where the generator itself was late, the server is not to blame for all of it.
+        let rest = match load.late_p99 {
+            Some(late) if late > OWN_SHARE * (response - service) => {
+                format!("much of the rest is the generator's own delay, {} at p99", span(late))
+            }
+            _ => "the rest is waiting for a free connection, behind requests that the server was slow with; a closed \
+                  loop would not show it"
+                .to_owned(),
+        };
+        out.push(format!(
+            "at p99 a user waits {} for an answer that takes {} from sending: {rest}",
+            span(response),
+            span(service)
+        ));
+    }
+    if let (Some(offered), Some(good)) = (load.offered_load, load.throughput)
+        && good < KEPT_UP * offered
+    {
+        out.push(format!(
+            "{offered:.0} requests a second were due and {good:.0} were answered well in time: this is over what the \
+             server, or {} connections, can do",
+            load.params.get("connections").unwrap_or("these")
+        ));
+    }
+    if load.cut {
+        out.push("ended by the user: the figures are of the time until then".to_owned());
+    }
+    out
+}
+
+/// Milliseconds below a second.
+fn span(seconds: f64) -> String {
+    match seconds {
+        s if s >= 0.9995 => format!("{s:.2} s"),
+        s if s >= 0.0995 => format!("{:.0} ms", s * 1e3),
+        s => format!("{:.2} ms", s * 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doc(response: f64, service: f64, offered: Option<f64>) -> Vec<String> {
+        late(response, service, offered, None)
+    }
+
+    fn late(response: f64, service: f64, offered: Option<f64>, late_p99: Option<f64>) -> Vec<String> {
+        let times = |p99| TimesDoc { p99: Some(p99), ..TimesDoc::default() };
+        remarks(&LoadDoc {
+            schema: String::new(),
+            run: String::new(),
+            machine: model::doc::MachineDoc { id: String::new(), name: String::new() },
+            label: None,
+            url: String::new(),
+            setup: None,
+            params: model::Params::parse("connections=10").unwrap(),
+            seconds: None,
+            cut: false,
+            requests: 0,
+            good: 0,
+            errors: BTreeMap::new(),
+            throughput: Some(970.0),
+            bytes: None,
+            bandwidth: None,
+            offered_load: offered,
+            in_flight: None,
+            response_time: times(response),
+            service_time: times(service),
+            late_p99,
+            generator: GeneratorDoc::default(),
+            remarks: Vec::new(),
+            bottlenecks: Vec::new(),
+            findings: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn a_stall_is_said_and_small_differences_are_not() {
+        let said = doc(0.812, 0.0031, None);
+        assert_eq!(said.len(), 1);
+        assert!(
+            said[0].starts_with("at p99 a user waits 812 ms for an answer that takes 3.10 ms"),
+            "{said:?}"
+        );
+        assert!(said[0].ends_with("would not show it"), "{said:?}");
+        let said = late(0.020, 0.008, None, Some(0.005));
+        assert!(said[0].ends_with("the generator's own delay, 5.00 ms at p99"), "{said:?}");
+        assert!(doc(0.0015, 0.0007, None).is_empty(), "under a millisecond apart");
+        assert!(doc(0.9, 0.6, None).is_empty(), "under twice as long");
+    }
+
+    #[test]
+    fn a_server_that_does_not_keep_up_is_named() {
+        assert!(doc(0.1, 0.1, Some(980.0)).is_empty());
+        let said = doc(0.1, 0.1, Some(1000.0));
+        assert!(said[0].starts_with("1000 requests a second were due and 970 were answered"), "{said:?}");
+        assert!(said[0].contains("10 connections"), "{said:?}");
+    }
+}
