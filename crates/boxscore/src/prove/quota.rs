@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use instruments::facts::cgroup::{ancestors, membership};
 use instruments::facts::{Root, mounts};
+use instruments::telemetry::parse::throttle;
 
 const PERIOD_US: u64 = 100_000;
 /// How long the group's last process may take to be gone.
@@ -34,6 +35,12 @@ impl Quota {
             Some(why) => format!("no control group with a CPU quota can be made: {why}"),
             None => "no control group file system with a cpu controller is mounted".to_owned(),
         })
+    }
+
+    /// Periods in which the group's processes were stopped so far; `None` where the kernel does not count them.
+    pub fn stopped(&self) -> Option<u64> {
+        let bytes = std::fs::read(self.folder.join("cpu.stat")).ok()?;
+        Some(throttle::parse(&bytes)?.count)
     }
 
     /// The shell command that starts this program in the group, for `--via`.
