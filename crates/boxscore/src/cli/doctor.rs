@@ -1,6 +1,7 @@
 //! `boxscore doctor`: what about this host would spoil measurements, and the command that changes it.
 //!
-//! Reads only, but for `--prove` (`prove/`). Looks at the CPU times over [`WINDOW`]; a state never changes the exit code.
+//! Reads only, but for `--prove` (`prove/`).
+//! Looks at the CPU times over [`WINDOW`]; a state never changes the exit code.
 
 use std::time::Duration;
 

@@ -2,11 +2,13 @@
 //!
 //! Needs the right to make one: root, or a group that was handed over to the user. Nothing that exists is changed.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use instruments::facts::cgroup::{ancestors, membership};
 use instruments::facts::{Root, mounts};
+use instruments::telemetry::parse::throttle;
 
 const PERIOD_US: u64 = 100_000;
 /// How long the group's last process may take to be gone.
@@ -34,6 +36,12 @@ impl Quota {
             Some(why) => format!("no control group with a CPU quota can be made: {why}"),
             None => "no control group file system with a cpu controller is mounted".to_owned(),
         })
+    }
+
+    /// Periods in which the group's processes were stopped so far; `None` where the kernel does not count them.
+    pub fn stopped(&self) -> Option<u64> {
+        let bytes = std::fs::read(self.folder.join("cpu.stat")).ok()?;
+        Some(throttle::parse(&bytes)?.count)
     }
 
     /// The shell command that starts this program in the group, for `--via`.
@@ -90,16 +98,17 @@ fn quota_us(share: f64) -> u64 {
 fn make(folder: &Path, file: &str, text: &str) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     std::fs::create_dir(folder).map_err(failed)?;
+    // A group without the controller has no such files, and none must be made.
+    let put = |file: &str, text: &str| {
+        let open = std::fs::OpenOptions::new().write(true).open(folder.join(file));
+        open.and_then(|mut file| file.write_all(text.as_bytes()))
+    };
     // Version 1 has a period of 100 ms unless somebody changed the default; version 2 is told it.
     let period = match file {
-        "cpu.cfs_quota_us" => std::fs::write(folder.join("cpu.cfs_period_us"), PERIOD_US.to_string()),
+        "cpu.cfs_quota_us" => put("cpu.cfs_period_us", &PERIOD_US.to_string()),
         _ => Ok(()),
     };
-    let set = period.and_then(|()| {
-        // A group without the controller has no such file, and one must not be made.
-        std::fs::OpenOptions::new().write(true).open(folder.join(file)).map(drop)?;
-        std::fs::write(folder.join(file), text)
-    });
+    let set = period.and_then(|()| put(file, text));
     set.map_err(|error| {
         // It is empty; if it stays, it limits nothing.
         drop(std::fs::remove_dir(folder));

@@ -50,7 +50,7 @@ fn silence_is_a_timeout() {
     load.timeout = Duration::from_millis(500);
     let outcome = go(&load);
     let account = ask(address).unwrap();
-    // A busy machine may be late for the others too, and a request that was given up before it was read is in no account.
+    // A busy machine may be late for the others too; a request that was given up before it was read is in no account.
     assert!(failures(&outcome, Failure::Timeout) >= account.of(Fault::Silent));
     assert_eq!(outcome.requests(), 6);
 }

@@ -1,7 +1,7 @@
 //! What `perf script -F comm,ip,sym,dso` prints as folded stacks: `program;caller;callee 12`, one stack a line.
 //!
-//! Counts are samples. Frames of the kernel (addresses in the upper half) end in `_[k]`; a frame without a symbol is its
-//! file in brackets. Nothing is resolved here.
+//! Counts are samples. Frames of the kernel (addresses in the upper half) end in `_[k]`; a frame without a symbol is
+//! its file in brackets. Nothing is resolved here.
 
 use std::collections::BTreeMap;
 

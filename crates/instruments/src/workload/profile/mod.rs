@@ -1,7 +1,7 @@
 //! Where the processor time of a server goes: its processes sampled by `perf` while it is loaded.
 //!
-//! Samples of the software clock (`cpu-clock`), [`RATE`] a second on each busy CPU, with the stack of each. What is sampled
-//! is one load that is in no figure. Waiting is not sampled, only work. Needs `perf` and the right to use it.
+//! Samples of the software clock (`cpu-clock`), [`RATE`] a second on each busy CPU, with the stack of each. What is
+//! sampled is one load that is in no figure. Waiting is not sampled, only work. Needs `perf` and the right to use it.
 
 pub mod folded;
 
