@@ -1,7 +1,7 @@
 //! The largest load on a web server that keeps a percentile of response times within a limit.
 //!
 //! Requests per second of an open loop, Poisson arrivals. Each take is a search of its own: steps up by a half until
-//! the limit is broken, then bisection until the bounds are 2 % apart; the spread of the takes is the figure's interval.
+//! the limit is broken, then bisection until the bounds are 2 % apart; the spread of the takes is the interval.
 //! A failed request breaks the limit, however fast it failed. Between two steps nothing is sent.
 
 use model::{
