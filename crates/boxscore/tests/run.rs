@@ -62,7 +62,7 @@ fn impossible_limits_are_refused() {
     usage(&["run", "crc32c", "--price=-3"], &["--price -3: not a price"]);
     usage(&["run", "crc32c", "--watts", "0"], &["--watts 0: must be above 0"]);
     usage(&["run", "telemetry"], &["`run telemetry` needs an end", "--for 24h"]);
-    usage(&["run", "crc32c", "--quick"], &["cannot be used with"]);
+    usage(&["run", "crc32c", "--quick", "--full"], &["cannot be used with"]);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn plans_that_cannot_be_carried_out_are_refused() {
             .expect("a file");
         bench.run(&["run", "--plan", "plan.json"]).expect(1, texts);
     };
-    refused(&|plan| plan.version = 99, &["plan.json: a plan of version 99", "up to 1"]);
+    refused(&|plan| plan.version = 99, &["plan.json: a plan of version 99", "up to 2"]);
     refused(&|plan| plan.arms.clear(), &["no arm or no machine"]);
     refused(&|plan| plan.take_seconds = -1.0, &["no time above 0"]);
     refused(&|plan| plan.cells[0].instrument = "crc23c".into(), &["no instrument is called `crc23c`"]);

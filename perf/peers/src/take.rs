@@ -40,6 +40,7 @@ pub fn run(name: &str, set: &str, cpu: &str, takes: &str, repeats: &str) -> Resu
         memory: Some(1 << 40),
         seed: 1,
         command: None,
+        relay: None,
     };
     let mut probe = instrument.prepare(&setup)?;
     let repeats = if repeats == 0 { probe.calibrate(AT_LEAST)? } else { repeats };
