@@ -97,7 +97,7 @@ fn pair(
         let p_holm = if row.2 { heads[i] } else { rest[i] };
         let family = sizes[&row.2];
         let mut held = surroundings(&row.3, &row.4, &found, same);
-        held.bound = bound((arm, &row.3), (base, &row.4));
+        held.bound = Bound::of((arm, &row.3), (base, &row.4));
         let raised = step::raised(margin, (arm, &row.3), (base, &row.4));
         let margin = raised.as_ref().map_or(margin, |raised| raised.margin);
         let mut judged = conclude(row, &found, &Corrected { p: p[i], p_holm, family, margin, raised }, &held);
@@ -238,8 +238,7 @@ fn margin(arms: bool, options: &CompareOptions<'_>) -> Margin {
 #[derive(Default)]
 struct Surroundings {
     met: Option<String>,
-    /// A side's figure is a lower bound.
-    bound: Option<String>,
+    bound: Option<Bound>,
     moved: Option<Moved>,
 }
 
@@ -260,16 +259,37 @@ fn surroundings(arm: &Said<'_, '_>, base: &Said<'_, '_>, found: &Found, one_mach
     }
 }
 
-/// Which sides' figures are lower bounds: what is above them is not known, so that nothing can be said of a ratio.
-fn bound(arm: (&Prepared<'_>, &Said<'_, '_>), base: (&Prepared<'_>, &Said<'_, '_>)) -> Option<String> {
-    let is_bound = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.is_bound());
-    let sides = [base, arm].into_iter().filter(|(_, said)| is_bound(said));
-    let names: Vec<String> = sides.map(|(side, _)| side.side.name.clone()).collect();
-    let what = if names.len() > 1 { "lower bounds" } else { "a lower bound" };
-    (!names.is_empty()).then(|| {
-        let of = crate::say::list(&names);
-        format!("{what}: the load generator, not the server, set the figure of {of}")
-    })
+/// Sides whose figures are lower bounds: what is above them is not known.
+struct Bound {
+    arm: bool,
+    base: bool,
+    says: String,
+}
+
+impl Bound {
+    fn of(arm: (&Prepared<'_>, &Said<'_, '_>), base: (&Prepared<'_>, &Said<'_, '_>)) -> Option<Bound> {
+        let is_bound = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.is_bound());
+        let sides = [base, arm].into_iter().filter(|(_, said)| is_bound(said));
+        let names: Vec<String> = sides.map(|(side, _)| side.side.name.clone()).collect();
+        let what = if names.len() > 1 { "lower bounds" } else { "a lower bound" };
+        (!names.is_empty()).then(|| Bound {
+            arm: is_bound(arm.1),
+            base: is_bound(base.1),
+            says: format!(
+                "{what}: the load generator, not the server, set the figure of {}",
+                crate::say::list(&names)
+            ),
+        })
+    }
+
+    /// Without the bound the difference would only be larger.
+    fn understates(&self, verdict: &Verdict) -> bool {
+        match verdict {
+            Verdict::Better => self.arm && !self.base,
+            Verdict::Worse => self.base && !self.arm,
+            _ => false,
+        }
+    }
 }
 
 struct Context<'c, 'a> {
@@ -440,8 +460,8 @@ fn conclude(
     Judged { row, key, verdict, effect }
 }
 
-/// The verdict, and what about the surroundings withholds a clearer one: what went on besides, however clear the
-/// interval, or a clock that moved so far that the verdict would not stand without it.
+/// The verdict, and what about the surroundings withholds a clearer one: a lower bound, unless the difference would
+/// only be larger without it; what went on besides, however clear the interval; or a clock that moved so far that the verdict would not stand without it.
 fn judge<'s>(
     found: &Found,
     corrected: &Corrected,
@@ -450,10 +470,13 @@ fn judge<'s>(
 ) -> (Verdict, Option<&'s str>) {
     let withheld = Verdict::CannotTell(Held::Interval);
     let judged = matches!(found, Found::Paired(_) | Found::Runs(_));
-    if let Some(held) = around.bound.as_ref().filter(|_| judged).or(around.met.as_ref()) {
-        return (withheld, Some(held));
-    }
     let plain = judge_by(found, corrected, better, 0.0);
+    if let Some(bound) = around.bound.as_ref().filter(|bound| judged && !bound.understates(&plain)) {
+        return (withheld, Some(&bound.says));
+    }
+    if let Some(met) = &around.met {
+        return (withheld, Some(met));
+    }
     match &around.moved {
         Some(_) if matches!(plain, Verdict::CannotTell(_)) => (plain, None),
         Some(moved) if plain != judge_by(found, corrected, better, moved.share) => {
@@ -519,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_bound_is_no_verdict_between_machines() {
+    fn a_lower_bound_withholds_only_what_may_turn_between_machines() {
         let (slow, fast, capped) =
             (measured("slow", 10e3, 0.5), measured("fast", 90e3, 0.5), measured("capped", 90e3, 0.95));
         let verdict = |arm: &RunData, base: &RunData, metric: &str| {
@@ -528,14 +551,18 @@ mod tests {
         };
         assert_eq!(verdict(&fast, &slow, "throughput").0, VerdictWord::Better);
         let says = "doubtful: a lower bound: the load generator, not the server, set the figure of capped";
-        assert_eq!(verdict(&capped, &slow, "throughput"), (VerdictWord::CannotTell, says.to_owned()));
-        assert_eq!(verdict(&slow, &capped, "throughput").0, VerdictWord::CannotTell);
+        // What is at least 90 k/s is better than 10 k/s, and of what is better than it nothing can be said.
+        assert_eq!(verdict(&capped, &slow, "throughput").0, VerdictWord::Better);
+        assert_eq!(verdict(&slow, &capped, "throughput").0, VerdictWord::Worse);
+        let faster = measured("faster", 300e3, 0.5);
+        assert_eq!(verdict(&faster, &capped, "throughput"), (VerdictWord::CannotTell, says.to_owned()));
+        assert_eq!(verdict(&capped, &faster, "throughput").0, VerdictWord::CannotTell);
         // What the server used for each request does not depend on the generator.
         assert_eq!(verdict(&capped, &slow, "server-cpu").0, VerdictWord::Better);
     }
 
     #[test]
-    fn a_lower_bound_is_no_verdict_between_arms() {
+    fn a_lower_bound_withholds_only_what_may_turn_between_arms() {
         let arms = |shares: [f64; 2]| {
             let mut run = empty();
             run.plan.arms.clear();
@@ -554,7 +581,8 @@ mod tests {
             (row.verdict, row.why.unwrap_or_default())
         };
         assert_eq!(verdict(&arms([0.5, 0.5])).0, VerdictWord::Better);
-        assert_eq!(verdict(&arms([0.5, 0.9])).0, VerdictWord::CannotTell);
+        assert_eq!(verdict(&arms([0.5, 0.9])).0, VerdictWord::Better);
+        assert_eq!(verdict(&arms([0.9, 0.5])).0, VerdictWord::CannotTell);
         // The same doubt on both sides takes nothing back.
         let (verdict, why) = verdict(&arms([0.95, 0.9]));
         assert_eq!(verdict, VerdictWord::CannotTell);
