@@ -461,7 +461,8 @@ fn conclude(
 }
 
 /// The verdict, and what about the surroundings withholds a clearer one: a lower bound, unless the difference would
-/// only be larger without it; what went on besides, however clear the interval; or a clock that moved so far that the verdict would not stand without it.
+/// only be larger without it; what went on besides, however clear the interval; or a clock that moved so far that the
+/// verdict would not stand without it.
 fn judge<'s>(
     found: &Found,
     corrected: &Corrected,
