@@ -53,8 +53,8 @@ fn objective(text: &str) -> Result<(&str, String), CliError> {
     };
     let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
     let seconds = seconds.ok_or_else(|| wrong("the limit is not a time"))?;
-    let limit =
-        instruments::workload::web_slo::spelled(seconds).ok_or_else(|| wrong("the limit is too long"))?;
+    let limit = instruments::workload::web_slo::spelled(seconds)
+        .ok_or_else(|| wrong("the limit must be from 1us to 1h"))?;
     Ok((percentile, limit))
 }
 

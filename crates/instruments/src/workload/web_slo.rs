@@ -52,8 +52,18 @@ const PARAMS: [ParamSpec; COUNT] = {
     all
 };
 
-const OF_SEARCH: &[MetricInfo] =
-    &[SLO.info(), STEPS.info(), CAPACITY.info(), RESPONSES.info(), SERVICES.info(), SHARE.info()];
+const OF_SEARCH: &[MetricInfo] = &[
+    SLO.info(),
+    STEPS.info(),
+    CAPACITY.info(),
+    RESPONSES.info(),
+    SERVICES.info(),
+    SHARE.info(),
+    metrics::FAILED.info(),
+    metrics::LATE.info(),
+    metrics::IN_FLIGHT.info(),
+    metrics::LITTLE.info(),
+];
 const ALL: usize = OF_SEARCH.len() + metrics::OF_MACHINE.len();
 const METRICS: [MetricInfo; ALL] = metrics::joined(OF_SEARCH);
 
@@ -94,12 +104,15 @@ impl Goal {
         Ok(Goal { share: percent / 100.0, limit_s: limit_s.ok_or_else(wrong)? })
     }
 
-    /// Whether a load kept to it, and the percentile that it had.
+    /// Whether a load kept to it, and the percentile that it had. Failed requests count as over the limit, those that
+    /// were also slow twice.
     fn held(&self, outcome: &Outcome) -> (bool, Option<f64>) {
-        let reached = outcome.response_time().quantile_ns(self.share).map(|ns| ns as f64 / 1e9);
-        let spare = (1.0 - self.share) * outcome.requests() as f64;
-        let failed = outcome.record.failures.total() as f64;
-        (reached.is_some_and(|seconds| seconds <= self.limit_s) && failed <= spare, reached)
+        let times = outcome.response_time();
+        let at = |share: f64| times.quantile_ns(share).map(|ns| ns as f64 / 1e9);
+        let failed = outcome.record.failures.total() as f64 / outcome.requests().max(1) as f64;
+        let share = self.share + failed;
+        let held = share <= 1.0 && at(share).is_some_and(|seconds| seconds <= self.limit_s);
+        (held, at(self.share))
     }
 }
 
@@ -177,9 +190,7 @@ impl Probe for Searches {
         record.push(&SLO, PerSec(found.rate));
         record.push(&STEPS, Count(f64::from(found.steps)));
         record.push(&CAPACITY, PerSec(capacity));
-        record.push(&SHARE, model::Ratio(metrics::busiest_core(&best.outcome.generator.threads)));
-        record.histogram(&RESPONSES.info(), best.outcome.response_time());
-        record.histogram(&SERVICES.info(), best.outcome.service_time());
+        metrics::push_evidence(&best.outcome, record);
         self.loads.push_machine(&best, record);
         Ok(())
     }

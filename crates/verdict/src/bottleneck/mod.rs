@@ -183,6 +183,10 @@ impl View<'_, '_> {
     /// Cores of CPU time that the server used, and others on its cores, where others fill them.
     fn foreign(&self) -> Option<(f64, f64)> {
         let own = self.load.median("server-cores")?;
+        // What the generator uses of a core that it shares is not known.
+        if self.server_cores.iter().any(|core| core.role == "both") {
+            return None;
+        }
         let sum = |of: fn(&Core) -> f64| self.server_cores.iter().map(of).sum::<f64>();
         let foreign = sum(|core| core.busy) - sum(|core| core.softirq.unwrap_or(0.0)) - own;
         let count = self.server_cores.len() as f64;

@@ -8,13 +8,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::Params;
+use model::plan::PROFILE;
 
 use crate::load::generators::Sent;
 use crate::load::schedule::Schedule;
 use crate::load::{Error, Load};
 
 /// What a capacity does not depend on.
-const FREE: [&str; 5] = ["arrivals", "load", "rate", "duration", "requests"];
+const FREE: [&str; 6] = ["arrivals", "load", "rate", "duration", "requests", PROFILE];
 const BURSTS: usize = 3;
 const BURST: Duration = Duration::from_millis(500);
 

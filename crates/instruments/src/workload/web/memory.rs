@@ -16,7 +16,9 @@ pub fn push(before: Option<Use>, now: Option<Use>, record: &mut dyn Record) {
             record.push(metric, Bytes(float(bytes)));
         }
     }
-    let events = [(&MEMORY_HITS, before.hits, now.hits), (&MEMORY_REFAULTS, before.refaults, now.refaults)];
+    // Of version 1, a count of 0 reads as none.
+    let hits = before.hits.or(now.hits.map(|_| 0));
+    let events = [(&MEMORY_HITS, hits, now.hits), (&MEMORY_REFAULTS, before.refaults, now.refaults)];
     for (metric, before, now) in events {
         if let Some(risen) = before.zip(now).and_then(|(before, now)| now.checked_sub(before)) {
             record.push(metric, Count(float(risen)));

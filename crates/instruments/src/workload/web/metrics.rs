@@ -225,12 +225,6 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
     if let Some(rate) = outcome.rates.bandwidth {
         record.push(&BANDWIDTH, Bytes(rate) / Seconds(1.0));
     }
-    if let Some(count) = outcome.rates.in_flight {
-        record.push(&IN_FLIGHT, Count(count));
-    }
-    if let Some(count) = outcome.rates.served {
-        record.push(&LITTLE, Count(count));
-    }
     if outcome.answering_s > 0.0 {
         record.push(&ANSWERING, Seconds(outcome.answering_s));
     }
@@ -239,24 +233,35 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
             record.push(metric, time);
         }
     }
-    if let Some(late) = outcome.late_p99_s() {
-        record.push(&LATE, Seconds(late));
-    }
     if let Some(cpu) = outcome.cpu_per_request_s() {
         record.push(&CPU, Seconds(cpu));
     }
+    push_evidence(outcome, record);
+    if outcome.record.failures.total() > 0 {
+        record.note("errors", &failures(outcome));
+    }
+    Ok(())
+}
+
+/// Pushes what tells whether a load may be believed, and all its times.
+pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
+    if let Some(count) = outcome.rates.in_flight {
+        record.push(&IN_FLIGHT, Count(count));
+    }
+    if let Some(count) = outcome.rates.served {
+        record.push(&LITTLE, Count(count));
+    }
+    if let Some(late) = outcome.late_p99_s() {
+        record.push(&LATE, Seconds(late));
+    }
     record.push(&SHARE, Ratio(busiest_core(&outcome.generator.threads)));
-    record.histogram(&RESPONSES.info(), responses);
+    record.histogram(&RESPONSES.info(), outcome.response_time());
     record.histogram(&SERVICES.info(), outcome.service_time());
     for (kind, count) in outcome.record.failures.seen() {
         let mut extra = Params::default();
         extra.set("kind", kind.name());
         record.push_of(&FAILED, &extra, Count(count as f64));
     }
-    if outcome.record.failures.total() > 0 {
-        record.note("errors", &failures(outcome));
-    }
-    Ok(())
 }
 
 /// The share of the busiest core: threads on one core add up, those of no fixed core stand for themselves.

@@ -70,8 +70,12 @@ impl Loads {
     /// The load at this rate; starts a server of ours anew where it has ended. With what is to be noted.
     fn at(&self, rate: f64) -> Result<(Load, Option<String>), Fault> {
         let mut load = self.ask.at(rate);
-        // Takes of one block ask for the same files in every arm, and those of another block for others.
+        // Takes of one block ask for the same files at the same times in every arm, those of another block
+        // for others at others.
         load.seed = load.seed.wrapping_add(self.loads);
+        if let Schedule::Poisson { seed, .. } = &mut load.schedule {
+            *seed = load.seed;
+        }
         let mut ended = None;
         if let Served::Ours(hosted) = &*self.served {
             ended = hosted.ensure().map_err(|error| Fault::new(error.to_string()))?;
