@@ -81,7 +81,7 @@ fn manner(doc: &LoadDoc) -> Vec<String> {
         "closed" => "closed loop".to_owned(),
         "poisson" => format!("{} requests/s, Poisson", param("rate")),
         "constant" => format!("{} requests/s, constant", param("rate")),
-        "ramp" => format!("{} requests/s, rising", param("ramp").replace(':', " to ")),
+        "ramp" => format!("{} requests/s, evenly", param("ramp").replace(':', " to ")),
         other => other.to_owned(),
     });
     if param("keepalive") == "off" {
