@@ -178,11 +178,3 @@ impl Outcome {
         (sent > 0).then(|| (self.generator.cpu_s - self.generator.spun_s).max(0.0) / sent as f64)
     }
 }
-
-impl Generator {
-    /// The share of its core that the busiest thread worked, spinning not counted.
-    #[must_use]
-    pub fn busiest_thread_share(&self) -> f64 {
-        self.threads.iter().map(ThreadUse::share).fold(0.0, f64::max)
-    }
-}
