@@ -30,7 +30,7 @@ static CARD: Card = Card {
     says: "memory bandwidth by operation, threads and pinning",
     source: "bw_mem-style (lmbench) and STREAM-style definitions, own code",
     cadence: Cadence::Repeat,
-    definition: 1,
+    definition: 2,
     params: &[
         ParamSpec {
             name: "op",

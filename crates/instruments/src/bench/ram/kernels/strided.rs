@@ -60,8 +60,7 @@ fn read(_: &mut [u64], a: &[u64], _: &[u64]) -> u64 {
 fn write(dst: &mut [u64], _: &[u64], _: &[u64]) -> u64 {
     let value = first_half(WRITTEN);
     for block in dst.as_chunks_mut::<BLOCK>().0 {
-        // From the end of the block, as compilers order the classic chained assignment.
-        for i in (0..BLOCK).step_by(STEP).rev() {
+        for i in (0..BLOCK).step_by(STEP) {
             store(&mut block[i], value);
         }
     }
