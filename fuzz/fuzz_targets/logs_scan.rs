@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use libfuzzer_sys::fuzz_target;
-use logs::aggregate::{Aggregate, Scratch, Settings};
+use logs::aggregate::{Aggregate, Settings, Writer};
 use logs::format::Format;
 use logs::scan::Scanner;
 use logs::scan::lines::{Cutter, Line};
@@ -25,11 +25,12 @@ fuzz_target!(|bytes: &[u8]| {
 /// Lines, what they amount to, and how many were skipped.
 fn read(format: &Format, text: &[u8], step: usize) -> (u64, Aggregate, u64) {
     let (mut scanner, mut cutter) = (Scanner::new(format), Cutter::new(0, false));
-    let (mut all, mut scratch, settings) = (Aggregate::default(), Scratch::default(), Settings::default());
+    let (mut all, settings) = (Aggregate::default(), Settings::default());
+    let mut writer = Writer::new(&mut all, &settings);
     let mut skipped = 0;
     let mut each = |line: Line<'_>| {
         match line.bytes.map(|bytes| scanner.read(bytes)) {
-            Some(Ok(record)) => all.add(&record, &settings, &mut scratch),
+            Some(Ok(record)) => writer.add(&record),
             Some(Err(_)) | None => skipped += 1,
         }
         ControlFlow::Continue(())
@@ -43,5 +44,6 @@ fn read(format: &Format, text: &[u8], step: usize) -> (u64, Aggregate, u64) {
         assert!(cutter.took(count, &mut each).is_continue());
     }
     assert!(cutter.finish(&mut each).is_continue());
+    drop(writer);
     (cutter.lines(), all, skipped)
 }

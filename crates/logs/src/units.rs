@@ -82,18 +82,20 @@ pub fn doubts(aggregate: &Aggregate, unit_ns: u64) -> Vec<Doubt> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::{Scratch, Settings};
+    use crate::aggregate::{Settings, Writer};
     use crate::format::Format;
     use crate::scan::Scanner;
 
     fn of(directive: &str, time: impl Fn(u64) -> u64) -> Vec<Doubt> {
         let format = Format::parse(&format!("%B {directive}")).unwrap();
         let mut scanner = Scanner::new(&format);
-        let (mut all, mut scratch) = (Aggregate::default(), Scratch::default());
+        let (mut all, settings) = (Aggregate::default(), Settings::default());
+        let mut writer = Writer::new(&mut all, &settings);
         for n in 0..1000 {
             let line = format!("5000 {}", time(n));
-            all.add(&scanner.read(line.as_bytes()).unwrap(), &Settings::default(), &mut scratch);
+            writer.add(&scanner.read(line.as_bytes()).unwrap());
         }
+        drop(writer);
         doubts(&all, format.unit_ns().unwrap())
     }
 

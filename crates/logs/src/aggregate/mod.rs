@@ -18,6 +18,7 @@ pub mod skips;
 mod statuses;
 pub mod sums;
 mod views;
+mod writer;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,9 +33,9 @@ use skips::Skips;
 pub use statuses::Statuses;
 use sums::Sums;
 pub use views::{Period, Unrated};
+pub use writer::Writer;
 
-use crate::hash;
-use crate::scan::{Method, Record};
+use crate::scan::Method;
 
 /// Times: the buckets of the load engine, 1 ns to 1.2 h, to 0.05 %.
 pub type Times = LogLinear<10, 42>;
@@ -164,118 +165,7 @@ pub struct Aggregate {
     pub groups: Bounded<Vec<u8>, Group, MOST_GROUPS>,
 }
 
-/// What is written anew for each request, so that nothing is allocated.
-#[derive(Clone, Debug, Default)]
-pub struct Scratch {
-    key: Vec<u8>,
-}
-
 impl Aggregate {
-    /// Adds a parsed line; its line is counted too.
-    #[inline]
-    pub fn add(&mut self, record: &Record<'_>, settings: &Settings, scratch: &mut Scratch) {
-        self.lines += 1;
-        self.parsed += 1;
-        if !settings.filters.is_empty()
-            && !settings.filters.iter().all(|filter| filter.holds(record, &mut scratch.key))
-        {
-            self.filtered += 1;
-            return;
-        }
-        let ratio = self.add_amounts(record);
-        self.statuses.add(record.status);
-        if let Some(method) = record.method {
-            self.methods[method as usize] += 1;
-        }
-        if let Some(client) = record.client {
-            self.clients.add(hash::name(client));
-        }
-        self.paths.add(record.path, record.offset, record.bytes.unwrap_or(0), record.time_ns.unwrap_or(0));
-        self.add_told(record);
-        if !settings.group_by.is_empty() {
-            self.add_group(record, ratio, settings, scratch);
-        }
-    }
-
-    /// Size, time, ratio, and when: the request's ratio.
-    #[inline]
-    fn add_amounts(&mut self, record: &Record<'_>) -> Option<u64> {
-        let (bytes, time_ns) = (record.bytes, record.time_ns);
-        let ratio = match (bytes, time_ns) {
-            (Some(bytes), Some(time_ns)) if time_ns > 0 => Some(sums::ratio(bytes, time_ns)),
-            (Some(bytes), None) => {
-                self.untimed_bytes = self.untimed_bytes.saturating_add(bytes);
-                None
-            }
-            (None, Some(time_ns)) => {
-                self.unsized_ns += u128::from(time_ns);
-                None
-            }
-            _ => None,
-        };
-        let class = size::class_of(bytes);
-        self.classes.0[class].add(bytes, time_ns, ratio);
-        if let Some(bytes) = bytes {
-            self.sizes.record(bytes);
-        }
-        if let Some(time_ns) = time_ns {
-            self.times.record(time_ns);
-            self.whole_thousands += u64::from(record.is_whole_thousands);
-        }
-        if let Some(ratio) = ratio {
-            self.ratios.record(ratio);
-        }
-        if let Some(at) = record.at {
-            let span = self.span.get_or_insert((at.seconds, at.seconds));
-            *span = (span.0.min(at.seconds), span.1.max(at.seconds));
-            let slot = Slot { quarter: at.seconds.div_euclid(900), zone: at.zone };
-            if let Some(strata) = self.slots.at(&slot) {
-                strata.0[class].add(bytes, time_ns, ratio);
-            }
-            if let Some(time_ns) = time_ns
-                && let Some(times) = self.hours.at(&hour_of(slot))
-            {
-                times.record(time_ns);
-            }
-        }
-        ratio
-    }
-
-    /// What few formats tell.
-    #[inline]
-    fn add_told(&mut self, record: &Record<'_>) {
-        if let Some(reused) = record.reused {
-            self.reuse_told += 1;
-            self.reused += u64::from(reused);
-        }
-        if let Some(cache) = record.cache {
-            self.cache_told += 1;
-            let hit = cache.get(..3).is_some_and(|word| word.eq_ignore_ascii_case(b"hit"));
-            self.cache_hits += u64::from(hit);
-        }
-    }
-
-    fn add_group(
-        &mut self,
-        record: &Record<'_>,
-        ratio: Option<u64>,
-        settings: &Settings,
-        scratch: &mut Scratch,
-    ) {
-        keys::write_all(&settings.group_by, record, &mut scratch.key);
-        let Some(group) = self.groups.at(&scratch.key) else { return };
-        group.sums.add(record.bytes, record.time_ns, ratio);
-        if let Some(time_ns) = record.time_ns {
-            group.times.record(time_ns);
-        }
-        if let Some(ratio) = ratio {
-            group.ratios.record(ratio);
-        }
-        let status = record.status.unwrap_or(0);
-        group.client_errors += u64::from((400..500).contains(&status));
-        group.server_errors += u64::from(status >= 500);
-    }
-
     /// The lines that were skipped of a piece of a file, with their places settled.
     pub fn add_skips(&mut self, skips: &Skips) {
         self.lines = self.lines.saturating_add(skips.total());
@@ -317,12 +207,6 @@ impl Merge for Aggregate {
         self.paths.merge(&other.paths);
         self.groups.merge(&other.groups);
     }
-}
-
-/// The slot with which an hour of the log's own clock begins.
-fn hour_of(slot: Slot) -> Slot {
-    let local = slot.quarter + i64::from(slot.zone);
-    Slot { quarter: slot.quarter - local.rem_euclid(4), ..slot }
 }
 
 #[cfg(test)]

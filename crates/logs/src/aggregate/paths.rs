@@ -39,18 +39,24 @@ pub struct Paths {
 }
 
 impl Paths {
+    /// Draws a request for the samples; gives the hash of its path, for [`add_all`](Self::add_all).
     #[inline]
-    pub fn add(&mut self, path: Option<&[u8]>, offset: u64, bytes: u64, time_ns: u64) {
+    pub fn offer(&mut self, path: Option<&[u8]>, offset: u64, bytes: u64, time_ns: u64) -> Option<u64> {
         let Some(path) = path else {
             self.pathless += 1;
-            return;
+            return None;
         };
         let key = hash::name(path);
         let drawn = hash::request(key, offset, bytes, time_ns);
         self.by_requests.offer(key, path, drawn, 1);
         self.by_bytes.offer(key, path, drawn, bytes);
         self.by_time.offer(key, path, drawn, time_ns);
-        self.sketch.add(key, &[1, bytes, time_ns]);
+        Some(key)
+    }
+
+    /// Adds the amounts of requests that were drawn.
+    pub fn add_all(&mut self, requests: &[(u64, Amounts)]) {
+        self.sketch.add_all(requests);
     }
 
     pub fn merge(&mut self, other: &Paths) {
@@ -96,14 +102,19 @@ mod tests {
     #[test]
     fn the_largest_are_found_among_many() {
         let mut paths = Paths::default();
+        let add = |paths: &mut Paths, path: Option<&[u8]>, line, bytes, time_ns| {
+            if let Some(key) = paths.offer(path, line, bytes, time_ns) {
+                paths.add_all(&[(key, [1, bytes, time_ns])]);
+            }
+        };
         for line in 0..60_000u64 {
             // A hot path, a large one, a slow one, and 50,000 others.
             match line % 100 {
-                0..10 => paths.add(Some(b"/hot"), line, 10, 10),
-                10 => paths.add(Some(b"/large"), line, 100_000, 10),
-                11 => paths.add(Some(b"/slow"), line, 10, 1_000_000),
-                12 => paths.add(None, line, 1, 1),
-                _ => paths.add(Some(format!("/other/{line}").as_bytes()), line, 10, 10),
+                0..10 => add(&mut paths, Some(b"/hot"), line, 10, 10),
+                10 => add(&mut paths, Some(b"/large"), line, 100_000, 10),
+                11 => add(&mut paths, Some(b"/slow"), line, 10, 1_000_000),
+                12 => add(&mut paths, None, line, 1, 1),
+                _ => add(&mut paths, Some(format!("/other/{line}").as_bytes()), line, 10, 10),
             }
         }
         let first = |by| paths.top(by, 3)[0].clone();

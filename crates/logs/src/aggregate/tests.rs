@@ -7,7 +7,8 @@ use super::filter::Filter;
 use super::paths::By;
 use super::*;
 use crate::format::Format;
-use crate::scan::{Scanner, Skip};
+use crate::hash;
+use crate::scan::{Record, Scanner, Skip};
 
 /// A line made of few numbers; some are skipped.
 fn line(n: u64) -> String {
@@ -38,18 +39,21 @@ fn settings() -> Settings {
 fn of(lines: &[u64], settings: &Settings) -> Aggregate {
     let format = Format::parse("combined+D").unwrap();
     let mut scanner = Scanner::new(&format);
-    let (mut all, mut scratch) = (Aggregate::default(), Scratch::default());
+    let (mut all, mut skipped) = (Aggregate::default(), Skips::default());
+    let mut writer = Writer::new(&mut all, settings);
     for &n in lines {
         let text = line(n);
         match scanner.read(text.as_bytes()) {
-            Ok(record) => all.add(&Record { offset: n * 100, ..record }, settings, &mut scratch),
+            Ok(record) => writer.add(&Record { offset: n * 100, ..record }),
             Err(skip) => {
                 let mut skips = Skips::default();
                 skips.add(skip, n, text.as_bytes());
-                all.add_skips(&skips.settle("x.log", 0));
+                skipped.merge(&skips.settle("x.log", 0));
             }
         }
     }
+    drop(writer);
+    all.add_skips(&skipped);
     all
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Escape, FormatError};
 use crate::scan::clock::Pattern;
+use crate::scan::word;
 
 /// What a stretch of a line holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,14 +45,51 @@ pub struct TextPart {
     /// Stands between quotation marks, within which a backslash makes the next byte a plain one.
     pub quoted: bool,
     /// What follows it; nothing at the end of a line.
-    pub after: Box<[u8]>,
+    pub after: Literal,
+}
+
+/// A fixed text of a line; short ones are compared as one word.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Literal {
+    bytes: Box<[u8]>,
+    word: u64,
+    mask: u64,
+}
+
+impl Literal {
+    #[must_use]
+    pub fn new(bytes: &[u8]) -> Literal {
+        let mut literal = Literal { bytes: bytes.into(), word: 0, mask: 0 };
+        if bytes.len() <= 8 {
+            for (place, byte) in bytes.iter().enumerate() {
+                literal.word |= u64::from(*byte) << (8 * place);
+                literal.mask |= 0xff << (8 * place);
+            }
+        }
+        literal
+    }
+
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Whether `rest` begins with it.
+    #[inline]
+    #[must_use]
+    pub fn begins(&self, rest: &[u8]) -> bool {
+        match self.bytes.len() {
+            0..=8 => word::of(rest) & self.mask == self.word && rest.len() >= self.bytes.len(),
+            _ => rest.starts_with(&self.bytes),
+        }
+    }
 }
 
 /// The stretches of a line in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextPlan {
     /// What a line begins with.
-    pub before: Box<[u8]>,
+    pub before: Literal,
     pub parts: Vec<TextPart>,
     pub patterns: Vec<Pattern>,
 }
@@ -84,7 +122,7 @@ impl Token {
 
 /// The plan that tokens make, and notes on what was chosen.
 pub fn build(text: &str, tokens: Vec<Token>, escape: Escape) -> Result<(TextPlan, Vec<String>), FormatError> {
-    let mut plan = TextPlan { before: Box::default(), parts: Vec::new(), patterns: Vec::new() };
+    let mut plan = TextPlan { before: Literal::default(), parts: Vec::new(), patterns: Vec::new() };
     let mut notes = Vec::new();
     let chosen = choose(&tokens, &mut notes);
     let mut literal = Vec::new();
@@ -112,7 +150,7 @@ pub fn build(text: &str, tokens: Vec<Token>, escape: Escape) -> Result<(TextPlan
                         Field::Clock(plan.patterns.len() - 1)
                     }
                 };
-                plan.parts.push(TextPart { field, quoted, after: Box::default() });
+                plan.parts.push(TextPart { field, quoted, after: Literal::default() });
                 literal.clear();
                 open = Some((name, at));
             }
@@ -122,9 +160,9 @@ pub fn build(text: &str, tokens: Vec<Token>, escape: Escape) -> Result<(TextPlan
         .parts
         .last_mut()
         .ok_or_else(|| FormatError::whole("no directive: no line would tell anything"))?;
-    last.after = literal.into();
+    last.after = Literal::new(&literal);
     for part in &mut plan.parts {
-        part.quoted &= part.after.first() == Some(&b'"');
+        part.quoted &= part.after.bytes().first() == Some(&b'"');
     }
     if !plan.patterns.is_empty() && !plan.patterns.iter().any(Pattern::has_zone) {
         notes.push("the lines tell no time zone: hours and days are taken as UTC".to_owned());
@@ -141,7 +179,7 @@ fn close(
     next: &str,
 ) -> Result<(), FormatError> {
     let Some((name, at)) = open else {
-        plan.before = literal.into();
+        plan.before = Literal::new(literal);
         return Ok(());
     };
     let Some(part) = plan.parts.last_mut() else { return Ok(()) };
@@ -151,7 +189,7 @@ fn close(
             format!("nothing stands between {name} and {next}, so no line would tell where {name} ends");
         return Err(FormatError::new(text, *at, what));
     }
-    part.after = literal.into();
+    part.after = Literal::new(literal);
     Ok(())
 }
 

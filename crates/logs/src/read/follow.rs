@@ -10,7 +10,6 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use super::worker::Adder;
-use crate::aggregate::skips::Skips;
 use crate::aggregate::{Aggregate, Settings};
 use crate::format::Format;
 use crate::scan::lines::{Cutter, Line};
@@ -52,18 +51,21 @@ impl Follower {
             adder.line(line);
             ControlFlow::Continue(())
         };
-        loop {
+        let read = loop {
             let at = self.cutter.position();
-            let count = self.file.read_at(self.cutter.room(), at)?;
-            if count == 0 {
-                break;
-            }
+            let count = match self.file.read_at(self.cutter.room(), at) {
+                Ok(0) => break Ok(grown),
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                // What was read before is counted all the same.
+                Err(error) => break Err(error),
+            };
             grown.bytes += count as u64;
             // Nothing stops it.
             _ = self.cutter.took(count, &mut each);
-        }
-        let skips: Skips = adder.skips;
+        };
+        let (_, skips) = adder.done();
         aggregate.add_skips(&skips.settle(&self.name, self.before));
-        Ok(grown)
+        read
     }
 }

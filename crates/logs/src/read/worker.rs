@@ -12,10 +12,10 @@ use super::pieces::Task;
 use super::source::{self, Packed};
 use super::{Fault, Input, Options, Source, Watch};
 use crate::aggregate::skips::Skips;
-use crate::aggregate::{Aggregate, Scratch, Settings};
+use crate::aggregate::{Aggregate, Settings, Writer};
 use crate::format::Format;
 use crate::scan::lines::{Cutter, Line};
-use crate::scan::{Record, Scanner, Skip};
+use crate::scan::{Scanner, Skip};
 
 /// What all threads see.
 pub(super) struct Shared<'w> {
@@ -123,7 +123,7 @@ impl Work {
             (Task::Stream { .. }, Some(stream)) => whole(stream, &mut adder, number, shared),
             (Task::Stream { .. }, None) => Ok(()),
         };
-        let (lines, skips) = (adder.lines, adder.skips);
+        let (lines, skips) = adder.done();
         self.pieces.push(Piece { task: number, input, lines, skips });
         if let Err(what) = read {
             self.faults.push(Fault { file: name, what });
@@ -134,9 +134,7 @@ impl Work {
 /// Reads lines into an aggregate.
 pub(super) struct Adder<'a> {
     scanner: Scanner<'a>,
-    aggregate: &'a mut Aggregate,
-    settings: &'a Settings,
-    scratch: Scratch,
+    writer: Writer<'a>,
     /// Lines that were given.
     lines: u64,
     pub skips: Skips,
@@ -144,8 +142,13 @@ pub(super) struct Adder<'a> {
 
 impl<'a> Adder<'a> {
     pub(super) fn new(format: &'a Format, aggregate: &'a mut Aggregate, settings: &'a Settings) -> Adder<'a> {
-        let scanner = Scanner::new(format);
-        Adder { scanner, aggregate, settings, scratch: Scratch::default(), lines: 0, skips: Skips::default() }
+        let (scanner, writer) = (Scanner::new(format), Writer::new(aggregate, settings));
+        Adder { scanner, writer, lines: 0, skips: Skips::default() }
+    }
+
+    /// Adds what was put off; how many lines were given, and those that were skipped.
+    pub(super) fn done(self) -> (u64, Skips) {
+        (self.lines, self.skips)
     }
 
     /// Says whether the line was read.
@@ -155,9 +158,9 @@ impl<'a> Adder<'a> {
         let bytes = line.bytes.unwrap_or_default();
         let read = if line.bytes.is_some() { self.scanner.read(bytes) } else { Err(Skip::TooLong) };
         match read {
-            Ok(record) => {
-                let record = Record { offset: line.offset, ..record };
-                self.aggregate.add(&record, self.settings, &mut self.scratch);
+            Ok(mut record) => {
+                record.offset = line.offset;
+                self.writer.add(&record);
                 true
             }
             Err(skip) => {

@@ -9,6 +9,7 @@ mod number;
 mod request;
 mod text;
 mod time;
+pub(crate) mod word;
 
 use serde::{Deserialize, Serialize};
 

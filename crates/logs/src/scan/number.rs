@@ -1,5 +1,7 @@
 //! Numbers as logs write them: digits only, no sign, no blank; with a decimal point where seconds have one.
 
+use super::word;
+
 /// The number that exactly the first `count` bytes are; none beyond 18 digits or where one is no digit.
 #[inline]
 #[must_use]
@@ -22,20 +24,26 @@ pub fn digits(text: &[u8], count: usize) -> Option<i64> {
 #[inline]
 #[must_use]
 pub fn leading(text: &[u8]) -> Option<(u64, usize)> {
-    let mut value = 0u64;
-    let mut count = 0;
-    for &byte in text {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            break;
-        }
-        if count == 18 {
+    let (value, count) = word::digits(word::of(text));
+    match count {
+        0 => None,
+        8 => more(value, text),
+        _ => Some((value, count)),
+    }
+}
+
+/// The same where eight digits were not all.
+fn more(mut value: u64, text: &[u8]) -> Option<(u64, usize)> {
+    let rest = text.iter().skip(8).map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit <= 9);
+    let mut count = 8;
+    for digit in rest {
+        count += 1;
+        if count > 18 {
             return None;
         }
         value = value * 10 + u64::from(digit);
-        count += 1;
     }
-    (count > 0).then_some((value, count))
+    Some((value, count))
 }
 
 /// A decimal number times `unit_ns`, in whole ns, rounded down: `0.125` s is 125,000,000.

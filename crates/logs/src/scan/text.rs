@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use super::time::Clocks;
-use super::{LONGEST_NS, MOST_BYTES, Record, Skip, number, request, told};
+use super::{LONGEST_NS, MOST_BYTES, Record, Skip, number, request, told, word};
 use crate::format::plan::{Field, TextPart, TextPlan};
 
 /// Reads a line into a record.
@@ -18,7 +18,10 @@ pub fn read<'l>(
     if patterns > 1 {
         clocks.forget();
     }
-    let mut rest = line.strip_prefix(&plan.before[..]).ok_or(Skip::Shape)?;
+    if !plan.before.begins(line) {
+        return Err(Skip::Shape);
+    }
+    let mut rest = &line[plan.before.bytes().len()..];
     for part in &plan.parts {
         let end = match &part.field {
             Field::Clock(number) => clocks.read(&plan.patterns[*number], rest, record)?,
@@ -26,7 +29,10 @@ pub fn read<'l>(
         };
         let (value, after) = rest.split_at(end);
         store(&part.field, value, record)?;
-        rest = after.strip_prefix(&part.after[..]).ok_or(Skip::Shape)?;
+        if !part.after.begins(after) {
+            return Err(Skip::Shape);
+        }
+        rest = &after[part.after.bytes().len()..];
     }
     if !rest.is_empty() {
         return Err(Skip::Shape);
@@ -37,7 +43,7 @@ pub fn read<'l>(
 /// How long a stretch is.
 #[inline]
 fn end_of(part: &TextPart, rest: &[u8]) -> Option<usize> {
-    match &part.after[..] {
+    match part.after.bytes() {
         [] => Some(rest.len()),
         _ if part.quoted => quote(rest),
         [byte] => near(*byte, rest),
@@ -45,7 +51,7 @@ fn end_of(part: &TextPart, rest: &[u8]) -> Option<usize> {
             let mut from = 0;
             loop {
                 let at = from + near(*first, rest.get(from..)?)?;
-                if rest[at..].starts_with(&part.after) {
+                if part.after.begins(&rest[at..]) {
                     return Some(at);
                 }
                 from = at + 1;
@@ -71,14 +77,10 @@ fn quote(rest: &[u8]) -> Option<usize> {
 /// Where a byte is that mostly stands near: the first eight bytes are looked at together.
 #[inline]
 fn near(byte: u8, rest: &[u8]) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    if let Some(eight) = rest.first_chunk::<8>() {
-        let differs = u64::from_le_bytes(*eight) ^ (ONES * u64::from(byte));
-        let zero = differs.wrapping_sub(ONES) & !differs & HIGH;
-        if zero != 0 {
-            return Some((zero.trailing_zeros() / 8) as usize);
-        }
+    let at = word::position(word::of(rest), byte);
+    // The zeros behind a short text are none of its bytes.
+    if at < rest.len().min(8) {
+        return Some(at);
     }
     memchr(byte, rest)
 }

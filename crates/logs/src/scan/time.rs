@@ -3,27 +3,65 @@
 use super::clock::{At, Civil, Pattern};
 use super::{Record, Skip};
 
+/// A text of up to 32 bytes that is compared as four words; longer ones are never remembered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Literals {
+    words: [u64; 4],
+    masks: [u64; 4],
+    length: usize,
+}
+
+impl Literals {
+    fn new(text: &[u8]) -> Literals {
+        let mut made = Literals::default();
+        if text.len() <= 32 {
+            made.length = text.len();
+            for (place, byte) in text.iter().enumerate() {
+                made.words[place / 8] |= u64::from(*byte) << (8 * (place % 8));
+                made.masks[place / 8] |= 0xff << (8 * (place % 8));
+            }
+        }
+        made
+    }
+
+    /// Whether `rest` begins with it; nothing begins with nothing.
+    #[inline]
+    fn begins(&self, rest: &[u8]) -> bool {
+        let Some(start) = rest.first_chunk::<32>() else { return false };
+        let mut differs = 0;
+        for (place, eight) in start.as_chunks::<8>().0.iter().enumerate() {
+            differs |= u64::from_le_bytes(*eight) & self.masks[place] ^ self.words[place];
+        }
+        self.length > 0 && differs == 0
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Clocks {
     /// The whole time stands in one pattern.
     single: bool,
     /// The bytes of the last time, where equal bytes are equal times, and that time.
-    last: Vec<u8>,
+    last: Literals,
     last_at: At,
     civil: Civil,
 }
 
 impl Clocks {
     pub fn new(patterns: usize) -> Clocks {
-        Clocks { single: patterns == 1, last: Vec::new(), last_at: At::default(), civil: Civil::default() }
+        Clocks {
+            single: patterns == 1,
+            last: Literals::default(),
+            last_at: At::default(),
+            civil: Civil::default(),
+        }
     }
 
     /// Reads the pattern at the start of `rest` and says how many bytes it took.
     #[inline]
     pub fn read(&mut self, pattern: &Pattern, rest: &[u8], record: &mut Record<'_>) -> Result<usize, Skip> {
-        if !self.last.is_empty() && rest.starts_with(&self.last) {
+        if self.last.begins(rest) {
             record.at = Some(self.last_at);
-            return Ok(self.last.len());
+            return Ok(self.last.length);
         }
         self.anew(pattern, rest, record)
     }
@@ -37,8 +75,7 @@ impl Clocks {
             let at = self.civil.at().ok_or(Skip::Clock)?;
             record.at = Some(at);
             if pattern.is_fixed() {
-                self.last.clear();
-                self.last.extend_from_slice(&rest[..taken]);
+                self.last = Literals::new(&rest[..taken]);
                 self.last_at = at;
             }
         }

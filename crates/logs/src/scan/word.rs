@@ -1,0 +1,75 @@
+//! Eight bytes at a time: what short fields and numbers are read by, without a branch for each byte.
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// The first eight bytes, the first of them lowest; zeros where there are fewer.
+#[inline]
+#[must_use]
+pub fn of(text: &[u8]) -> u64 {
+    if let Some(eight) = text.first_chunk::<8>() {
+        return u64::from_le_bytes(*eight);
+    }
+    match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        // Two halves that overlap.
+        (Some(low), Some(high)) => {
+            u64::from(u32::from_le_bytes(*low))
+                | u64::from(u32::from_le_bytes(*high)) << (8 * (text.len() - 4))
+        }
+        _ => match *text {
+            [a, b, c, ..] => u64::from(a) | u64::from(b) << 8 | u64::from(c) << 16,
+            [a, b] => u64::from(a) | u64::from(b) << 8,
+            [a] => u64::from(a),
+            [] => 0,
+        },
+    }
+}
+
+/// Where the first of these bytes is that equals `byte`; 8 where none does.
+#[inline]
+#[must_use]
+pub fn position(word: u64, byte: u8) -> usize {
+    let differs = word ^ (ONES * u64::from(byte));
+    let zero = differs.wrapping_sub(ONES) & !differs & HIGH;
+    (zero.trailing_zeros() / 8) as usize
+}
+
+/// The number that the leading digits of these bytes are, and how many digits there are.
+#[inline]
+#[must_use]
+pub fn digits(word: u64) -> (u64, usize) {
+    let values = word ^ (ONES * u64::from(b'0'));
+    // A byte above 9 gets its high bit; what it carries reaches later bytes only.
+    let other = (values.wrapping_add(ONES * (0x80 - 10)) | values) & HIGH;
+    let count = (other.trailing_zeros() / 8) as usize;
+    if count == 0 {
+        return (0, 0);
+    }
+    // The digits at the upper end, zeros before them; then pairs, fours and all eight.
+    let eight = values << (64 - 8 * count);
+    let pairs = (eight.wrapping_mul(10).wrapping_add(eight >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    ((fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) & 0xffff_ffff, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn words_are_their_bytes(
+            text in proptest::collection::vec(prop_oneof![b'0'..=b'9', any::<u8>()], 0..12),
+            byte in any::<u8>(),
+        ) {
+            let mut eight: Vec<u8> = text.iter().copied().take(8).collect();
+            eight.resize(8, 0);
+            prop_assert_eq!(of(&text).to_le_bytes().to_vec(), eight.clone());
+            prop_assert_eq!(position(of(&text), byte), eight.iter().position(|b| *b == byte).unwrap_or(8));
+            let leading: String = eight.iter().take_while(|b| b.is_ascii_digit()).map(|b| char::from(*b)).collect();
+            prop_assert_eq!(digits(of(&text)), (leading.parse().unwrap_or(0), leading.len()));
+        }
+    }
+}
