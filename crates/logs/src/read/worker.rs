@@ -15,7 +15,7 @@ use crate::aggregate::skips::Skips;
 use crate::aggregate::{Aggregate, Settings, Writer};
 use crate::format::Format;
 use crate::scan::lines::{Cutter, Line};
-use crate::scan::{Scanner, Skip};
+use crate::scan::{Record, Scanner, Skip};
 
 /// What all threads see.
 pub(super) struct Shared<'w> {
@@ -156,10 +156,11 @@ impl<'a> Adder<'a> {
     pub(super) fn line(&mut self, line: Line<'_>) -> bool {
         self.lines += 1;
         let bytes = line.bytes.unwrap_or_default();
-        let read = if line.bytes.is_some() { self.scanner.read(bytes) } else { Err(Skip::TooLong) };
+        let mut record = Record { offset: line.offset, ..Record::default() };
+        let read =
+            if line.bytes.is_some() { self.scanner.fill(bytes, &mut record) } else { Err(Skip::TooLong) };
         match read {
-            Ok(mut record) => {
-                record.offset = line.offset;
+            Ok(()) => {
                 self.writer.add(&record);
                 true
             }

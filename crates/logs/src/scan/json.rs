@@ -149,7 +149,7 @@ impl<'l> Reader<'l, '_> {
                 self.record.time_ns = duration(text, unit_ns)?;
                 self.record.is_whole_thousands = text.ends_with(b"000") && !text.contains(&b'.');
             }
-            (field, Value::Text(text) | Value::Bare(text)) => text::store(&field, text, self.record)?,
+            (field, Value::Text(text) | Value::Bare(text)) => text::store_one(&field, text, self.record)?,
         }
         Ok(())
     }

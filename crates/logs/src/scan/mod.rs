@@ -122,17 +122,23 @@ impl<'f> Scanner<'f> {
     }
 
     /// The record of a line, which has no line break.
-    #[inline]
     pub fn read<'l>(&mut self, line: &'l [u8]) -> Result<Record<'l>, Skip> {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
         let mut record = Record::default();
+        self.fill(line, &mut record)?;
+        Ok(record)
+    }
+
+    /// The same into a record that is as it was made.
+    #[inline]
+    pub fn fill<'l>(&mut self, line: &'l [u8], record: &mut Record<'l>) -> Result<(), Skip> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         let read = match self.plan {
-            Plan::Text(plan) => text::read(plan, line, &mut record, &mut self.clocks),
-            Plan::Json => json::read(line, &mut record),
+            Plan::Text(plan) => text::read(plan, line, record, &mut self.clocks),
+            Plan::Json => json::read(line, record),
         };
         match read {
             // A NUL in front of an otherwise sound line is what a truncated file leaves.
-            Ok(()) if record.client.is_none_or(|client| client[0] != 0) => Ok(record),
+            Ok(()) if record.client.is_none_or(|client| client.first() != Some(&0)) => Ok(()),
             Ok(()) => Err(Skip::Nul),
             Err(skip) => Err(reason(line, skip)),
         }

@@ -74,6 +74,10 @@ impl Method {
 /// A request line.
 #[inline]
 pub fn line<'l>(value: &'l [u8], record: &mut Record<'l>) {
+    if let Some(rest) = value.strip_prefix(b"GET ") {
+        record.method = Some(Method::Get);
+        return target(rest, record);
+    }
     let space =
         if value.get(3) == Some(&b' ') { Some(3) } else { memchr(b' ', &value[..value.len().min(32)]) };
     let Some(space) = space else { return };
@@ -82,6 +86,12 @@ pub fn line<'l>(value: &'l [u8], record: &mut Record<'l>) {
         return;
     }
     record.method = Some(Method::of(word));
+    target(rest, record);
+}
+
+/// What stands behind the method.
+#[inline]
+fn target<'l>(rest: &'l [u8], record: &mut Record<'l>) {
     let end = match rest {
         // `... HTTP/1.1`: the common end, found without looking.
         [target @ .., b' ', b'H', b'T', b'T', b'P', b'/', _, b'.', _] => target.len(),

@@ -66,6 +66,9 @@ fn quote(rest: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {
         let at = from + memchr(b'"', rest.get(from..)?)?;
+        if at == from || rest[at - 1] != b'\\' {
+            return Some(at);
+        }
         let backslashes = rest[from..at].iter().rev().take_while(|byte| **byte == b'\\').count();
         if backslashes % 2 == 0 {
             return Some(at);
@@ -85,8 +88,14 @@ fn near(byte: u8, rest: &[u8]) -> Option<usize> {
     memchr(byte, rest)
 }
 
-#[inline]
-pub fn store<'l>(field: &Field, value: &'l [u8], record: &mut Record<'l>) -> Result<(), Skip> {
+/// The same for what does not come from the plan of a line.
+pub fn store_one<'l>(field: &Field, value: &'l [u8], record: &mut Record<'l>) -> Result<(), Skip> {
+    store(field, value, record)
+}
+
+// Once for every field of every line: the compiler would rather call it.
+#[inline(always)]
+fn store<'l>(field: &Field, value: &'l [u8], record: &mut Record<'l>) -> Result<(), Skip> {
     match field {
         Field::Other | Field::Clock(_) => {}
         Field::Client => record.client = told(value),
