@@ -1,4 +1,5 @@
-//! Lines of a log: whatever the bytes and however they come in blocks, each line is read or skipped, the same each time.
+//! Lines of a log: whatever the bytes and however they come in blocks, each line is read or skipped, the same each
+//! time.
 #![no_main]
 
 use std::ops::ControlFlow;

@@ -1,7 +1,8 @@
 //! Access logs: formats, a scanner, and aggregates that merge exactly in any order.
 //!
-//! Reads files; has no clock and no network, and prints nothing. `format` says what a line looks like, `scan` turns lines
-//! into records, `aggregate` adds them up, `read` does all three over files and threads, `units` doubts the times.
+//! Reads files; has no clock and no network, and prints nothing. `format` says what a line looks like, `scan` turns
+//! lines into records, `aggregate` adds them up, `read` does all three over files and threads, `units` doubts the
+//! times.
 
 pub mod aggregate;
 pub mod format;

@@ -1,8 +1,8 @@
 //! Which paths may be among the largest: a sample of paths that does not depend on the order of the requests.
 //!
-//! Each request draws a score, its hash over its weight; a path has the lowest score of its requests, and the 4096 paths
-//! with the lowest scores stay. A path with a share s of all weight is missing with a chance of about exp(-4096 s):
-//! one in 60 at 0.1 %, one in 10^8 at 0.45 %.
+//! Each request draws a score, its hash over its weight; a path has the lowest score of its requests, and the 4096
+//! paths with the lowest scores stay. A path with a share s of all weight is missing with a chance of about
+//! exp(-4096 s): one in 60 at 0.1 %, one in 10^8 at 0.45 %.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

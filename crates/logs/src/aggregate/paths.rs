@@ -1,7 +1,7 @@
 //! The paths with the most requests, bytes and time, whatever the number of paths.
 //!
-//! Candidates come from three samples, their amounts from a Count-Min sketch: both merge exactly. An amount is never too
-//! low; how much too high it may be is said by [`CountMin::ERROR`].
+//! Candidates come from three samples, their amounts from a Count-Min sketch: both merge exactly. An amount is never
+//! too low; how much too high it may be is said by [`CountMin::ERROR`].
 
 use serde::{Deserialize, Serialize};
 

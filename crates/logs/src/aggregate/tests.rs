@@ -13,9 +13,9 @@ use crate::scan::{Record, Scanner, Skip};
 /// A line made of few numbers; some are skipped.
 fn line(n: u64) -> String {
     let (hour, minute) = (n % 24, n * 7 % 60);
-    let zone = if n % 5 == 0 { "+0545" } else { "-0700" };
-    let bytes = if n % 11 == 0 { "-".to_owned() } else { (n * n % 3_000_000).to_string() };
-    let time = if n % 13 == 0 { "0".to_owned() } else { (n * 37 % 900_000).to_string() };
+    let zone = if n.is_multiple_of(5) { "+0545" } else { "-0700" };
+    let bytes = if n.is_multiple_of(11) { "-".to_owned() } else { (n * n % 3_000_000).to_string() };
+    let time = if n.is_multiple_of(13) { "0".to_owned() } else { (n * 37 % 900_000).to_string() };
     let status = [200, 200, 304, 404, 500][(n % 5) as usize];
     let path = n % 40;
     match n % 17 {

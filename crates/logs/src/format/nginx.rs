@@ -1,4 +1,5 @@
-//! nginx's log_format strings: `$name` and `${name}`; a variable that is not known is read over, since modules add theirs.
+//! nginx's log_format strings: `$name` and `${name}`; a variable that is not known is read over, since modules add
+//! theirs.
 
 use super::FormatError;
 use super::plan::{Field, Means, Token};

@@ -1,7 +1,7 @@
 //! A log that grows: each call reads what was appended since the one before.
 //!
-//! The last line is read once its line break is there. A file that became shorter was truncated or rotated in place, and
-//! is read from its start again; that a path names a new file is for the caller to see.
+//! The last line is read once its line break is there. A file that became shorter was truncated or rotated in place,
+//! and is read from its start again; that a path names a new file is for the caller to see.
 
 use std::fs::File;
 use std::io;

@@ -1,7 +1,8 @@
-//! Files and streams into aggregates: plain, gzip and zstd, told by their first bytes; over as many threads as are given.
+//! Files and streams into aggregates: plain, gzip and zstd, told by their first bytes; over as many threads as are
+//! given.
 //!
-//! A plain file is read with pread in pieces that end at line breaks, a compressed one by one thread. What cannot be read
-//! is a fault that names the file; the others are read all the same.
+//! A plain file is read with pread in pieces that end at line breaks, a compressed one by one thread. What cannot be
+//! read is a fault that names the file; the others are read all the same.
 
 pub mod follow;
 mod pieces;

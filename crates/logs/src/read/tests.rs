@@ -48,7 +48,12 @@ fn stored(outcome: &Outcome) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
-    fn pieces_and_threads_do_not_matter(lines in 0u64..120, piece in 1u64..3000, threads in 1usize..4, cut in 0usize..60) {
+    fn pieces_and_threads_do_not_matter(
+        lines in 0u64..120,
+        piece in 1u64..3000,
+        threads in 1usize..4,
+        cut in 0usize..60,
+    ) {
         let folder = tempfile::tempdir().unwrap();
         let mut text = text(lines);
         text.truncate(text.len().saturating_sub(cut));

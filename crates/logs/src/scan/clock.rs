@@ -1,7 +1,8 @@
 //! The times that logs are written with: patterns of fixed parts, read into seconds since 1970 and the zone.
 //!
-//! The zone stands in the line, so a change of clocks or of the year needs no guessing. Where a pattern has none, UTC is
-//! taken, and the format says so. Fractions of a second are read and dropped: the time of a line places it in an hour.
+//! The zone stands in the line, so a change of clocks or of the year needs no guessing. Where a pattern has none,
+//! UTC is taken, and the format says so. Fractions of a second are read and dropped: the time of a line places it in
+//! an hour.
 
 use super::number;
 

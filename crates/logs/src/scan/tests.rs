@@ -73,8 +73,8 @@ fn lines_that_are_skipped_have_the_right_reason() {
     assert_eq!(why("10/Oct", "32/Oct"), Skip::Clock);
     assert_eq!(why("10/Oct/2000", "10/Oct/0000"), Skip::Clock);
     assert_eq!(why("[10", "(10"), Skip::Shape);
-    assert_eq!(why("203", "\0\0203"), Skip::Nul);
-    assert_eq!(why(" 200 ", " 2\00 "), Skip::Nul);
+    assert_eq!(why("203", "\0\x00203"), Skip::Nul);
+    assert_eq!(why(" 200 ", " 2\x000 "), Skip::Nul);
     assert_eq!(why(LINE, ""), Skip::Empty);
     assert_eq!(why(LINE, " \t"), Skip::Empty);
     assert_eq!(why(LINE, "\0\0\0\0"), Skip::Nul);
