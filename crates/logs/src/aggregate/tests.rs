@@ -125,6 +125,9 @@ fn lines_add_up_and_sums_are_those_of_the_lines() {
         all.statuses.between(404, 405) + all.statuses.between(500, 501)
     );
     assert_eq!(all.methods[Method::Get as usize], totals.requests);
+    let (histogram, p90) = (all.histogram(), all.times.quantile(0.9).unwrap() as f64);
+    assert_eq!((histogram.count(), histogram.saturated()), (totals.requests, 0));
+    assert!((histogram.quantile_ns(0.9).unwrap() as f64 / p90 - 1.0).abs() < 1e-3);
     assert!((all.clients.estimate() - 50.0).abs() < 1.0);
     let top = all.paths.top(By::Requests, 100);
     assert_eq!((top.len(), top.iter().map(|top| top.requests).sum::<u64>()), (40, totals.requests));

@@ -74,6 +74,14 @@ impl Aggregate {
         (told && time_ns > 0).then(|| bytes as f64 / (time_ns as f64 / 1e9))
     }
 
+    /// The times as the histogram that is stored: ns, what took over an hour counted as saturated.
+    #[must_use]
+    pub fn histogram(&self) -> model::Histogram {
+        let mut histogram = model::Histogram::default();
+        self.times.bins().for_each(|bin| histogram.record_n(bin.low, bin.count));
+        histogram
+    }
+
     /// Requests by hour of the log's own clock; none where the log covers too many.
     #[must_use]
     pub fn hourly(&self) -> Option<Vec<Period>> {

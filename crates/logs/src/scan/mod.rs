@@ -7,6 +7,7 @@ pub mod json;
 pub mod lines;
 mod number;
 mod request;
+pub mod shown;
 mod text;
 mod time;
 pub(crate) mod word;
