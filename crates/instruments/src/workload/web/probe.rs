@@ -132,7 +132,7 @@ impl Loads {
 
     /// Pushes what the machine did during a load.
     pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
-        let sent = watched.outcome.record.service().total();
+        let sent = watched.outcome.record.sent();
         watched.looks.1.push(&watched.looks.0, &self.ask.cores, sent, record);
         watched.around.push(&self.served, &watched.outcome, record);
     }
