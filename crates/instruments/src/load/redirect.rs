@@ -49,7 +49,8 @@ impl Redirects {
 
     /// Says what no load can have counted.
     pub fn check(&self) -> Result<(), &'static str> {
-        let is_printable = |text: &String| text.len() <= MOST && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        let is_printable =
+            |text: &String| text.len() <= MOST && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         let known = self.counts.iter().all(|count| *count <= 1 << 50) && self.to.iter().all(is_printable);
         known.then_some(()).ok_or("redirects that no server gave")
     }

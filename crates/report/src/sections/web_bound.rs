@@ -293,6 +293,7 @@ fn watched(data: &RunData, load: &Load<'_>) -> Vec<Markup> {
 /// What binds, in a word or two.
 fn word(found: &BottleneckDoc) -> String {
     let kind = match found.kind {
+        Binding::Silent => "no answers any more",
         Binding::Generator => "the generator",
         Binding::Cores => "the server's cores",
         Binding::Core => "one core",

@@ -503,6 +503,7 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
         setup: Some("the server at 127.0.0.1:8080; 1 generator on CPU 1".to_owned()),
         params: params(given),
         seconds: Some(10.0),
+        window: Some(10.0),
         cut: false,
         requests: response.count(),
         good: response.count() - if open { 0 } else { 42 },

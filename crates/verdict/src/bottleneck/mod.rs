@@ -7,6 +7,7 @@ mod cores;
 mod generator;
 mod kernel;
 mod machine;
+mod silent;
 mod waiting;
 
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};
@@ -42,6 +43,8 @@ struct Claim {
 /// Which claim goes before which; within one rank the larger share does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    /// The server was not there any more: no figure is of what it can do.
+    Silent,
     /// All that was asked for was served: nothing binds but the asking.
     Asked,
     /// Proved by another load, or by a counter that names it.
@@ -87,6 +90,7 @@ pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
     let (cores, server_cores) = (load.cores(), load.server_cores());
     let view = View { look, load, cores, server_cores };
     let mut seen = Vec::new();
+    seen.extend(silent::seen(&view));
     seen.extend(generator::seen(&view));
     seen.extend(cores::seen(&view));
     seen.extend(machine::seen(&view));

@@ -370,3 +370,62 @@ proptest! {
         prop_assert!(doc.resources.iter().all(|one| one.share.is_none_or(f64::is_finite)));
     }
 }
+
+/// Numbers of a load of 10 s whose last answer came after `last` s.
+fn until(last: f64, more: &[(&'static str, f64)]) -> Vec<(&'static str, f64)> {
+    let mut figures = PLAIN.to_vec();
+    figures.extend([("window", 10.0), ("answering-time", last), ("requests", 400e3), ("server-cores", 0.3)]);
+    figures.extend(more);
+    figures
+}
+
+#[test]
+fn a_server_that_was_killed() {
+    let figures = until(6.66, &[("failed;kind=connect", 600.0), ("failed;kind=reset", 10.0)]);
+    // Other programs on its core do not explain that nothing answers.
+    let run =
+        on_cores("connections=10;url=http://127.0.0.1:8/", &figures, &[("other", [0.97, 0.5, 0.4, 0.0])]);
+    let doc = first(&run);
+    assert_eq!(doc.kind, Binding::Silent);
+    assert_eq!(
+        doc.sentence,
+        "the server at 127.0.0.1:8 stopped answering after 6.66 s of 10.0 s: 4800 connect (nothing accepts \
+         connections there) and 80 reset (connections were reset)"
+    );
+    assert!(doc.advice[0].contains("why it ended"), "{doc:?}");
+}
+
+#[test]
+fn a_server_that_hangs() {
+    let figures =
+        until(2.0, &[("failed;kind=timeout", 10.0), ("silent-server-cores", 0.0), ("in-flight", 8.3)]);
+    let mut run = on_cores("connections=10", &figures, &[("server", [0.99, 0.5, 0.4, 0.0])]);
+    let text = "process 7 (nginx) is stopped by a signal".to_owned();
+    run.notes.push(model::data::Note { kind: "server-silent".into(), text: text.clone(), at_ns: Some(1) });
+    let doc = first(&run);
+    assert_eq!(doc.kind, Binding::Silent, "{doc:?}");
+    assert!(
+        doc.sentence.contains("after 2.00 s of 10.0 s: 80 timeout (no answer within"),
+        "{}",
+        doc.sentence
+    );
+    assert_eq!(doc.evidence[..2], [text, "it used no CPU time meanwhile (0 cores)".to_owned()]);
+    assert!(doc.evidence[2].starts_with("8.30 requests were in flight"), "{doc:?}");
+}
+
+#[test]
+fn a_server_that_answers_to_the_end_is_not_silent() {
+    let kind = |last, more: &[(&'static str, f64)]| {
+        let cores = [("server", [0.97, 0.5, 0.4, 0.07])];
+        first(&on_cores("connections=10", &until(last, more), &cores)).kind
+    };
+    assert_ne!(kind(9.99, &[("failed;kind=reset", 10.0)]), Binding::Silent);
+    // Bad answers are answers, and without a failure the load itself paused.
+    assert_ne!(kind(6.0, &[("failed;kind=status_5xx", 10.0)]), Binding::Silent);
+    assert_ne!(kind(6.0, &[]), Binding::Silent);
+    // Three requests in ten seconds come far apart.
+    let slow = [("window", 10.0), ("answering-time", 7.0), ("requests", 4.0), ("failed;kind=reset", 1.0)];
+    let figures: Vec<(&str, f64)> = PLAIN.iter().chain(&slow).copied().collect();
+    let doc = first(&on_cores("connections=1", &figures, &[("server", [0.97, 0.5, 0.4, 0.07])]));
+    assert_ne!(doc.kind, Binding::Silent);
+}

@@ -96,12 +96,12 @@ const USUAL: f64 = 1e-3;
 #[must_use]
 pub fn of_load(load: &Load<'_>) -> Vec<(&'static Counter, f64)> {
     let counts = load.sums_by("drops", "counter");
-    let requests: u64 = load.histograms("response-times").iter().map(|times| times.count()).sum();
+    let requests = load.requests().unwrap_or(0.0);
     // A load that ends resets what is still under way.
     let met = load.sums_by("failed", "kind");
     let is_met = ["reset", "closed", "connect"].iter().any(|kind| met.contains_key(*kind));
     let loud = |counter: &Counter, count: f64| {
-        !counter.usual || (count > USUAL * requests as f64 && (counter.name != "resets" || is_met))
+        !counter.usual || (count > USUAL * requests && (counter.name != "resets" || is_met))
     };
     COUNTERS
         .iter()

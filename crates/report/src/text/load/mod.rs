@@ -87,7 +87,7 @@ fn manner(doc: &LoadDoc) -> Vec<String> {
     if param("keepalive") == "off" {
         parts.push("a connection a request".to_owned());
     }
-    parts.extend(doc.seconds.map(number::duration));
+    parts.extend(doc.window.or(doc.seconds).map(number::duration));
     parts.extend(doc.label.clone());
     parts.push(format!("run {}", short(&doc.run)));
     parts
