@@ -85,7 +85,8 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         generator: GeneratorDoc {
             cpu_seconds: cpu.map(|each| each * begun as f64),
             cpu_per_request: cpu,
-            busiest_thread_share: number("generator-share"),
+            busiest_core_share: number("generator-share"),
+            busiest_thread_share: number("generator-thread-share"),
         },
         remarks: Vec::new(),
         bottlenecks: doc.bottlenecks.clone(),

@@ -32,6 +32,14 @@ pub struct Core {
     pub steal: Option<f64>,
 }
 
+impl Core {
+    /// What nobody can have of it any more: it is busy, or the hypervisor has given it to others.
+    #[must_use]
+    pub fn taken(&self) -> f64 {
+        (self.busy + self.steal.unwrap_or(0.0)).min(1.0)
+    }
+}
+
 /// What one cell measured in one arm.
 #[derive(Clone, Debug)]
 pub struct Load<'a> {

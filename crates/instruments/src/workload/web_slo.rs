@@ -59,6 +59,7 @@ const OF_SEARCH: &[MetricInfo] = &[
     RESPONSES.info(),
     SERVICES.info(),
     SHARE.info(),
+    metrics::THREAD.info(),
     metrics::REQUESTS.info(),
     metrics::REDIRECTS.info(),
     metrics::WINDOW.info(),

@@ -88,6 +88,10 @@ pub struct BucketDoc {
 pub struct GeneratorDoc {
     pub cpu_seconds: Option<f64>,
     pub cpu_per_request: Option<f64>,
-    /// Of its core; waiting by spinning is not work.
+    /// The share of its time in which the busiest core worked, the generator threads on it together; waiting by spinning
+    /// is not work.
+    #[serde(default)]
+    pub busiest_core_share: Option<f64>,
+    /// The same of the busiest thread alone.
     pub busiest_thread_share: Option<f64>,
 }

@@ -24,6 +24,8 @@ pub enum Binding {
     Thread,
     /// Interrupts and network work of the kernel on one core.
     Softirq,
+    /// CPU time of the server's cores that the hypervisor gave to others.
+    Steal,
     /// A disk that is busy nearly all of the time.
     Disk,
     /// Stalls for memory.

@@ -299,6 +299,7 @@ fn word(found: &BottleneckDoc) -> String {
         Binding::Core => "one core",
         Binding::Thread => "one thread",
         Binding::Softirq => "softirq",
+        Binding::Steal => "steal",
         Binding::Disk => "a disk",
         Binding::Memory => "memory",
         Binding::RunQueue => "the run queue",

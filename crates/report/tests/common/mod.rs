@@ -523,6 +523,7 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
         generator: GeneratorDoc {
             cpu_seconds: Some(1.1),
             cpu_per_request: Some(11.3e-6),
+            busiest_core_share: Some(0.63),
             busiest_thread_share: Some(0.63),
         },
         remarks: if open { vec!["at p99 a user waits 700 ms".to_owned()] } else { Vec::new() },

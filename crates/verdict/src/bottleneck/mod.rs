@@ -139,7 +139,8 @@ fn document(load: &Load<'_>, seen: &[Seen]) -> BottleneckDoc {
     doc.counter_evidence.clone_from(&claim.counter);
     let also = seen.iter().skip(1).filter(|other| {
         let rank = other.claim.as_ref().map(|claim| claim.rank);
-        rank.is_some_and(|rank| rank < Rank::Rest && claim.rank < Rank::Rest)
+        let is_rival = |rank: Rank| rank > Rank::Silent && rank < Rank::Rest;
+        rank.is_some_and(is_rival) && is_rival(claim.rank)
     });
     doc.counter_evidence.extend(also.map(|other| format!("also: {}", other.text)));
     doc.advice.clone_from(&claim.advice);
@@ -165,7 +166,7 @@ fn split(core: &Core) -> String {
 
 /// `the other core 31 % idle`, `the other 3 cores 31 % idle`.
 fn idle(others: &[&Core]) -> Option<String> {
-    let busy: Vec<f64> = others.iter().map(|core| core.busy).collect();
+    let busy: Vec<f64> = others.iter().map(|core| core.taken()).collect();
     let idle = say::percent((1.0 - stats::mean(&busy)?).max(0.0));
     Some(match others.len() {
         1 => format!("the other core {idle} idle"),

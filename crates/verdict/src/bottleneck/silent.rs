@@ -47,8 +47,16 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     let named = say::list(&named);
     let notes = load.notes(view.look.run, "server-silent");
     let idle = load.median("silent-server-cores").map(|cores| match cores < NOTHING {
-        true => format!("it used no CPU time meanwhile ({} cores)", say::digits(cores)),
+        true => "its processes used no CPU time meanwhile".to_owned(),
         false => format!("it used {} cores meanwhile without answering", say::digits(cores)),
+    });
+    // Refused ones are hardly in flight.
+    let waits = kinds.contains_key("timeout");
+    let in_flight = load.median("in-flight").filter(|_| waits).map(|count| {
+        format!(
+            "{} requests were in flight on average, as those that nobody answers stay",
+            say::digits(count)
+        )
     });
     let advice = match (kinds.contains_key("connect"), load.median("silent-server-cores")) {
         (true, _) => "see why it ended: its error log, `dmesg` (out of memory?), who stopped it; then repeat",
@@ -67,7 +75,7 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
             seconds(take.last),
             seconds(take.window)
         ),
-        evidence: notes.iter().map(|text| (*text).to_owned()).chain(idle).chain(in_flight(view)).collect(),
+        evidence: notes.iter().map(|text| (*text).to_owned()).chain(idle).chain(in_flight).collect(),
         counter: Vec::new(),
         advice: vec![advice.to_owned()],
     };
@@ -77,12 +85,6 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
 
 fn seconds(seconds: f64) -> String {
     say::quantity(seconds, Unit::Second)
-}
-
-/// Requests of a load whose server fell silent were all in flight, however few it could answer.
-fn in_flight(view: &View<'_, '_>) -> Option<String> {
-    let count = view.load.median("in-flight")?;
-    Some(format!("{} requests were in flight on average", say::digits(count)))
 }
 
 /// The take that lost most, where one did.

@@ -409,7 +409,7 @@ fn a_server_that_hangs() {
         "{}",
         doc.sentence
     );
-    assert_eq!(doc.evidence[..2], [text, "it used no CPU time meanwhile (0 cores)".to_owned()]);
+    assert_eq!(doc.evidence[..2], [text, "its processes used no CPU time meanwhile".to_owned()]);
     assert!(doc.evidence[2].starts_with("8.30 requests were in flight"), "{doc:?}");
 }
 
@@ -428,4 +428,54 @@ fn a_server_that_answers_to_the_end_is_not_silent() {
     let figures: Vec<(&str, f64)> = PLAIN.iter().chain(&slow).copied().collect();
     let doc = first(&on_cores("connections=1", &figures, &[("server", [0.97, 0.5, 0.4, 0.07])]));
     assert_ne!(doc.kind, Binding::Silent);
+}
+
+#[test]
+fn a_core_that_the_hypervisor_takes() {
+    let mut figures = PLAIN.to_vec();
+    figures.extend([("core-busy;cpu=0;role=server", 0.6), ("core-steal;cpu=0;role=server", 0.4)]);
+    figures.push(("core-busy;cpu=1;role=generator", 0.3));
+    let doc = first(&one("connections=50;server=nginx", &figures));
+    assert_eq!((doc.kind, doc.resource.as_str()), (Binding::Steal, "cpu0"));
+    assert!(doc.share.is_some_and(|share| share > 0.99), "{doc:?}");
+    assert_eq!(
+        doc.sentence,
+        "bound by steal on cpu0: the hypervisor gave 40 % of the time to others, the 60 % that were left were used up \
+         by the server (nginx): take a machine with CPUs of its own"
+    );
+    // All of several.
+    figures.extend([("core-busy;cpu=2;role=server", 0.7), ("core-steal;cpu=2;role=server", 0.3)]);
+    let doc = first(&one("connections=50;server=nginx", &figures));
+    assert!(
+        doc.sentence.starts_with("bound by steal on the 2 server cores: the hypervisor gave 35 %"),
+        "{doc:?}"
+    );
+    // With time left on the core nobody is robbed.
+    let mut idle = PLAIN.to_vec();
+    idle.extend([("core-busy;cpu=0;role=server", 0.3), ("core-steal;cpu=0;role=server", 0.4)]);
+    assert_ne!(first(&one("connections=50;server=nginx", &idle)).kind, Binding::Steal);
+}
+
+#[test]
+fn a_single_drop_binds_nothing() {
+    let kind = |drops: f64| {
+        let figures = [
+            ("throughput", 1000.0),
+            ("response-time", 10e-3),
+            ("generator-cpu", 10e-6),
+            ("requests", 10_000.0),
+            ("core-busy;cpu=0;role=server", 0.3),
+            ("drops;counter=listen-overflow", drops),
+        ];
+        let doc = first(&one("connections=50", &figures));
+        let seen = doc.resources.iter().find(|one| one.kind == Binding::KernelLimit).unwrap().text.clone();
+        (doc.kind, seen)
+    };
+    let (few, seen) = kind(1.0);
+    assert_ne!(few, Binding::KernelLimit);
+    assert!(
+        seen.contains("the queue of connections to be accepted was full, 0.01 % of its requests"),
+        "{seen}"
+    );
+    assert_eq!(kind(500.0).0, Binding::KernelLimit);
 }

@@ -96,6 +96,10 @@ pub const SHARE: Metric<Ratio> = neither(
     "the share of its time (of its CPU quota, where that is less than a core) in which the busiest generator core \
      worked; waiting by spinning is not work",
 );
+pub const THREAD: Metric<Ratio> = neither(
+    "generator-thread-share",
+    "the same of the busiest generator thread alone, whatever others on its core do",
+);
 pub const CPU: Metric<Seconds> =
     neither("generator-cpu", "CPU time of the generator for each request sent, without waiting by spinning")
         .per("request");
@@ -171,6 +175,7 @@ const OF_LOAD: &[MetricInfo] = &[
     IN_FLIGHT.info(),
     LITTLE.info(),
     SHARE.info(),
+    THREAD.info(),
     CPU.info(),
 ];
 
@@ -282,7 +287,9 @@ pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
     if let Some(late) = outcome.late_p99_s() {
         record.push(&LATE, Seconds(late));
     }
-    record.push(&SHARE, Ratio(busiest_core(&outcome.generator.threads)));
+    let threads = &outcome.generator.threads;
+    record.push(&SHARE, Ratio(busiest_core(threads)));
+    record.push(&THREAD, Ratio(threads.iter().map(ThreadUse::share).fold(0.0, f64::max)));
     record.push(&REQUESTS, Count(outcome.requests() as f64));
     if outcome.elapsed_s > 0.0 {
         record.push(&WINDOW, Seconds(outcome.elapsed_s));

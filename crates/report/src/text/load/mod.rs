@@ -258,7 +258,7 @@ fn share(count: u64, total: u64) -> String {
 fn generator(doc: &LoadDoc) -> String {
     let one = &doc.generator;
     let mut parts = Vec::new();
-    if let Some(share) = one.busiest_thread_share {
+    if let Some(share) = one.busiest_core_share {
         parts.push(format!("{} of its busiest core", number::percent(share)));
     }
     if let Some(cpu) = one.cpu_per_request {
