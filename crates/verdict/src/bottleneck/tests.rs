@@ -335,7 +335,7 @@ fn a_full_link() {
 #[test]
 fn a_limit_of_the_kernel_where_nothing_is_full() {
     let mut figures = PLAIN.to_vec();
-    figures.push(("drops;counter=listen-overflow", 40.0));
+    figures.extend([("drops;counter=listen-overflow", 40.0), ("requests", 1000.0)]);
     let doc = first(&on_cores("connections=1000", &figures, &[("server", [0.5, 0.2, 0.2, 0.1])]));
     assert_eq!((doc.kind, doc.resource.as_str()), (Binding::KernelLimit, "net.core.somaxconn"));
     let doc = first(&on_cores("connections=1000", &figures, &[("server", [0.95, 0.4, 0.4, 0.15])]));

@@ -47,16 +47,16 @@ fn places(generators: &[Generator], here: Option<&str>, own: &[u32]) -> String {
     };
     let at = if own.is_empty() { String::new() } else { format!(" on {}", cpus(own)) };
     let known = here.is_some();
+    let mine = names(&|host| known && host.is_some() && host == here);
+    let others = names(&|host| known && host.is_some() && host != here);
+    let unknown = names(&|host| !known || host.is_none());
     let parts = [
-        (
-            names(&|host| known && host.is_some() && host == here),
-            format!("in processes of their own here{at}"),
-        ),
-        (names(&|host| known && host.is_some() && host != here), "on other hosts".to_owned()),
-        (names(&|host| !known || host.is_none()), "on hosts that are not known".to_owned()),
+        (&mine, format!("in processes of their own ({mine}), here{at}")),
+        (&others, format!("on other hosts ({others})")),
+        (&unknown, format!("on hosts that are not known ({unknown})")),
     ];
     let said = parts.iter().filter(|(names, _)| !names.is_empty());
-    said.map(|(names, place)| format!("{place} ({names})")).collect::<Vec<_>>().join(" and ")
+    said.map(|(_, place)| place.as_str()).collect::<Vec<_>>().join(" and ")
 }
 
 fn ours(server: &Server, cores: &Cores) -> String {
@@ -110,9 +110,9 @@ mod tests {
             cpus: Vec::new(),
         };
         let all = [one("a", Some("h")), one("b", Some("g")), one("c", None), one("d", Some("h"))];
-        assert_eq!(places(&all[..1], Some("h"), &[]), "in processes of their own here (a)");
+        assert_eq!(places(&all[..1], Some("h"), &[]), "in processes of their own (a), here");
         assert_eq!(places(&all[1..2], Some("h"), &[]), "on other hosts (b)");
-        let says = "in processes of their own here on CPU 1 (a, d) and on other hosts (b) and on hosts that are not \
+        let says = "in processes of their own (a, d), here on CPU 1 and on other hosts (b) and on hosts that are not \
                     known (c)";
         assert_eq!(places(&all, Some("h"), &[1]), says);
         assert_eq!(places(&all[..2], None, &[]), "on hosts that are not known (a, b)");
