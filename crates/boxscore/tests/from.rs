@@ -73,8 +73,10 @@ fn one_of_two_may_send_alone_and_more_than_there_are_may_not() {
 #[test]
 fn a_generator_that_cannot_be_started_is_named_before_anything_is_measured() {
     let bench = Bench::new();
-    study(&bench, "1", &[], &[PROGRAM.to_owned(), "bad=/nowhere/boxscore".to_owned()])
-        .expect(1, &["generator bad: lost:", "nothing was measured: generator bad:", "exit code 127"]);
+    study(&bench, "1", &[], &[PROGRAM.to_owned(), "bad=/nowhere/boxscore".to_owned()]).expect(
+        1,
+        &["nothing was measured: generator bad (/nowhere/boxscore): the pipe", "exit code 127", " hint: "],
+    );
     assert!(bench.heads().is_empty());
     let bench = Bench::new();
     let mut args = common::ONE.to_vec();
@@ -94,7 +96,7 @@ fn a_generator_that_is_killed_makes_faults_that_name_it() {
     assert!(running.until("stored take 2"), "{:?}", running.heard);
     let pid: u32 = fs::read_to_string(&pid).expect("its pid").trim().parse().expect("a number");
     common::signal(pid, "KILL");
-    running.end().expect(3, &["generator goes: lost: the pipe was closed; killed by signal 9"]);
+    running.end().expect(3, &["): lost: the pipe was closed; killed by signal 9"]);
     let run = bench.only();
     assert_eq!(run.head.status, Status::Faulty);
     let faults = faults(&run);
