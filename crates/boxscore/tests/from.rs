@@ -108,17 +108,19 @@ fn a_generator_that_is_killed_makes_faults_that_name_it() {
 }
 
 #[test]
-fn a_generator_with_a_cpu_quota_says_so() {
+fn generators_in_one_cpu_quota_say_so_and_share_it() {
     let quota = match Quota::new(2500) {
         Ok(quota) => quota,
         Err(why) => return cannot(&why),
     };
     let bench = Bench::new();
-    let from = format!("tight=echo $$ > {}/cgroup.procs; exec {PROGRAM}", quota.0.display());
-    study(&bench, "1", &[], &[from]).expect(0, &[]);
+    let from = ["tight", "beside"]
+        .map(|name| format!("{name}=echo $$ > {}/cgroup.procs; exec {PROGRAM}", quota.0.display()));
+    study(&bench, "1", &["--set", "generators=2"], &from).expect(0, &[]);
     let run = bench.only();
     let said = notes(&run, "generators");
-    assert!(said.iter().all(|text| text.contains("tight has a CPU quota of 0.25 cores")), "{said:?}");
+    let says = |text: &&str| text.ends_with("; tight and beside share a CPU quota of 0.25 cores");
+    assert!(!said.is_empty() && said.iter().all(says), "{said:?}");
     let share = run.series.iter().find(|series| series.key.metric == "generator-share").expect("a share");
     assert!(share.measured().iter().all(|share| *share > 0.0 && *share <= 1.0), "{:?}", share.measured());
 }

@@ -62,7 +62,7 @@ impl Probe for ToyProbe {
             id: 0,
             bodies: self.words.iter().map(|word| word.clone().into_bytes()).collect(),
             connect_ns: 60 * second,
-            run_ns: Some(if hangs { second / 10 } else { 60 * second }),
+            run_ns: if hangs { second / 10 } else { 60 * second },
         };
         let mut started = 0;
         let parts =

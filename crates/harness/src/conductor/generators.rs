@@ -277,7 +277,7 @@ impl Conductor<'_> {
             let theirs = u64::try_from(i128::from(start_ns) + clock.ahead_ns).unwrap_or(0);
             self.post(at, &Frame::Start { id: order.id, at_ns: Some(theirs) })?;
         }
-        let until_ns = order.run_ns.map_or(u64::MAX, |run_ns| start_ns.saturating_add(run_ns));
+        let until_ns = start_ns.saturating_add(order.run_ns);
         let mut loaded = Vec::with_capacity(wanted);
         for at in 0..wanted {
             let done = self.expect(at, until_ns, false, "did not end its load", |_, frame| match frame {
@@ -357,7 +357,7 @@ impl Conductor<'_> {
 
     /// Sends those home that have a load set up, and waits for those that carry it out.
     fn call_off(&mut self, order: &Order) -> Result<(), SinkError> {
-        let patience_ns = order.run_ns.unwrap_or(0).saturating_add(ANSWER_NS);
+        let patience_ns = order.run_ns.saturating_add(ANSWER_NS);
         let until_ns = sys::clock::now_ns().saturating_add(patience_ns);
         for at in 0..self.generators.len() {
             if self.generators[at].busy {

@@ -13,9 +13,11 @@ pub mod host;
 pub mod http;
 pub mod limits;
 pub mod outcome;
+mod quota;
 pub mod recorder;
 mod relayed;
 pub mod schedule;
+mod seats;
 pub mod target;
 #[cfg(test)]
 pub(crate) mod tests;
