@@ -24,8 +24,6 @@ const CONNECTING: u32 = 4;
 
 /// What can carry out a load.
 pub trait Generators {
-    /// How many can take part.
-    fn available(&self) -> usize;
     /// Carries the load out on the first `how_many`, all from the same moment. The load's threads and CPUs are theirs
     /// to choose.
     fn run(&self, load: &Load, how_many: usize, control: &Control) -> Result<Sent, Error>;
@@ -78,10 +76,6 @@ pub struct Local {
 }
 
 impl Generators for Local {
-    fn available(&self) -> usize {
-        self.cpus.len().max(1)
-    }
-
     fn run(&self, load: &Load, how_many: usize, control: &Control) -> Result<Sent, Error> {
         let load =
             Load { threads: how_many, cpus: self.cpus.clone(), own_cores: self.own_cores, ..load.clone() };
@@ -190,10 +184,6 @@ fn last_due_ns(schedule: &Schedule, count: u64) -> u64 {
 }
 
 impl Generators for Remote {
-    fn available(&self) -> usize {
-        self.relay.generators().len()
-    }
-
     fn run(&self, load: &Load, how_many: usize, control: &Control) -> Result<Sent, Error> {
         let taking = self.choose(how_many)?;
         let seats = seats(taking, self.here.as_deref());

@@ -169,7 +169,6 @@ fn what_a_generator_brings_is_read_or_refused() {
 fn threads_of_this_process_are_generators_too() {
     let server = Server::fixed(OK, Then::Keep);
     let local = Local { cpus: vec![sys::affinity::allowed().unwrap()[0]], own_cores: false };
-    assert_eq!(local.available(), 1);
     let sent = local.run(&requests(&server, 20, 4), 2, &Control::default()).unwrap();
     assert_eq!((sent.outcome.record.good, sent.outcome.generator.threads.len()), (20, 2));
     assert_eq!(sent.together, None);
