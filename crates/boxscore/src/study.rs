@@ -296,7 +296,7 @@ impl Sitting<'_> {
         }
         Err(match (outcome.ended, outcome.refused) {
             (Ended::Interrupted, _) => nothing_yet(),
-            (_, Some(refused)) => CliError::data(format!("nothing was measured: {refused}")),
+            (_, Some(refused)) => refusal("nothing was measured", &refused),
             _ => CliError::data("no machine could be measured").hint("the lines above say why"),
         })
     }
@@ -372,6 +372,14 @@ fn recorded(runs: &[String], path: &Path, global: &Global, report: bool) -> Resu
 /// It ended before its plan was done, whoever ended it.
 const fn is_cut(outcome: &Outcome) -> bool {
     matches!(outcome.ended, Ended::Interrupted | Ended::Lost | Ended::Refused)
+}
+
+/// What a sink said that refused: the hint, where it has one, is on a line of its own.
+fn refusal(what: &str, refused: &str) -> CliError {
+    match refused.split_once("\n hint: ") {
+        Some((why, hint)) => CliError::data(format!("{what}: {why}")).hint(hint),
+        None => CliError::data(format!("{what}: {refused}")),
+    }
 }
 
 /// Why a run was cut, and what is kept of it.
