@@ -5,6 +5,7 @@ use model::plan::PROFILE;
 use model::{Arm, Card, Cell, Need, Params};
 
 use super::Host;
+use super::words::Word;
 use crate::cli::run::Args;
 use crate::error::CliError;
 
@@ -13,6 +14,8 @@ const TYPICAL: f64 = 50.0;
 /// Profiles of one arm: each takes some seconds.
 const MOST_PROFILES: usize = 4;
 const URL: &str = "url";
+pub const SERVER: &str = "server";
+const MPM: &str = "mpm";
 const NONE: &str = "none";
 const AUTO: &str = "auto";
 /// What a take costs beside its own time, in seconds.
@@ -22,23 +25,19 @@ const LEAST_TAKES: f64 = 6.0;
 /// What starting servers and making their content takes, in seconds.
 const SETTING_UP: f64 = 20.0;
 
-/// The parameters that `--url` and `--slo` stand for, by instrument.
-pub fn flags(args: &Args) -> Result<Vec<(Option<String>, Params)>, CliError> {
-    let mut sets = Vec::new();
-    let mut fix = |instrument: Option<&str>, key: &str, value: &str| {
-        let mut one = Params::default();
-        one.set(key, value);
-        sets.push((instrument.map(str::to_owned), one));
-    };
+/// The parameters that `--url` and `--slo` stand for.
+pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
+    let mut words = Vec::new();
     if let Some(url) = &args.url {
-        fix(None, URL, url);
+        words.push(Word::new(&format!("--url {url}"), None, URL, url));
     }
     if let Some(text) = &args.slo {
         let (percentile, limit) = objective(text)?;
-        fix(Some("web-slo"), "percentile", percentile);
-        fix(Some("web-slo"), "limit", &limit);
+        let flag = format!("--slo {text}");
+        words.push(Word::new(&flag, Some("web-slo"), "percentile", percentile));
+        words.push(Word::new(&flag, Some("web-slo"), "limit", &limit));
     }
-    Ok(sets)
+    Ok(words)
 }
 
 /// `p99=10ms` as the two parameters, in the spelling of the card.
@@ -47,13 +46,9 @@ fn objective(text: &str) -> Result<(&str, String), CliError> {
         |what: &str| CliError::usage(format!("--slo {text}: {what}")).hint("for example --slo p99=10ms");
     let (percentile, limit) = text.split_once('=').ok_or_else(|| wrong("not of the form PERCENTILE=TIME"))?;
     let (percentile, limit) = (percentile.trim(), limit.trim());
-    let seconds = match limit.strip_suffix("us") {
-        Some(number) => number.trim().parse::<f64>().ok().map(|us| us / 1e6),
-        None => super::parse_span(limit),
-    };
-    let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+    let seconds = super::parse_span(limit);
     let seconds = seconds.ok_or_else(|| wrong("the limit is not a time"))?;
-    let limit = instruments::workload::web_slo::spelled(seconds)
+    let limit = model::params::show_time(seconds)
         .ok_or_else(|| wrong("the limit must be from 1us to 1h"))?;
     Ok((percentile, limit))
 }
@@ -81,9 +76,15 @@ pub fn is_usual(card: &Card) -> bool {
 }
 
 /// Names the server that `auto` is here, so that results of different servers are never taken for the same.
-/// A server that is not ours has one content only.
-pub fn settle(cells: Vec<Cell>, host: &Host, cards: &[&'static Card]) -> Vec<Cell> {
+/// A server that is not ours has one content only. With what follows from the user's words and is to be said.
+pub fn settle(
+    cells: Vec<Cell>,
+    host: &Host,
+    cards: &[&'static Card],
+    words: &[Word],
+) -> (Vec<Cell>, Vec<String>) {
     let mut kept = Vec::new();
+    let mut said = Vec::new();
     for mut cell in cells {
         let card = cards.iter().find(|card| card.name == cell.instrument);
         let (Some(card), Some(url)) = (card, cell.params.get(URL)) else {
@@ -95,20 +96,24 @@ pub fn settle(cells: Vec<Cell>, host: &Host, cards: &[&'static Card]) -> Vec<Cel
         if !is_ours && cell.params.get("content") != usual("content") {
             continue;
         }
-        if is_ours && cell.params.get("server") == Some(AUTO) {
-            let server = implied(&cell.params).unwrap_or(host.server);
-            cell.params.set("server", server);
+        if is_ours && cell.params.get(SERVER) == Some(AUTO) {
+            let implied = implied(&cell.params);
+            if let (Some(server), Some(word)) = (implied, words.iter().find(|word| word.key == MPM)) {
+                said.push(format!("{} is taken as server={server}, which alone has MPMs", word.flag));
+            }
+            cell.params.set(SERVER, implied.unwrap_or(host.server));
         }
         kept.push(cell);
     }
-    kept
+    said.dedup();
+    (kept, said)
 }
 
 /// The server that an arm's parameters imply: only one has MPMs.
 #[must_use]
 pub fn implied(set: &Params) -> Option<&'static str> {
-    let names_mpm = set.get("mpm").is_some_and(|mpm| mpm != AUTO);
-    (names_mpm && set.get("server").is_none_or(|server| server == AUTO)).then_some("httpd")
+    let names_mpm = set.get(MPM).is_some_and(|mpm| mpm != AUTO);
+    (names_mpm && set.get(SERVER).is_none_or(|server| server == AUTO)).then_some("httpd")
 }
 
 /// The cells that a budget has time for with the fewest takes that give an interval; the last ones go first.
@@ -168,8 +173,9 @@ mod tests {
 
     fn cells(given: &Args, cpus: u32) -> Vec<Cell> {
         let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
-        super::super::plan(given, &cards, &Host { cpus, nodes: Vec::new(), server: "nginx" }, 1)
+        super::super::plan(given, &cards, &Host { cpus, nodes: Vec::new(), server: "nginx", setup: None }, 1)
             .unwrap()
+            .0
             .cells
     }
 
@@ -232,8 +238,8 @@ mod tests {
     fn an_mpm_names_its_server_in_every_arm() {
         let arms = ["mpm=prefork", "mpm=event,sendfile=off"].map(str::to_owned).to_vec();
         let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
-        let host = Host { cpus: 2, nodes: Vec::new(), server: "nginx" };
-        let plan = super::super::plan(&Args { arms, ..named(&["web"]) }, &cards, &host, 1).unwrap();
+        let host = Host { cpus: 2, nodes: Vec::new(), server: "nginx", setup: None };
+        let plan = super::super::plan(&Args { arms, ..named(&["web"]) }, &cards, &host, 1).unwrap().0;
         assert_eq!(
             plan.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
             ["mpm=prefork", "mpm=event;sendfile=off"]
