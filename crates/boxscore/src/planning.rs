@@ -450,7 +450,8 @@ mod tests {
     #[test]
     fn a_full_run_has_the_matrix_of_nodes() {
         let node = |id, cpus: &[u32]| Node { id, cpus: cpus.to_vec(), memory: true };
-        let two = Host { cpus: 4, nodes: vec![node(0, &[0, 1]), node(1, &[2, 3])], server: "nginx", setup: None };
+        let two =
+            Host { cpus: 4, nodes: vec![node(0, &[0, 1]), node(1, &[2, 3])], server: "nginx", setup: None };
         let full = Args { full: true, ..Args::default() };
         let pairs = |threads: &str| {
             [("0-1", "0"), ("0-1", "1"), ("2-3", "0"), ("2-3", "1")]

@@ -248,11 +248,15 @@ mod tests {
         assert_eq!(spec.canonical("1k").unwrap(), "1KiB");
         assert_eq!(spec.canonical("127").unwrap(), "127");
         assert!(spec.canonical("auto").is_err());
-        let spec = ParamSpec { kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 1, max: 1 << 30 }), ..spec };
+        let spec =
+            ParamSpec { kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 1, max: 1 << 30 }), ..spec };
         assert_eq!(spec.canonical("auto").unwrap(), "auto");
         assert_eq!(spec.canonical("2048").unwrap(), "2KiB");
         assert!(spec.canonical("2TiB").is_err());
-        let spec = ParamSpec { kind: ParamKind::Or("none", &ParamKind::Bytes { min: 1 << 20, max: 1 << 30 }), ..spec };
+        let spec = ParamSpec {
+            kind: ParamKind::Or("none", &ParamKind::Bytes { min: 1 << 20, max: 1 << 30 }),
+            ..spec
+        };
         assert_eq!(spec.canonical("none").unwrap(), "none");
         assert_eq!(spec.canonical("512M").unwrap(), "512MiB");
         for bad in ["auto", "1k", "2G", ""] {

@@ -48,8 +48,7 @@ fn objective(text: &str) -> Result<(&str, String), CliError> {
     let (percentile, limit) = (percentile.trim(), limit.trim());
     let seconds = super::parse_span(limit);
     let seconds = seconds.ok_or_else(|| wrong("the limit is not a time"))?;
-    let limit = model::params::show_time(seconds)
-        .ok_or_else(|| wrong("the limit must be from 1us to 1h"))?;
+    let limit = model::params::show_time(seconds).ok_or_else(|| wrong("the limit must be from 1us to 1h"))?;
     Ok((percentile, limit))
 }
 

@@ -83,7 +83,9 @@ fn unknown(word: &Word, chosen: &[&'static Card]) -> CliError {
     let error =
         CliError::usage(format!("{}: no instrument of this run has the parameter `{}`", word.flag, word.key));
     match nearest(&word.key, known) {
-        Some(near) => error.hint(format!("did you mean `{near}`? `boxscore list --long` shows the parameters")),
+        Some(near) => {
+            error.hint(format!("did you mean `{near}`? `boxscore list --long` shows the parameters"))
+        }
         None => error.hint("`boxscore list --long` shows the parameters of each"),
     }
 }
@@ -122,7 +124,8 @@ pub fn arms(args: &Args, chosen: &[&'static Card], said: &[Word]) -> Result<Arms
         let set = Params::parse(text).map_err(|error| CliError::usage(format!("--arm {text}: {error}")))?;
         let mut clean = Params::default();
         for (key, value) in &set.0 {
-            let word = Word { arm: Some(index), ..Word::new(&format!("--arm {key}={value}"), None, key, value) };
+            let word =
+                Word { arm: Some(index), ..Word::new(&format!("--arm {key}={value}"), None, key, value) };
             let differs = |other: &&Word| other.key == *key && other.value != *value;
             if let Some(other) = said.iter().find(differs) {
                 return Err(twice(other, &word));

@@ -108,7 +108,9 @@ impl ParamKind {
             ParamKind::Signed { min, max } => format!("a whole number from {min} to {max}"),
             ParamKind::Number { max } => format!("a number above 0, at most {max}"),
             ParamKind::Percent { max } => format!("a share above 0 % such as 50%, at most {max}%"),
-            ParamKind::Seconds { max } => format!("a time such as 10s, 2.5s or 500ms, from 1ms to {max}s"),
+            ParamKind::Seconds { max } => {
+                format!("a time such as 10s, 2.5s or 500ms, at least 1ms, at most {max}s")
+            }
             ParamKind::Time { max } => {
                 format!("a time with its unit such as 500us, 10ms or 2s, at most {max}s")
             }

@@ -113,7 +113,12 @@ const OWN: &[ParamSpec] = &[
     ),
     spec("method", ParamKind::Text, "GET", "the method, such as GET, HEAD or POST"),
     spec("headers", ParamKind::Text, NONE, "further headers, `name: value`, one a line"),
-    spec("body", ParamKind::Or(NONE, &ParamKind::TextOrFile), NONE, "the body of each request, or @PATH of a file that is it"),
+    spec(
+        "body",
+        ParamKind::Or(NONE, &ParamKind::TextOrFile),
+        NONE,
+        "the body of each request, or @PATH of a file that is it",
+    ),
     spec(
         "timeout",
         ParamKind::Seconds { max: 3600 },
