@@ -193,6 +193,8 @@ pub struct Ask {
     pub is_cold: bool,
     /// Of a ramp or a replay.
     pub course: Option<Schedule>,
+    /// That the lines of a replay are not in the order of their times.
+    pub reordered: Option<String>,
     pub cores: Cores,
     /// Generators in other processes; without them, threads of this one send.
     pub remote: Option<Remote>,
@@ -224,6 +226,7 @@ impl Ask {
         let mut load = Load::new(url.unwrap_or(stand_in));
         describe(setup, &mut load)?;
         let course = course::schedule(&setup.params, &mut targets, load.duration).map_err(Unfit::new)?;
+        let (course, reordered) = course.map_or((None, None), |(course, said)| (Some(course), said));
         if matches!(course, Some(Schedule::Replay(_))) {
             // It ends with its last line.
             load.duration = None;
@@ -236,7 +239,7 @@ impl Ask {
         load.own_cores = cores.own;
         let is_cold = cold::is_asked(&setup.params, &subject).map_err(Unfit::new)?;
         let is_poisson = text("arrivals") == "poisson";
-        let ask = Ask { subject, load, offered, is_poisson, course, is_cold, cores, remote };
+        let ask = Ask { subject, load, offered, is_poisson, course, reordered, is_cold, cores, remote };
         let rate = match offered {
             Offered::Rate(rate) => rate,
             Offered::Closed | Offered::Share(_) => 1.0,
@@ -379,6 +382,9 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Subject, Unfit> {
     options.connections = u32::try_from(held).map_err(|_| wrong("too many connections".to_owned()))?;
     options.cpus = cores.server.iter().map(|&cpu| cpu as usize).collect();
     kind.accepts(&options).map_err(|error| wrong(error.to_string()))?;
+    if let Err(error) = std::net::TcpListener::bind((options.listen, 0)) {
+        return Err(wrong(format!("listen={}: no server can listen there: {error}", options.listen)));
+    }
     if text("certificate") != "checked" {
         return Err(wrong("certificate=any belongs to a url of https".to_owned()));
     }
