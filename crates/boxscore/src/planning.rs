@@ -102,6 +102,9 @@ pub fn plan(
         );
     }
     let warm_up = web::warm_up(args, &cells);
+    if let Some(budget) = budget_seconds {
+        said.extend(web::short_of_time(&cells, arms.len(), &takes, warm_up, budget));
+    }
     if args.profile {
         web::profile(&cells, &mut arms)?;
     }

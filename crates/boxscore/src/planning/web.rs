@@ -1,7 +1,7 @@
 //! What loads of web servers need beside their card: which server `auto` is, what an MPM implies, a goal, and how many
 //! cells a quick run has time for.
 
-use model::plan::PROFILE;
+use model::plan::{PROFILE, Takes};
 use model::{Arm, Card, Cell, Need, Params};
 
 use super::Host;
@@ -22,6 +22,13 @@ const AUTO: &str = "auto";
 const AROUND: f64 = 0.25;
 /// Takes without which a figure has no interval.
 const LEAST_TAKES: f64 = 6.0;
+/// Bytes per second that a disk and a loopback device surely deliver.
+const DISK: f64 = 1e8;
+const LOOPBACK: f64 = 1e9;
+/// Bytes of the content whose size is not said.
+const LARGE: f64 = 5e8;
+const MIX: f64 = 64.0 * 1024.0 * 1024.0;
+const COLD: &str = "cold";
 /// What starting servers and making their content takes, in seconds.
 const SETTING_UP: f64 = 20.0;
 
@@ -115,12 +122,56 @@ pub fn implied(set: &Params) -> Option<&'static str> {
     (names_mpm && set.get(SERVER).is_none_or(|server| server == AUTO)).then_some("httpd")
 }
 
+/// What one take of a load costs, in seconds, as far as its parameters tell: the requests, the answers that are under way
+/// when they end, and all the loads of a search. `None` for what is no load.
+fn seconds(cell: &Cell) -> Option<f64> {
+    let of = |name: &str| cell.params.get(name).unwrap_or_default();
+    let number = |name: &str| of(name).parse::<f64>().ok();
+    let take = number("duration").filter(|_| cell.params.get(URL).is_some())?;
+    let size = model::params::parse_bytes(of("content-size"));
+    #[expect(clippy::cast_precision_loss, reason = "a size in bytes")]
+    let bytes = |usual: f64| size.map_or(usual, |bytes| bytes as f64);
+    let under_way = match (of(URL), of("content")) {
+        (NONE, "large") if of("cache") == COLD => bytes(LARGE) / DISK,
+        (NONE, "large") => bytes(LARGE) / LOOPBACK * number("connections").unwrap_or(1.0),
+        (NONE, "mix") if of("cache") == COLD => bytes(MIX) / DISK,
+        _ => 0.0,
+    };
+    // What is slower than its time limit fails.
+    let each = take + under_way.min(number("timeout").unwrap_or(f64::INFINITY)) + AROUND;
+    let is_search = cell.instrument == "web-slo";
+    Some(if is_search { each * f64::from(instruments::workload::web_slo::USUAL_STEPS) } else { each })
+}
+
+/// Says so where a budget has no time for as many takes as a figure with an interval needs.
+#[must_use]
+pub fn short_of_time(
+    cells: &[Cell],
+    arms: usize,
+    takes: &Takes,
+    warm_up: u32,
+    budget: f64,
+) -> Option<String> {
+    let takes = match takes {
+        Takes::Fixed(count) => f64::from(*count),
+        Takes::Adaptive { .. } => LEAST_TAKES,
+    };
+    let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
+    let needed = known.iter().sum::<f64>() * (takes + f64::from(warm_up)) * arms.max(1) as f64;
+    let span = |seconds: f64| report::number::duration(seconds.ceil());
+    (needed > budget).then(|| {
+        format!(
+            "{takes} takes of {} need about {}, and there are {}: expect fewer takes and wider intervals, or give it \
+             more with --for",
+            report::text::count(known.len() * arms.max(1), "load"),
+            span(needed),
+            span(budget)
+        )
+    })
+}
+
 /// The cells that a budget has time for with the fewest takes that give an interval; the last ones go first.
 pub fn within(mut cells: Vec<Cell>, arms: usize, budget: f64) -> Vec<Cell> {
-    let seconds = |cell: &Cell| {
-        let take = cell.params.get("duration").and_then(|text| text.parse::<f64>().ok());
-        take.filter(|_| cell.params.get(URL).is_some()).map(|take| take + AROUND)
-    };
     // What has no duration of its own is left as it is.
     let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
     let mut total = known.iter().sum::<f64>() * LEAST_TAKES * arms.max(1) as f64 + SETTING_UP;
@@ -245,6 +296,43 @@ mod tests {
         );
         assert!(plan.arms.iter().all(|arm| arm.set.get("server") == Some("httpd")));
         assert_eq!(plan.cells.len(), 1);
+    }
+
+    #[test]
+    fn the_time_of_searches_and_of_large_content_is_counted() {
+        let of = |text: &str| {
+            let name = if text.contains("limit") { "web-slo" } else { "web" };
+            let all = instruments::all().iter().map(|one| one.card());
+            let card = all.into_iter().find(|card| card.name == name).unwrap();
+            let params = card.resolve(&Params::parse(text).unwrap()).unwrap();
+            seconds(&Cell { instrument: name.to_owned(), params, headline: Vec::new() }).unwrap()
+        };
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+        near(of("duration=2.5"), 2.75);
+        near(of("limit=10ms;duration=2"), 22.5);
+        near(of("content=large;connections=4"), 3.25);
+        near(of("content=large;content-size=100MB;cache=cold"), 2.25);
+        near(of("content=large;cache=cold;timeout=3"), 4.25);
+        near(of("url=http://a/;content=large"), 1.25);
+    }
+
+    #[test]
+    fn too_little_time_is_said() {
+        let slo = |span: Option<&str>, set: &str| {
+            let args = Args {
+                slo: Some("p99=10ms".to_owned()),
+                span: span.map(str::to_owned),
+                sets: vec![set.to_owned()],
+                ..named(&["web"])
+            };
+            let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
+            let host = Host { cpus: 2, server: "nginx", ..Host::default() };
+            super::super::plan(&args, &cards, &host, 1).unwrap().1
+        };
+        assert_eq!(slo(None, "duration=1"), [""; 0]);
+        let said = slo(Some("60s"), "duration=5");
+        assert!(said.len() == 1 && said[0].starts_with("6 takes of 1 load need about "), "{said:?}");
+        assert!(said[0].contains("--for"), "{said:?}");
     }
 
     #[test]

@@ -30,6 +30,8 @@ const UP: f64 = 1.5;
 /// The bounds are this close in the end.
 const CLOSE: f64 = 1.02;
 const MOST_STEPS: u32 = 24;
+/// Loads that a search tries as a rule: some steps up, then five that halve the distance of a step up to [`CLOSE`].
+pub const USUAL_STEPS: u32 = 10;
 /// The share of the capacity at which a search starts.
 const FROM: f64 = 0.3;
 
@@ -208,14 +210,35 @@ fn search(
             break;
         }
     }
-    Err(Fault::new(match (low, reached) {
-        (Some(low), _) => format!(
-            "no load up to {low:.0} requests per second broke the limit within a step: make the steps longer (duration=5), \
-             or the limit shorter"
+    Err(Fault::new(unfound(low, high, reached)))
+}
+
+/// Why a search has no end: the goal was held at every load or at none.
+fn unfound(low: Option<f64>, high: Option<f64>, reached: Option<f64>) -> String {
+    let at = |rate: Option<f64>| format!("{:.1} requests per second", rate.unwrap_or_default());
+    match (low, high, reached) {
+        (Some(_), Some(_), _) => format!(
+            "the search did not come to an end: the goal was held at {} and not at {}; steps that differ so much from \
+             each other must be longer (duration=5)",
+            at(low),
+            at(high)
         ),
-        (None, Some(had)) => format!("even the smallest load tried broke the limit: {:.3} ms", had * 1e3),
-        (None, None) => "even the smallest load tried had no answers".to_owned(),
-    }))
+        (Some(_), None, _) => format!(
+            "the goal was held at every load, up to {}, the highest tried: make the steps longer, so that a queue can \
+             grow (duration=5), or the limit shorter",
+            at(low)
+        ),
+        (None, _, Some(had)) => format!(
+            "the goal was held at no load, down to {}, the lowest tried, where the percentile was {:.3} ms: take a longer \
+             limit or a lower percentile, or see what slows single answers (arrivals=closed, connections=1)",
+            at(high),
+            had * 1e3
+        ),
+        (None, ..) => format!(
+            "no load had an answer, down to {}, the lowest tried: make the steps or the timeout longer (duration=5)",
+            at(high)
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -247,10 +270,14 @@ mod tests {
             tried += 1;
             Ok((true, Some(0.001)))
         });
-        assert!(why.unwrap_err().0.contains("broke the limit within a step"));
+        let why = why.unwrap_err().0;
+        // 23 steps up from 100.
+        assert!(why.contains("held at every load, up to 1122274.1 requests"), "{why}");
         assert_eq!(tried, MOST_STEPS);
         let why = search(100.0, |_| Ok((false, Some(0.0251)))).unwrap_err().0;
-        assert!(why.contains("25.100 ms"), "{why}");
+        assert!(why.contains("held at no load, down to 1.7 requests") && why.contains("25.100 ms"), "{why}");
+        let why = search(100.0, |_| Ok((false, None))).unwrap_err().0;
+        assert!(why.contains("no load had an answer, down to 1.7"), "{why}");
         let why = search(100.0, |_| Err(Fault::new("gone"))).unwrap_err();
         assert_eq!(why.0, "gone");
     }

@@ -9,6 +9,7 @@ mod kernel;
 mod machine;
 mod waiting;
 
+use model::Unit;
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};
 
 use crate::loads::sweep::OTHERS;
@@ -17,6 +18,10 @@ use crate::rules::Look;
 use crate::say;
 
 pub use crate::loads::sweep::CEILING;
+
+/// Requests and seconds of all takes together, without which nothing is said of what binds.
+const LEAST_REQUESTS: u64 = 5;
+const LEAST_S: f64 = 0.2;
 
 /// A resource that was looked at, and its claim to be what binds.
 #[derive(Clone, Debug)]
@@ -86,6 +91,11 @@ pub fn bottlenecks(look: &Look<'_>) -> Vec<BottleneckDoc> {
 pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
     let (cores, server_cores) = (load.cores(), load.server_cores());
     let view = View { look, load, cores, server_cores };
+    if let Some(sentence) = too_short(load) {
+        let mut doc = document(load, &[]);
+        doc.sentence = sentence;
+        return doc;
+    }
     let mut seen = Vec::new();
     seen.extend(generator::seen(&view));
     seen.extend(cores::seen(&view));
@@ -94,6 +104,22 @@ pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
     seen.extend(waiting::seen(&view));
     seen.sort_by(|a, b| order(a).cmp(&order(b)).then(share(b).total_cmp(&share(a))));
     document(load, &seen)
+}
+
+/// Whether a load is too short to say what binds it: the work of cores is counted in ticks of a hundredth of a second,
+/// and a few requests are no load.
+fn too_short(load: &Load<'_>) -> Option<String> {
+    let requests = load.histograms("response-times").iter().map(|times| times.count()).sum::<u64>();
+    let seconds = load.by_take("answering-time").into_values().reduce(|a, b| a + b)?;
+    let is_short = (1..LEAST_REQUESTS).contains(&requests) || seconds < LEAST_S;
+    is_short.then(|| {
+        format!(
+            "too short to tell what binds: {} in {}; that takes {LEAST_REQUESTS} requests and {} at least",
+            say::count(usize::try_from(requests).unwrap_or(usize::MAX), "request"),
+            say::quantity(seconds, Unit::Second),
+            say::quantity(LEAST_S, Unit::Second)
+        )
+    })
 }
 
 fn order(seen: &Seen) -> (bool, Option<Rank>) {

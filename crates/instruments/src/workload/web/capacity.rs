@@ -10,6 +10,7 @@ use std::time::Duration;
 use model::Params;
 use model::plan::PROFILE;
 
+use super::metrics::failures;
 use crate::load::generators::Sent;
 use crate::load::schedule::Schedule;
 use crate::load::{Error, Load, Outcome};
@@ -48,14 +49,25 @@ pub struct Bursts<'a> {
 pub fn measure(key: &str, load: &Load, bursts: &Bursts<'_>) -> Result<f64, String> {
     let burst = Load { schedule: Schedule::Closed, duration: Some(BURST), requests: None, ..load.clone() };
     let mut rates = Vec::with_capacity(BURSTS);
+    let mut failed = None;
     for _ in 0..BURSTS {
         (bursts.before)()?;
         let sent = (bursts.run)(&burst).map_err(|error| error.to_string())?;
         rates.extend((bursts.rate)(&sent.outcome));
+        if sent.outcome.record.failures.total() > 0 {
+            failed = Some(failures(&sent.outcome));
+        }
     }
     rates.sort_by(f64::total_cmp);
     let rate = rates.get(rates.len() / 2).copied().filter(|rate| *rate > 0.0);
-    let rate = rate.ok_or("a closed loop had no good answer, so the server's capacity is not known")?;
+    let rate = rate.ok_or_else(|| {
+        let how = failed.map(|how| format!(" (of a burst {how})")).unwrap_or_default();
+        format!(
+            "a closed loop had no good answer{how}, so the server's capacity is not known: give a rate instead of load, \
+             or a longer timeout than {} s",
+            load.timeout.as_secs_f64()
+        )
+    })?;
     MEASURED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -111,7 +123,7 @@ mod tests {
         let broken = Server::fixed("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", Then::Keep);
         let load = Load::new(broken.url("/").parse().unwrap());
         let why = measure("broken", &load, &bursts(&|| Ok(()))).unwrap_err();
-        assert!(why.contains("no good answer"), "{why}");
+        assert!(why.contains("no good answer (") && why.contains("status_4xx"), "{why}");
         let why = measure("broken", &load, &bursts(&|| Err("no cache".to_owned()))).unwrap_err();
         assert_eq!(why, "no cache");
         assert_eq!(known("broken"), None);
