@@ -6,6 +6,7 @@ use std::path::Path;
 
 use harness::conductor::{Ended, Manner, Outcome};
 use instruments::load::http::request::header;
+use instruments::load::schedule::read_replay;
 use instruments::load::target::Url;
 use instruments::workload::web;
 use model::doc::LoadDoc;
@@ -158,6 +159,10 @@ fn arrivals(args: &Args, params: &mut Params) -> Result<(), CliError> {
         let path = path.map_err(|error| CliError::data(format!("--replay {name}: {error}")))?;
         let text =
             path.to_str().ok_or_else(|| CliError::data(format!("--replay {name}: its path is not UTF-8")))?;
+        let lines = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+        lines
+            .and_then(|lines| read_replay(&lines))
+            .map_err(|why| CliError::data(format!("--replay {name}: {why}")))?;
         params.set("replay", text);
         params.set("arrivals", "replay");
     }
@@ -400,6 +405,17 @@ mod tests {
             assert_eq!(body(&name).unwrap(), format!("@{}", path.display()), "{bytes:?}");
         }
         assert!(body("@/no/such/file").unwrap_err().message.contains("/no/such/file"));
+    }
+
+    #[test]
+    fn a_replay_that_cannot_be_read_is_told_with_its_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "0 /a\n2 /b\n2 /b\n1 /a\n").unwrap();
+        let name = file.path().to_str().unwrap();
+        assert_eq!(planned(&[URL, "--replay", name]).unwrap().get("arrivals"), Some("replay"));
+        std::fs::write(file.path(), "0 /a\nsoon /b\n").unwrap();
+        let error = planned(&[URL, "--replay", name]).unwrap_err();
+        assert!(error.kind == Kind::Data && error.message.contains(&format!("{name}: line 2: ")), "{error}");
     }
 
     #[test]

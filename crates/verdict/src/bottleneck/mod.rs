@@ -13,15 +13,11 @@ use model::Unit;
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};
 
 use crate::loads::sweep::OTHERS;
-use crate::loads::{Core, Load};
+use crate::loads::{Core, LEAST_REQUESTS, LEAST_S, Load};
 use crate::rules::Look;
 use crate::say;
 
 pub use crate::loads::sweep::CEILING;
-
-/// Requests and seconds of all takes together, without which nothing is said of what binds.
-const LEAST_REQUESTS: u64 = 5;
-const LEAST_S: f64 = 0.2;
 
 /// A resource that was looked at, and its claim to be what binds.
 #[derive(Clone, Debug)]
@@ -106,20 +102,15 @@ pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
     document(load, &seen)
 }
 
-/// Whether a load is too short to say what binds it: the work of cores is counted in ticks of a hundredth of a second,
-/// and a few requests are no load.
+/// What is said of a load that is too short to say more of.
 fn too_short(load: &Load<'_>) -> Option<String> {
-    let requests = load.histograms("response-times").iter().map(|times| times.count()).sum::<u64>();
-    let seconds = load.by_take("answering-time").into_values().reduce(|a, b| a + b)?;
-    let is_short = (1..LEAST_REQUESTS).contains(&requests) || seconds < LEAST_S;
-    is_short.then(|| {
-        format!(
-            "too short to tell what binds: {} in {}; that takes {LEAST_REQUESTS} requests and {} at least",
-            say::count(usize::try_from(requests).unwrap_or(usize::MAX), "request"),
-            say::quantity(seconds, Unit::Second),
-            say::quantity(LEAST_S, Unit::Second)
-        )
-    })
+    let (requests, seconds) = load.too_short()?;
+    Some(format!(
+        "too short to tell what binds: {} in {}; that takes {LEAST_REQUESTS} requests and {} at least",
+        say::count(usize::try_from(requests).unwrap_or(usize::MAX), "request"),
+        say::quantity(seconds, Unit::Second),
+        say::quantity(LEAST_S, Unit::Second)
+    ))
 }
 
 fn order(seen: &Seen) -> (bool, Option<Rank>) {

@@ -234,9 +234,15 @@ fn a_load_of_few_requests_has_no_bottleneck() {
             ("response-time", 1e-3),
             ("answering-time", seconds),
             ("core-busy;cpu=0;role=server", 0.98),
+            ("generator-share", 0.95),
         ];
         let seqs = load(&mut run, "connections=1", &figures);
         times(&mut run, &seqs[..1], "response-times", "connections=1", &[(1000, requests)]);
+        // Nor is it a lower bound.
+        let context = RunContext::default();
+        let look = Look::new(&run, &context);
+        let is_bound = crate::loads::sweep::generator(&look.loads()[0], look.loads()).is_bound();
+        assert_eq!(is_bound, look.loads()[0].too_short().is_none());
         first(&run)
     };
     let short = of(1e-4, 500);

@@ -68,10 +68,8 @@ fn replay_of(path: &str, targets: &mut Vec<Target>) -> Result<Course, String> {
     let replay = read_replay(&text).map_err(|why| format!("the replay {path}: {why}"))?;
     *targets = replay.paths.into_iter().map(|path| Url { path, ..url.clone() }.into()).collect();
     let reordered = replay.goes_back.map(|(count, line)| {
-        format!(
-            "{path}: {count} of its times are earlier than the one before (line {line} is the first); the requests are \
-             sent in the order of their times"
-        )
+        let more = if count > 1 { format!(" and at {} more", count - 1) } else { String::new() };
+        format!("{path}: its times go back at line {line}{more}; the requests are sent in the order of their times")
     });
     Ok((Schedule::Replay(replay.arrivals), reordered))
 }
@@ -111,9 +109,7 @@ mod tests {
         let paths: Vec<String> = targets.iter().map(|one| one.url.to_string()).collect();
         assert_eq!(paths, ["http://h:81/b", "http://h:81/a"]);
         let Some((Schedule::Replay(arrivals), said)) = schedule else { panic!("{schedule:?}") };
-        assert!(
-            said.unwrap().contains("1 of its times are earlier than the one before (line 2 is the first)")
-        );
+        assert!(said.unwrap().contains("its times go back at line 2; "));
         let due: Vec<_> = arrivals.iter().map(|one| (one.at_ns, one.target)).collect();
         assert_eq!(due, [(0, Some(1)), (500_000_000, Some(0)), (1_000_000_000, Some(0))]);
         for (text, says) in [
