@@ -8,7 +8,7 @@ mod words;
 
 use model::fake::FakeWorld;
 use model::plan::{Command, Level, PLAN_VERSION, PLAN_VERSION_ALONE, Takes};
-use model::{Arm, Cadence, Card, Cell, Family, Node, Params, Plan, Setup, Tier};
+use model::{Arm, Cadence, Card, Cell, Family, Need, Node, Params, Plan, Setup, Tier};
 use words::Word;
 
 pub use model::params::parse_span;
@@ -83,14 +83,14 @@ pub fn plan(
     let words::Arms { mut arms, words, said } = words::arms(args, &chosen, &sets)?;
     let (cells, implied) = web::settle(cells, &host, &chosen, &sets);
     let mut said = [said, implied].concat();
-    let mut cells = distinct(cells, &arms, &chosen);
-    if let Some(setup) = &host.setup {
-        let words = [sets, words].concat();
-        let asked = fits::Asked { words: &words, arms: &arms, cards: &chosen, setup };
-        let (left, why) = asked.settle(cells)?;
-        cells = left;
-        said.extend(why);
-    }
+    let words = [sets, words].concat();
+    let asked = |setup| fits::Asked { words: &words, arms: &arms, cards: &chosen, setup };
+    let cells = distinct(cells, &arms, &chosen);
+    let (cells, left_out) = match &host.setup {
+        Some(setup) => asked(setup).settle(cells)?,
+        None => (cells, Vec::new()),
+    };
+    said.extend(left_out);
     let (takes, budget_seconds) = limits(args, level)?;
     let cells = match budget_seconds {
         Some(budget) if args.quick && level == Level::Named => web::within(cells, arms.len(), budget),
@@ -202,7 +202,7 @@ fn choose(
     if command {
         return Ok(cards.iter().filter(measured).filter(|card| card.name == "cmd").copied().collect());
     }
-    let own = |card: &&&'static Card| card.family != Family::User;
+    let own = |card: &&&'static Card| card.family != Family::User && !card.needs.contains(&Need::Files);
     let usual = |card: &&&'static Card| web::is_usual(card);
     let names = web::names(args)?;
     if names.is_empty() {
@@ -229,8 +229,13 @@ fn choose(
 
 fn unknown(name: &str, cards: &[&'static Card]) -> CliError {
     if let Some(card) = cards.iter().find(|card| card.name == name) {
-        let when =
-            if card.family == Family::User { "is run with --cmd" } else { "is read in every run by itself" };
+        let when = match card.family {
+            _ if card.needs.contains(&Need::Files) => {
+                "are read, not measured: boxscore logs LABEL=access.log"
+            }
+            Family::User => "is run with --cmd",
+            _ => "is read in every run by itself",
+        };
         return CliError::usage(format!("`{name}` {when}"));
     }
     let names = (cards.iter().filter(|card| card.cadence == Cadence::Repeat).map(|card| card.name))

@@ -14,6 +14,7 @@ pub mod http;
 pub mod limits;
 pub mod outcome;
 pub mod recorder;
+pub mod redirect;
 mod relayed;
 pub mod schedule;
 pub mod target;
