@@ -233,6 +233,12 @@ pub fn failures(outcome: &Outcome) -> String {
     )
 }
 
+/// Good answers per second; where they are large, up to the last one.
+#[must_use]
+pub fn rate(outcome: &Outcome, are_large: bool) -> Option<f64> {
+    if are_large { until_the_last(outcome) } else { outcome.throughput() }
+}
+
 /// Good answers per second up to the last one.
 fn until_the_last(outcome: &Outcome) -> Option<f64> {
     let bytes = outcome.record.body_bytes as f64;
@@ -251,8 +257,7 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
     let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
     let responses = outcome.response_time();
     // None complete within the time: the answers are too long for such a rate.
-    let rate = if are_large { until_the_last(outcome) } else { outcome.throughput() };
-    if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
+    if let Some(rate) = rate(outcome, are_large).filter(|rate| *rate > 0.0) {
         record.push(&THROUGHPUT, PerSec(rate));
     }
     if let Some(rate) = outcome.rates.bandwidth.filter(|_| outcome.record.body_bytes > 0) {
