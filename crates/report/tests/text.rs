@@ -229,6 +229,7 @@ fn the_history() {
         level: "quick".to_owned(),
         takes: 120,
         faults: u64::from(status == "faulty") * 2,
+        cut: None,
     };
     let runs = vec![
         row("0192f3a4b5c67def", "complete", None),
