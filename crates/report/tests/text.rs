@@ -308,7 +308,7 @@ fn many_findings_of_a_rule_are_one_line() {
         .collect();
     let text = score::score(&run, &common::facts(), None, &Tail::default(), Look::plain());
     assert_eq!(text.matches("drifts by").count(), 1, "{text}");
-    assert!(text.contains("! 40 figures"), "{text}");
+    assert!(text.contains("! 40 further figures (crc32c, …)"), "{text}");
     assert!(common::compare().rows.iter().any(|row| row.verdict == VerdictWord::Better));
 }
 

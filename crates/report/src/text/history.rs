@@ -49,7 +49,10 @@ pub fn table(doc: &HistoryDoc, columns: usize) -> String {
             break;
         }
     }
-    last.render(usize::MAX, false).lines().map(|line| format!("{}\n", cut(line, columns).trim_end())).collect()
+    last.render(usize::MAX, false)
+        .lines()
+        .map(|line| format!("{}\n", cut(line, columns).trim_end()))
+        .collect()
 }
 
 /// The label stands last and takes what is left.
