@@ -64,6 +64,24 @@ fn a_run_without_reference_facts_or_intervals() {
 }
 
 #[test]
+fn a_run_that_was_cut_in_its_first_take_shows_no_empty_table() {
+    let (mut run, _) = common::web::web();
+    run.status = "interrupted".to_owned();
+    let (taken, rest) = run.series.split_at_mut(1);
+    for series in rest {
+        (series.n, series.faults, series.median, series.low, series.high) = (0, 0, None, None, None);
+    }
+    taken[0].low = None;
+    let one = score::score(&run, &common::facts(), None, &Tail::default(), Look::plain());
+    let loads = one.lines().skip_while(|line| !line.starts_with("web: ")).take_while(|line| !line.is_empty());
+    assert_eq!(loads.filter(|line| !line.starts_with('-')).count(), 3, "a title, a head and one load: {one}");
+    run.series[0].n = 0;
+    let none = score::score(&run, &common::facts(), None, &tail(), Look::plain());
+    assert!(none.contains("no figure yet"), "{none}");
+    assert!(!none.contains("95 %") && !none.contains("checks"), "{none}");
+}
+
+#[test]
 fn sweeps_of_a_web_server() {
     let (run, _) = common::web::web();
     let text = score::score(&run, &common::facts(), None, &Tail::default(), Look::plain());

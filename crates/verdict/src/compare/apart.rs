@@ -29,7 +29,9 @@ pub fn sentences(arm: &Prepared<'_>, base: &Prepared<'_>) -> Vec<String> {
         }
         let named: Vec<String> = differ
             .iter()
-            .map(|(name, (of_base, of_arm))| format!("{name} ({} against {})", values(of_base), values(of_arm)))
+            .map(|(name, (of_base, of_arm))| {
+                format!("{name} ({} against {})", values(of_base), values(of_arm))
+            })
             .collect();
         let (base, arm) = (&base.side.name, &arm.side.name);
         out.push(format!(
