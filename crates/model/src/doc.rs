@@ -4,6 +4,7 @@
 //! removed field raises it.
 
 mod load;
+mod logs;
 mod web;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::params::Params;
 use crate::unit::Unit;
 
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, TimesDoc};
+pub use logs::{FormatDoc, LogsDoc, PathDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
 };

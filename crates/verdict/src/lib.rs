@@ -12,6 +12,7 @@
 //! | what binds a load, and what would raise it | [`bottlenecks()`] |
 //! | throughput and times over the load, with knee and peak | [`curves()`] |
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
+//! | which group of served requests is faster, and is that fair | [`traffic::judge()`] |
 //! | what about this host would spoil a measurement | [`doctor()`] |
 
 pub mod bottleneck;
@@ -28,6 +29,7 @@ pub mod prove;
 pub mod rules;
 pub mod run;
 mod say;
+pub mod traffic;
 
 pub use bottleneck::bottlenecks;
 pub use compare::{CompareOptions, Side, compare};

@@ -14,7 +14,7 @@ mod prepare;
 mod ranking;
 mod shared;
 mod step;
-mod value;
+pub(crate) mod value;
 pub(crate) mod why;
 
 use model::data::{Price, Published, RunData};
