@@ -103,7 +103,8 @@ impl Room {
         let unique = MADE.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("{PREFIX}{}-{unique}", std::process::id()));
         let mut room = Room { version, limit, folder: Folder::make(&path)?, may_swap: false };
-        room.may_swap = !set(&path, version, limit)? && has_swap(&fs::read("/proc/swaps").unwrap_or_default());
+        room.may_swap =
+            !set(&path, version, limit)? && has_swap(&fs::read("/proc/swaps").unwrap_or_default());
         Ok(room)
     }
 
