@@ -15,6 +15,7 @@ pub mod import;
 pub mod inspect;
 pub mod list;
 pub mod load;
+pub mod logs;
 pub mod note;
 pub mod report;
 pub mod resume;
@@ -75,6 +76,8 @@ pub enum Verb {
     Run(Box<run::Args>),
     /// Load a web server that runs already: rate, response times, failures
     Load(Box<load::Args>),
+    /// Say what access logs tell: serving speed, times, mix; groups of servers beside each other
+    Logs(Box<logs::Args>),
     /// Compare machines, runs or labels: ratios, intervals, verdicts
     Compare(compare::Args),
     /// Write the HTML report
