@@ -161,8 +161,9 @@ pub fn short_of_time(
     let span = |seconds: f64| report::number::duration(seconds.ceil());
     (needed > budget).then(|| {
         format!(
-            "{takes} takes of {} need about {}, and there are {}: expect fewer takes and wider intervals, or give it \
-             more with --for",
+            "{} of {} need about {} with the warm-up, and there are {}: expect fewer takes and wider intervals, or \
+             give it more with --for",
+            if takes > 1.0 { format!("{takes} takes") } else { "one take".to_owned() },
             report::text::count(known.len() * arms.max(1), "load"),
             span(needed),
             span(budget)
