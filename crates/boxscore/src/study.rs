@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use harness::conductor::{Conductor, Ended, Finished, Manner, Outcome};
 use model::data::{Price, RunData, Series, TakeHead};
-use model::plan::Plan;
+use model::plan::{Plan, Takes};
 use model::reading::Take;
 use model::{Card, Instrument, Params, Reading, Setup, Size};
 use store::{Filter, Mode, Options, Store};
@@ -45,7 +45,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let said = Said { label: plan.label.clone(), price, watts };
     let sitting = Sitting { plan: &plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
     let mut display = Display::new(&plan, global.json, args.show_takes);
-    let manner = Manner::default();
+    let manner = manner_of(&plan);
     let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, manner))?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
@@ -103,7 +103,7 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let said = Said { label: plan.label.clone(), ..Said::default() };
     let sitting = Sitting { plan: &plan, study: study.to_owned(), said, earlier, runs, elapsed_ns };
     let mut display = Display::new(&plan, global.json, show_takes);
-    let manner = Manner::default();
+    let manner = manner_of(&plan);
     let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, manner))?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
@@ -275,6 +275,13 @@ fn watts(args: &Args) -> Result<Option<f64>, CliError> {
     }
 }
 
+/// A single take of one load, as `boxscore load` makes it, may last for hours: an interrupt ends it early, also where
+/// it is repeated or resumed.
+fn manner_of(plan: &Plan) -> Manner {
+    let load = matches!(plan.cells.as_slice(), [only] if only.instrument == "web");
+    Manner { watched: false, cuts: load && plan.takes == Takes::Fixed(1) && plan.warm_up == 0 }
+}
+
 /// One sitting of a study: from the start, or the rest of an interrupted one.
 struct Sitting<'a> {
     plan: &'a Plan,
@@ -317,7 +324,7 @@ impl Sitting<'_> {
         }
         Err(match (outcome.ended, outcome.refused) {
             (Ended::Interrupted, _) => nothing_yet(),
-            (_, Some(refused)) => CliError::data(format!("nothing was measured: {refused}")),
+            (_, Some(refused)) => refusal("nothing was measured", &refused),
             _ => CliError::data("no machine could be measured").hint("the lines above say why"),
         })
     }
@@ -393,6 +400,14 @@ fn recorded(runs: &[String], path: &Path, global: &Global, report: bool) -> Resu
 /// It ended before its plan was done, whoever ended it.
 const fn is_cut(outcome: &Outcome) -> bool {
     matches!(outcome.ended, Ended::Interrupted | Ended::Lost | Ended::Refused)
+}
+
+/// What a sink said that refused: the hint, where it has one, is on a line of its own.
+fn refusal(what: &str, refused: &str) -> CliError {
+    match refused.split_once("\n hint: ") {
+        Some((why, hint)) => CliError::data(format!("{what}: {why}")).hint(hint),
+        None => CliError::data(format!("{what}: {refused}")),
+    }
 }
 
 /// Why a run was cut, and what is kept of it.

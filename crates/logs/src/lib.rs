@@ -1,1 +1,11 @@
-//! Access logs: later work (its place is here).
+//! Access logs: formats, a scanner, and aggregates that merge exactly in any order.
+//!
+//! Reads files; has no clock and no network, and prints nothing. `format` says what a line looks like, `scan` turns lines
+//! into records, `aggregate` adds them up, `read` does all three over files and threads, `units` doubts the times.
+
+pub mod aggregate;
+pub mod format;
+pub mod hash;
+pub mod read;
+pub mod scan;
+pub mod units;

@@ -8,6 +8,8 @@ use model::data::{Point, RunData, Series};
 use model::doc::{GeneratorDoc, LoadDoc, RunDoc, TimesDoc};
 use model::{Histogram, Phase, Value, ladder};
 
+use crate::rules::cut;
+
 /// Steps of the histograms, the slowest apart.
 const STEPS: usize = 11;
 
@@ -70,7 +72,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         params: cell.params.clone(),
         seconds: number("answering-time"),
         window: number("window"),
-        cut: run.notes.iter().any(|note| note.kind == "cut"),
+        cut: run.notes.iter().any(|note| note.kind == cut::KIND),
         requests,
         good: requests.saturating_sub(failed),
         errors,
@@ -153,9 +155,6 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
              server, or {} connections, can do",
             load.params.get("connections").unwrap_or("these")
         ));
-    }
-    if load.cut {
-        out.push("ended by the user: the figures are of the time until then".to_owned());
     }
     out
 }

@@ -4,10 +4,12 @@
 //! and prints the value of each take in the metric's own unit; REPEATS 0 means calibrate for 50 ms.
 //! `crc32c SIZE CPU PAIRS SEED` times our checksum and two crates' in turns within this process, in ns a
 //! message. `load URL CONNECTIONS SECONDS CPU` is a closed loop of the load engine; `request URL` prints what it sends.
+//! `logs-make` writes an access log, `logs-read` reads it as `boxscore logs` does, `logs-bare` only finds its fields.
 //! Not counted: buffers beyond the caches, the building and the filling of arrays.
 
 mod crc;
 mod load;
+mod logs;
 mod take;
 
 use std::process::ExitCode;
@@ -20,8 +22,11 @@ fn main() -> ExitCode {
         ["crc32c", size, cpu, pairs, seed] => crc::run(size, cpu, pairs, seed),
         ["load", url, connections, seconds, cpu] => load::closed(url, connections, seconds, cpu),
         ["request", url] => load::request(url),
+        ["logs-make", path, lines, clients, seed] => logs::make(path, lines, clients, seed),
+        ["logs-read", path, threads] => logs::ours(path, threads),
+        ["logs-bare", path] => logs::bare(path),
         _ => Err("take INSTRUMENT SET CPU TAKES REPEATS | crc32c SIZE CPU PAIRS SEED | load URL CONNECTIONS SECONDS \
-                  CPU | request URL"
+                  CPU | request URL | logs-make PATH LINES CLIENTS SEED | logs-read PATH THREADS | logs-bare PATH"
             .into()),
     };
     match outcome {

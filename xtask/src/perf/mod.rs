@@ -7,6 +7,7 @@
 mod bound;
 mod crc;
 mod limits;
+mod logs;
 mod memory;
 mod options;
 mod record;
@@ -76,6 +77,9 @@ pub fn run(words: &[&str]) -> Result<()> {
     }
     if options.wants("web") {
         web::run(&options, &peers, &mut outcome)?;
+    }
+    if options.wants("logs") {
+        logs::run(&options, &peers, &mut outcome)?;
     }
     if options.wants("limits") {
         limits::run(&options, &mut outcome)?;

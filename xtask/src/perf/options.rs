@@ -3,8 +3,9 @@
 use anyhow::{Context, Result, bail};
 
 pub const HELP: &str = "\
-  perf [--pairs N] [--cpu N] [--size MiB] [--only crc32c,latency,bandwidth,stream,web,limits] [--dry]
+  perf [--pairs N] [--cpu N] [--size MiB] [--only crc32c,latency,bandwidth,stream,web,logs,limits] [--dry]
        [--bw-mem PATH] [--lat-mem-rd PATH] [--stream PATH]... [--boxscore PATH] [--peers PATH]
+       [--log-lines N] [--logs-peers mawk,duckdb,goaccess]
                                our kernels beside others' (by path), our size and start-up; one JSON line
                                a commit in docs/perf/";
 
@@ -22,6 +23,10 @@ pub struct Options {
     pub stream: Vec<String>,
     pub boxscore: Option<String>,
     pub peers: Option<String>,
+    /// Lines of the access log that is read.
+    pub log_lines: Option<u64>,
+    /// Slow readers of logs to compare with.
+    pub logs_peers: Vec<String>,
 }
 
 /// Fewer pairs give no useful interval.
@@ -40,6 +45,8 @@ impl Options {
             stream: Vec::new(),
             boxscore: None,
             peers: None,
+            log_lines: None,
+            logs_peers: Vec::new(),
         };
         let mut words = words.iter();
         while let Some(&word) = words.next() {
@@ -61,6 +68,8 @@ impl Options {
                 "--lat-mem-rd" => options.lat_mem_rd = Some(value.into()),
                 "--stream" => options.stream.push(value.into()),
                 "--boxscore" => options.boxscore = Some(value.into()),
+                "--log-lines" => options.log_lines = Some(number()?),
+                "--logs-peers" => options.logs_peers = value.split(',').map(str::to_owned).collect(),
                 "--peers" => options.peers = Some(value.into()),
                 _ => bail!("unknown option {word}\n{HELP}"),
             }

@@ -44,8 +44,10 @@ pub struct Cli {
 /// What every verb takes.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Global {
-    /// Database file [default: boxscore/store.db in the XDG data directory]
-    #[arg(long, global = true, env = "BOXSCORE_STORE", value_name = "FILE")]
+    /// Database file [default: that of the environment's BOXSCORE_STORE, else boxscore/store.db in the XDG data
+    /// directory]
+    // Not read by the parser: it would call the variable an argument that was given.
+    #[arg(long, global = true, value_name = "FILE")]
     pub store: Option<PathBuf>,
     /// Print one JSON document on stdout
     #[arg(long, global = true)]

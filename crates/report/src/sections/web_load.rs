@@ -85,7 +85,7 @@ impl Open<'_> {
         if words.is_empty() { "the server".to_owned() } else { words.join(", ") }
     }
 
-    /// `nginx keeps up to 61.2 k/s; at 45.9 k/s (the knee) 1 in 100 answers takes more than 740 µs`
+    /// `nginx keeps up to 61.2 k/s; at 45.9 k/s (the knee) 1 in 100 answers takes more than 740 us`
     fn said(&self) -> Option<String> {
         let rate = |value: f64| quantity(value, Kind::of(Unit::PerSec));
         let held = match &self.curve.peak {

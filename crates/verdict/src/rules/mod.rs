@@ -9,6 +9,7 @@ mod above_ceiling;
 mod background;
 pub mod clock;
 mod clock_step;
+pub mod cut;
 mod drift;
 pub mod drops;
 pub mod environment;
@@ -51,8 +52,9 @@ pub struct Ruling {
 type Rule = fn(&Look<'_>) -> Vec<Ruling>;
 
 /// In the order in which they are shown: what refuses first.
-const ALL: [Rule; 25] = [
+const ALL: [Rule; 26] = [
     recorded::rule,
+    cut::rule,
     above_ceiling::rule,
     little::rule,
     throttled::rule,

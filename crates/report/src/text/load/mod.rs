@@ -54,7 +54,7 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     let told = doc.findings.iter().filter(|finding| finding.kind != "samples");
     // All of them are about this one load, whose parameters stand above.
     let told: Vec<Finding> = told.map(|finding| finding.clone().about("")).collect();
-    for note in notes::doubts(&told, &std::collections::BTreeSet::new()) {
+    for note in notes::doubts(&told, &super::fold::Headlines::default()) {
         out.push_str(&notes::line(note.state, &note.text, look));
     }
     out.push_str(&checks(&told, look));

@@ -1,0 +1,298 @@
+//! Which requests are counted: conditions such as `status>=400`, `path^=/img/`, `agent!~bot`, all of which must hold.
+//!
+//! Sizes in B (or k, M, G of 1024), times in s (or us, ms). What a line does not tell is equal to nothing: of the
+//! comparisons only `!=` and `!~` hold.
+
+use regex_lite::Regex;
+
+use super::keys::Key;
+use crate::scan::Record;
+use crate::scan::clock::{At, Civil, Part, Pattern};
+
+/// One condition.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    text: String,
+    test: Test,
+}
+
+#[derive(Clone, Debug)]
+enum Test {
+    Text {
+        key: Key,
+        how: How,
+        negated: bool,
+    },
+    Number {
+        what: Number,
+        order: Order,
+        value: u64,
+    },
+    /// Seconds since 1970; by the log's own clock where the condition has no zone.
+    At {
+        order: Order,
+        seconds: i64,
+        is_local: bool,
+    },
+}
+
+#[derive(Clone, Debug)]
+enum How {
+    Equal(Vec<u8>),
+    Starts(Vec<u8>),
+    Matches(Regex),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Number {
+    Status,
+    Bytes,
+    Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Equal,
+    Unequal,
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+}
+
+impl Order {
+    fn holds<T: Ord>(self, a: &T, b: &T) -> bool {
+        match self {
+            Order::Equal => a == b,
+            Order::Unequal => a != b,
+            Order::Less => a < b,
+            Order::AtMost => a <= b,
+            Order::More => a > b,
+            Order::AtLeast => a >= b,
+        }
+    }
+}
+
+/// The longer ones first, since a shorter one may begin them.
+const SIGNS: [&str; 9] = ["!=", "!~", "^=", "<=", ">=", "=", "~", "<", ">"];
+
+impl Filter {
+    pub fn parse(text: &str) -> Result<Filter, String> {
+        let wrong = |what: String| format!("{text:?}: {what}");
+        let at = text.find(['!', '^', '<', '>', '=', '~']).ok_or_else(|| {
+            wrong(format!("a condition is a property, one of {}, and a value", SIGNS.join(" ")))
+        })?;
+        let (name, rest) = (text[..at].trim(), &text[at..]);
+        let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign)).ok_or_else(|| {
+            wrong(format!("{:?} is no comparison: take one of {}", &rest[..1], SIGNS.join(" ")))
+        })?;
+        let value = rest[sign.len()..].trim();
+        let order = match *sign {
+            "=" => Some(Order::Equal),
+            "!=" => Some(Order::Unequal),
+            "<" => Some(Order::Less),
+            "<=" => Some(Order::AtMost),
+            ">" => Some(Order::More),
+            ">=" => Some(Order::AtLeast),
+            _ => None,
+        };
+        let test = match (name, order) {
+            ("status", Some(order)) => number(Number::Status, order, value),
+            ("bytes" | "size", Some(order)) => number(Number::Bytes, order, value),
+            ("time", Some(order)) => number(Number::Time, order, value),
+            ("at", Some(order)) => moment(order, value),
+            ("bytes" | "size" | "time" | "at", None) => {
+                Err(format!("{sign} is for texts: {name} is a number"))
+            }
+            _ => words(name, sign, value),
+        };
+        Ok(Filter { text: text.to_owned(), test: test.map_err(wrong)? })
+    }
+
+    /// As it was written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether a request meets the condition; `scratch` saves an allocation.
+    #[must_use]
+    pub fn holds(&self, record: &Record<'_>, scratch: &mut Vec<u8>) -> bool {
+        match &self.test {
+            Test::Text { key, how, negated } => {
+                scratch.clear();
+                let told = key.write(record, scratch);
+                let found = told
+                    && match how {
+                        How::Equal(value) => scratch == value,
+                        How::Starts(value) => scratch.starts_with(value),
+                        How::Matches(regex) => regex.is_match(&String::from_utf8_lossy(scratch)),
+                    };
+                found != *negated
+            }
+            Test::Number { what, order, value } => {
+                let found = match what {
+                    Number::Status => record.status.map(u64::from),
+                    Number::Bytes => record.bytes,
+                    Number::Time => record.time_ns,
+                };
+                found.map_or(*order == Order::Unequal, |found| order.holds(&found, value))
+            }
+            Test::At { order, seconds, is_local } => {
+                let of = |at: At| if *is_local { at.local() } else { at.seconds };
+                record.at.map_or(*order == Order::Unequal, |at| order.holds(&of(at), seconds))
+            }
+        }
+    }
+}
+
+fn words(name: &str, sign: &str, value: &str) -> Result<Test, String> {
+    let key = Key::parse(name)?;
+    let bytes = value.as_bytes().to_vec();
+    let (how, negated) = match sign {
+        "=" | "!=" => (How::Equal(bytes), sign == "!="),
+        "^=" => (How::Starts(bytes), false),
+        "~" | "!~" => {
+            let regex = Regex::new(value).map_err(|error| format!("no regular expression: {error}"))?;
+            (How::Matches(regex), sign == "!~")
+        }
+        _ => return Err(format!("{sign} is for numbers: status, bytes, time, at")),
+    };
+    Ok(Test::Text { key, how, negated })
+}
+
+fn number(what: Number, order: Order, value: &str) -> Result<Test, String> {
+    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match (what, &value[digits.len()..]) {
+        (Number::Status, "") | (Number::Bytes, "" | "B") => 1.0,
+        (Number::Bytes, "k" | "K") => 1024.0,
+        (Number::Bytes, "M") => 1024.0 * 1024.0,
+        (Number::Bytes, "G") => 1024.0 * 1024.0 * 1024.0,
+        (Number::Time, "us") => 1e3,
+        (Number::Time, "ms") => 1e6,
+        (Number::Time, "" | "s") => 1e9,
+        (_, unit) => return Err(format!("{unit:?} is no unit of it")),
+    };
+    let found: f64 = digits.trim().parse().map_err(|_| format!("{value:?} is no number"))?;
+    if !(found >= 0.0 && found * factor < 1e18) {
+        return Err(format!("{value:?} is no number from 0 on"));
+    }
+    Ok(Test::Number { what, order, value: (found * factor).round() as u64 })
+}
+
+/// `2000-10-10`, `2000-10-10T13:55`, with seconds, with a zone, or seconds since 1970.
+fn moment(order: Order, value: &str) -> Result<Test, String> {
+    use Part::{Byte, Day, Epoch, Hour, Minute, Month, Second, Year, Zone};
+    let mut parts = vec![Year, Byte(b'-'), Month, Byte(b'-'), Day];
+    let mut patterns = vec![vec![Epoch], parts.clone()];
+    parts.extend([Byte(b'T'), Hour, Byte(b':'), Minute]);
+    for seconds in [false, true] {
+        if seconds {
+            parts.extend([Byte(b':'), Second]);
+        }
+        patterns.extend([parts.clone(), [parts.as_slice(), &[Zone]].concat()]);
+    }
+    for parts in patterns {
+        let pattern = Pattern::new(parts);
+        let mut civil = Civil::default();
+        if pattern.read(value.as_bytes(), &mut civil) == Some(value.len())
+            && let Some(at) = civil.at()
+        {
+            return Ok(Test::At { order, seconds: at.seconds, is_local: !pattern.has_zone() });
+        }
+    }
+    Err(format!("{value:?} is no time: write 2000-10-10, 2000-10-10T13:55 or 2000-10-10T13:55:36+02:00"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::Method;
+
+    fn record() -> Record<'static> {
+        Record {
+            path: Some(b"/img/a.png"),
+            agent: Some(b"Googlebot/2.1"),
+            method: Some(Method::Get),
+            status: Some(404),
+            bytes: Some(2048),
+            time_ns: Some(20_000_000),
+            // 13:55:36 by the log's clock.
+            at: Some(At { seconds: 971_211_336, zone: -28 }),
+            ..Record::default()
+        }
+    }
+
+    fn holds(text: &str) -> bool {
+        Filter::parse(text).unwrap().holds(&record(), &mut Vec::new())
+    }
+
+    #[test]
+    fn conditions() {
+        for text in [
+            "status=404",
+            "status>=400",
+            "status<500",
+            "status!=200",
+            "bytes=2k",
+            "size>2047",
+            "time=20ms",
+            "time<=0.02",
+            "time>19999us",
+            "path=/img/a.png",
+            "path^=/img/",
+            "prefix=/img/",
+            "agent~bot",
+            "method=GET",
+            "agent~^Google.*2",
+            "agent!~curl",
+            "at>=2000-10-10",
+            "at<2000-10-10T13:56",
+            "at=2000-10-10T20:55:36Z",
+            "at=971211336",
+            "hour-of-day=13",
+            " status = 404 ",
+            "vhost!=x",
+            "vhost!~x",
+            "status-class=4xx",
+        ] {
+            assert!(holds(text), "{text}");
+        }
+        for text in [
+            "status<400",
+            "bytes>2k",
+            "path^=/css",
+            "agent!~bot",
+            "at>2000-10-10T13:56",
+            "vhost=x",
+            "vhost~x",
+            "vhost^=x",
+            "at<2000-10-10",
+            "method!=GET",
+        ] {
+            assert!(!holds(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_the_reason() {
+        for (text, word) in [
+            ("status", "a condition is"),
+            ("status!200", "no comparison"),
+            ("status=x", "no unit"),
+            ("status=", "no number"),
+            ("time>5h", "no unit"),
+            ("bytes=-5", "no number from 0"),
+            ("bytes~5", "is a number"),
+            ("path<5", "for numbers"),
+            ("colour=red", "no property"),
+            ("agent~(", "no regular expression"),
+            ("at>yesterday", "no time"),
+            ("at=2000-13-01", "no time"),
+            ("", "a condition is"),
+        ] {
+            let error = Filter::parse(text).unwrap_err();
+            assert!(error.contains(word), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! What many requests amount to: sums, distributions, sketches. All of it merges exactly, whatever the order and
+//! whatever the pieces.
+//!
+//! Times in ns, sizes in B, ratios in 1/1000 B/s. Memory does not grow with the number of clients or paths, and is
+//! bounded in the number of quarter hours, hours and groups.
+
+pub mod bounded;
+pub mod candidates;
+pub mod distinct;
+pub mod file;
+pub mod filter;
+pub mod histogram;
+pub mod keys;
+pub mod paths;
+pub mod size;
+pub mod sketch;
+pub mod skips;
+mod statuses;
+pub mod sums;
+mod views;
+
+use serde::{Deserialize, Serialize};
+
+use bounded::{Bounded, Merge};
+use distinct::Distinct;
+use filter::Filter;
+use histogram::LogLinear;
+use keys::Key;
+use paths::Paths;
+use size::CLASSES;
+use skips::Skips;
+pub use statuses::Statuses;
+use sums::Sums;
+pub use views::{Period, Unrated};
+
+use crate::hash;
+use crate::scan::{Method, Record};
+
+/// Times: the buckets of the load engine, 1 ns to 1.2 h, to 0.05 %.
+pub type Times = LogLinear<10, 42>;
+/// Sizes and ratios, to 0.2 %.
+pub type Sizes = LogLinear<8, 50>;
+pub type Ratios = LogLinear<8, 63>;
+/// Times and ratios of an hour or a group, to 3 %.
+pub type CoarseTimes = LogLinear<4, 42>;
+pub type CoarseRatios = LogLinear<4, 63>;
+
+/// Quarter hours, hours and groups that are told apart.
+pub const MOST_SLOTS: usize = 40_000;
+pub const MOST_HOURS: usize = 10_000;
+pub const MOST_GROUPS: usize = 4096;
+
+/// A quarter hour since 1970 (UTC) and the log's zone in quarter hours: hours and days of any clock are whole slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Slot {
+    pub quarter: i64,
+    pub zone: i8,
+}
+
+impl Slot {
+    /// Seconds since 1970 (UTC) at which it begins.
+    #[must_use]
+    pub fn start(self) -> i64 {
+        self.quarter * 900
+    }
+
+    /// The same by the log's own clock.
+    #[must_use]
+    pub fn local(self) -> i64 {
+        (self.quarter + i64::from(self.zone)) * 900
+    }
+}
+
+/// Sums of each class of size: what a stratified ratio with blocks of time needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Strata(pub [Sums; CLASSES]);
+
+impl Strata {
+    /// All classes together.
+    #[must_use]
+    pub fn total(&self) -> Sums {
+        let mut total = Sums::default();
+        self.0.iter().for_each(|class| total.merge(class));
+        total
+    }
+}
+
+impl Merge for Strata {
+    fn merge(&mut self, other: &Strata) {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            mine.merge(theirs);
+        }
+    }
+}
+
+impl Merge for CoarseTimes {
+    fn merge(&mut self, other: &CoarseTimes) {
+        LogLinear::merge(self, other);
+    }
+}
+
+/// What the requests of one group amount to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    pub sums: Sums,
+    pub times: CoarseTimes,
+    pub ratios: CoarseRatios,
+    /// Requests with a status from 400 on, and from 500 on.
+    pub client_errors: u64,
+    pub server_errors: u64,
+}
+
+impl Merge for Group {
+    fn merge(&mut self, other: &Group) {
+        self.sums.merge(&other.sums);
+        self.times.merge(&other.times);
+        self.ratios.merge(&other.ratios);
+        self.client_errors = self.client_errors.saturating_add(other.client_errors);
+        self.server_errors = self.server_errors.saturating_add(other.server_errors);
+    }
+}
+
+/// What is counted and how it is grouped; aggregates merge only where these are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The properties that make a group together; none: no groups.
+    pub group_by: Vec<Key>,
+    pub filters: Vec<Filter>,
+}
+
+/// Requests and the lines they came from.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Aggregate {
+    /// `lines` = `parsed` + skipped, and `parsed` = `filtered` + requests.
+    pub lines: u64,
+    pub parsed: u64,
+    /// Parsed lines that a filter leaves out.
+    pub filtered: u64,
+    pub skips: Skips,
+    pub classes: Strata,
+    pub times: Times,
+    pub sizes: Sizes,
+    pub ratios: Ratios,
+    pub statuses: Statuses,
+    /// In the order of [`Method::ALL`].
+    pub methods: [u64; Method::ALL.len()],
+    /// Bytes of requests without a time, and time of requests without a size: outside the ratio of totals.
+    pub untimed_bytes: u64,
+    pub unsized_ns: u128,
+    /// Times above 0 that are written as whole thousands.
+    pub whole_thousands: u64,
+    /// Requests on a connection that had carried one before, and those whose line tells it at all.
+    pub reused: u64,
+    pub reuse_told: u64,
+    /// Requests that a cache answered, and those whose line tells what the cache said.
+    pub cache_hits: u64,
+    pub cache_told: u64,
+    /// Seconds since 1970 of the first and the last request.
+    pub span: Option<(i64, i64)>,
+    pub slots: Bounded<Slot, Strata, MOST_SLOTS>,
+    pub hours: Bounded<Slot, CoarseTimes, MOST_HOURS>,
+    pub clients: Distinct,
+    pub paths: Paths,
+    pub groups: Bounded<Vec<u8>, Group, MOST_GROUPS>,
+}
+
+/// What is written anew for each request, so that nothing is allocated.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    key: Vec<u8>,
+}
+
+impl Aggregate {
+    /// Adds a parsed line; its line is counted too.
+    #[inline]
+    pub fn add(&mut self, record: &Record<'_>, settings: &Settings, scratch: &mut Scratch) {
+        self.lines += 1;
+        self.parsed += 1;
+        if !settings.filters.is_empty()
+            && !settings.filters.iter().all(|filter| filter.holds(record, &mut scratch.key))
+        {
+            self.filtered += 1;
+            return;
+        }
+        let ratio = self.add_amounts(record);
+        self.statuses.add(record.status);
+        if let Some(method) = record.method {
+            self.methods[method as usize] += 1;
+        }
+        if let Some(client) = record.client {
+            self.clients.add(hash::name(client));
+        }
+        self.paths.add(record.path, record.offset, record.bytes.unwrap_or(0), record.time_ns.unwrap_or(0));
+        self.add_told(record);
+        if !settings.group_by.is_empty() {
+            self.add_group(record, ratio, settings, scratch);
+        }
+    }
+
+    /// Size, time, ratio, and when: the request's ratio.
+    #[inline]
+    fn add_amounts(&mut self, record: &Record<'_>) -> Option<u64> {
+        let (bytes, time_ns) = (record.bytes, record.time_ns);
+        let ratio = match (bytes, time_ns) {
+            (Some(bytes), Some(time_ns)) if time_ns > 0 => Some(sums::ratio(bytes, time_ns)),
+            (Some(bytes), None) => {
+                self.untimed_bytes = self.untimed_bytes.saturating_add(bytes);
+                None
+            }
+            (None, Some(time_ns)) => {
+                self.unsized_ns += u128::from(time_ns);
+                None
+            }
+            _ => None,
+        };
+        let class = size::class_of(bytes);
+        self.classes.0[class].add(bytes, time_ns, ratio);
+        if let Some(bytes) = bytes {
+            self.sizes.record(bytes);
+        }
+        if let Some(time_ns) = time_ns {
+            self.times.record(time_ns);
+            self.whole_thousands += u64::from(record.is_whole_thousands);
+        }
+        if let Some(ratio) = ratio {
+            self.ratios.record(ratio);
+        }
+        if let Some(at) = record.at {
+            let span = self.span.get_or_insert((at.seconds, at.seconds));
+            *span = (span.0.min(at.seconds), span.1.max(at.seconds));
+            let slot = Slot { quarter: at.seconds.div_euclid(900), zone: at.zone };
+            if let Some(strata) = self.slots.at(&slot) {
+                strata.0[class].add(bytes, time_ns, ratio);
+            }
+            if let Some(time_ns) = time_ns
+                && let Some(times) = self.hours.at(&hour_of(slot))
+            {
+                times.record(time_ns);
+            }
+        }
+        ratio
+    }
+
+    /// What few formats tell.
+    #[inline]
+    fn add_told(&mut self, record: &Record<'_>) {
+        if let Some(reused) = record.reused {
+            self.reuse_told += 1;
+            self.reused += u64::from(reused);
+        }
+        if let Some(cache) = record.cache {
+            self.cache_told += 1;
+            let hit = cache.get(..3).is_some_and(|word| word.eq_ignore_ascii_case(b"hit"));
+            self.cache_hits += u64::from(hit);
+        }
+    }
+
+    fn add_group(
+        &mut self,
+        record: &Record<'_>,
+        ratio: Option<u64>,
+        settings: &Settings,
+        scratch: &mut Scratch,
+    ) {
+        keys::write_all(&settings.group_by, record, &mut scratch.key);
+        let Some(group) = self.groups.at(&scratch.key) else { return };
+        group.sums.add(record.bytes, record.time_ns, ratio);
+        if let Some(time_ns) = record.time_ns {
+            group.times.record(time_ns);
+        }
+        if let Some(ratio) = ratio {
+            group.ratios.record(ratio);
+        }
+        let status = record.status.unwrap_or(0);
+        group.client_errors += u64::from((400..500).contains(&status));
+        group.server_errors += u64::from(status >= 500);
+    }
+
+    /// The lines that were skipped of a piece of a file, with their places settled.
+    pub fn add_skips(&mut self, skips: &Skips) {
+        self.lines = self.lines.saturating_add(skips.total());
+        self.skips.merge(skips);
+    }
+}
+
+impl Merge for Aggregate {
+    fn merge(&mut self, other: &Aggregate) {
+        let counts = [
+            (&mut self.lines, other.lines),
+            (&mut self.parsed, other.parsed),
+            (&mut self.filtered, other.filtered),
+            (&mut self.untimed_bytes, other.untimed_bytes),
+            (&mut self.whole_thousands, other.whole_thousands),
+            (&mut self.reused, other.reused),
+            (&mut self.reuse_told, other.reuse_told),
+            (&mut self.cache_hits, other.cache_hits),
+            (&mut self.cache_told, other.cache_told),
+        ];
+        let methods = self.methods.iter_mut().zip(other.methods);
+        for (mine, theirs) in counts.into_iter().chain(methods) {
+            *mine = mine.saturating_add(theirs);
+        }
+        self.unsized_ns = self.unsized_ns.saturating_add(other.unsized_ns);
+        self.skips.merge(&other.skips);
+        self.classes.merge(&other.classes);
+        self.times.merge(&other.times);
+        self.sizes.merge(&other.sizes);
+        self.ratios.merge(&other.ratios);
+        self.statuses.merge(&other.statuses);
+        self.span = match (self.span, other.span) {
+            (Some(one), Some(two)) => Some((one.0.min(two.0), one.1.max(two.1))),
+            (one, two) => one.or(two),
+        };
+        self.slots.merge(&other.slots);
+        self.hours.merge(&other.hours);
+        self.clients.merge(&other.clients);
+        self.paths.merge(&other.paths);
+        self.groups.merge(&other.groups);
+    }
+}
+
+/// The slot with which an hour of the log's own clock begins.
+fn hour_of(slot: Slot) -> Slot {
+    let local = slot.quarter + i64::from(slot.zone);
+    Slot { quarter: slot.quarter - local.rem_euclid(4), ..slot }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Figures of an aggregate that are read off its sums: ratios, hours and days, and what the times' unit looks like.
+
+use std::collections::BTreeMap;
+
+use super::sums::Sums;
+use super::{Aggregate, CoarseTimes, Slot, Strata};
+use crate::aggregate::bounded::Merge;
+
+/// Why there is no mean of ratios.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Unrated {
+    /// No request has both a size and a time above 0.
+    Nothing,
+    /// So large a share of the lines has a time of 0 that the others stand for nothing.
+    ZeroTime { share: f64 },
+}
+
+impl std::fmt::Display for Unrated {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unrated::Nothing => to.write_str("no request has both a size and a time above 0"),
+            Unrated::ZeroTime { share } => {
+                write!(
+                    to,
+                    "{:.1} % of the requests took a time of 0: the clock of the log is too coarse",
+                    share * 100.0
+                )
+            }
+        }
+    }
+}
+
+/// A share of requests with a time of 0 above which the mean of ratios says nothing.
+const MOST_ZERO: f64 = 0.01;
+
+/// Some hours or days and what was in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// Seconds since 1970 that the log's own clock showed when it began.
+    pub local: i64,
+    pub strata: Strata,
+}
+
+impl Aggregate {
+    /// All requests together.
+    #[must_use]
+    pub fn totals(&self) -> Sums {
+        self.classes.total()
+    }
+
+    /// Lines that were not read.
+    #[must_use]
+    pub fn skipped(&self) -> u64 {
+        self.skips.total()
+    }
+
+    /// Mean of the per-request ratios in B/s, or why there is none.
+    pub fn mean_of_ratios(&self) -> Result<f64, Unrated> {
+        let totals = self.totals();
+        let share = totals.zero_time as f64 / totals.requests.max(1) as f64;
+        if share > MOST_ZERO {
+            return Err(Unrated::ZeroTime { share });
+        }
+        totals.mean_of_ratios().ok_or(Unrated::Nothing)
+    }
+
+    /// All bytes over all time in B/s, of the requests that tell both.
+    #[must_use]
+    pub fn ratio_of_totals(&self) -> Option<f64> {
+        let totals = self.totals();
+        let bytes = totals.bytes.saturating_sub(self.untimed_bytes);
+        let time_ns = totals.time_ns.saturating_sub(self.unsized_ns);
+        let told = totals.untimed < totals.requests && totals.unsized_ < totals.requests;
+        (told && time_ns > 0).then(|| bytes as f64 / (time_ns as f64 / 1e9))
+    }
+
+    /// Requests by hour of the log's own clock; none where the log covers too many.
+    #[must_use]
+    pub fn hourly(&self) -> Option<Vec<Period>> {
+        self.periods(3600)
+    }
+
+    /// Requests by day of the log's own clock; none where the log covers too many.
+    #[must_use]
+    pub fn daily(&self) -> Option<Vec<Period>> {
+        self.periods(86_400)
+    }
+
+    fn periods(&self, seconds: i64) -> Option<Vec<Period>> {
+        let mut all: BTreeMap<i64, Strata> = BTreeMap::new();
+        for (slot, strata) in self.slots.sorted()? {
+            let local = slot.local().div_euclid(seconds) * seconds;
+            all.entry(local).or_default().merge(strata);
+        }
+        Some(all.into_iter().map(|(local, strata)| Period { local, strata }).collect())
+    }
+
+    /// Times by the slot with which an hour of the log's own clock begins; none where the log covers too many.
+    #[must_use]
+    pub fn times_by_hour(&self) -> Option<Vec<(&Slot, &CoarseTimes)>> {
+        self.hours.sorted()
+    }
+}

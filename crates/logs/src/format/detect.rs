@@ -1,0 +1,139 @@
+//! Which format lines are in, from a sample of them: of the known ones the one that reads most, and why.
+//!
+//! A whole number at the end of a line is taken for microseconds unless the sample speaks against it; what could not be
+//! told is said, never silently corrected.
+
+use super::{Format, FormatError, named};
+use crate::scan::Scanner;
+
+/// Lines that are looked at.
+pub const SAMPLE: usize = 1000;
+/// A format that reads fewer of the sample, in percent, is not believed.
+const LEAST: usize = 80;
+
+/// A format that was found, and what speaks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detected {
+    pub format: Format,
+    /// In a sentence: how many lines it reads, and what was left open.
+    pub why: String,
+}
+
+/// The format of these lines (without their line breaks); empty ones say nothing.
+pub fn detect(lines: &[&[u8]]) -> Result<Detected, FormatError> {
+    let lines: Vec<&[u8]> =
+        lines.iter().copied().filter(|line| !line.trim_ascii().is_empty()).take(SAMPLE).collect();
+    if lines.is_empty() {
+        return Err(FormatError::whole("no lines to tell the format from: give --format"));
+    }
+    let names = named::NAMES.iter().map(|(name, _)| *name).chain(["json"]);
+    let mut tried: Vec<(usize, Format)> = Vec::new();
+    for name in names.filter(|name| *name != "nginx") {
+        let format = Format::parse(name)?;
+        tried.push((read(&format, &lines).count(), format));
+    }
+    // Of equal ones that with more fields, which cannot read lines with fewer; one with fewer may take two for one.
+    tried.sort_by_key(|(_, format)| std::cmp::Reverse(format.fields()));
+    let most = tried.iter().map(|(count, _)| *count).max().unwrap_or(0);
+    let Some((count, format)) = tried.into_iter().find(|(count, _)| *count == most) else {
+        return Err(FormatError::whole("no format is known"));
+    };
+    if count * 100 < lines.len() * LEAST {
+        return Err(FormatError::whole(format!(
+            "the lines are of no known format ({} reads most, {count} of {}): give --format with the server's own string, \
+             or --config",
+            format.text,
+            lines.len()
+        )));
+    }
+    let mut why = format!("{count} of the first {} lines are {}", lines.len(), format.text);
+    let format = unit(format, &lines, &mut why)?;
+    Ok(Detected { format, why })
+}
+
+fn read<'l>(format: &Format, lines: &'l [&'l [u8]]) -> impl Iterator<Item = Option<u64>> {
+    let mut scanner = Scanner::new(format);
+    let times: Vec<Option<u64>> =
+        lines.iter().filter_map(|line| scanner.read(line).ok().map(|record| record.time_ns)).collect();
+    times.into_iter()
+}
+
+/// The unit of a number at the end, which `combined+D` and `combined+T` and nginx's time leave open.
+fn unit(format: Format, lines: &[&[u8]], why: &mut String) -> Result<Format, FormatError> {
+    if !format.has_time() || !format.text.ends_with("+D") {
+        return Ok(format);
+    }
+    let ends: Vec<&[u8]> = lines.iter().filter_map(|line| line.rsplit(|byte| *byte == b' ').next()).collect();
+    let decimal = ends.iter().filter(|end| end.contains(&b'.')).count();
+    if decimal * 2 > ends.len() && format.text == "combined+D" {
+        let nginx = Format::parse("nginx+time")?;
+        why.push_str("; the last number has a decimal point, so it is nginx's request_time in seconds");
+        why.replace_range(.., &why.replace(" are combined+D", " are nginx+time"));
+        return Ok(nginx);
+    }
+    let mut times: Vec<u64> = read(&format, lines).flatten().map(|ns| ns / 1000).collect();
+    times.sort_unstable();
+    let middle = times.get(times.len() / 2).copied().unwrap_or(0);
+    let high = times.get(times.len() * 99 / 100).copied().unwrap_or(0);
+    if format.text == "combined+D" && middle == 0 && high <= 60 {
+        why.push_str(
+            "; most of the last numbers are 0, so they are taken for seconds (%T), not microseconds (%D)",
+        );
+        why.replace_range(.., &why.replace(" are combined+D", " are combined+T"));
+        return Format::parse("combined+T");
+    }
+    why.push_str("; the last number is taken for microseconds (%D)");
+    if high < 1000 {
+        why.push_str(", though so small ones may be milliseconds: say so with --format");
+    }
+    Ok(format)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: &str = r#"10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 23"#;
+
+    fn of(ends: &[&str]) -> Result<Detected, FormatError> {
+        let lines: Vec<String> = ends.iter().map(|end| format!("{START}{end}")).collect();
+        let lines: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
+        detect(&lines)
+    }
+
+    #[test]
+    fn formats_are_told_apart() {
+        let name = |ends: &[&str]| of(ends).unwrap().format.text;
+        assert_eq!(name(&[""]), "common");
+        assert_eq!(name(&[" 12345", " 99"]), "common+D");
+        assert_eq!(name(&[r#" "-" "x""#]), "combined");
+        assert_eq!(name(&[r#" "-" "x" 12345"#]), "combined+D");
+        assert_eq!(name(&[r#" "-" "x" 0.001"#, r#" "-" "x" 1.250"#]), "nginx+time");
+        assert_eq!(name(&[r#" "-" "x" 0"#, r#" "-" "x" 0"#, r#" "-" "x" 1"#]), "combined+T");
+        assert_eq!(
+            detect(&[format!("www.e.org:80 {START} \"-\" \"x\"").as_bytes()]).unwrap().format.text,
+            "vcombined"
+        );
+        assert_eq!(detect(&[br#"{"status":200}"#, b""]).unwrap().format.text, "json");
+    }
+
+    #[test]
+    fn it_says_why_and_what_is_left_open() {
+        let found = of(&[r#" "-" "x" 12345"#, " cut", r#" "-" "y" 70000"#, r#" "-" "y" 1"#, r#" "-" "y" 2"#])
+            .unwrap();
+        assert!(found.why.starts_with("4 of the first 5 lines are combined+D;"), "{}", found.why);
+        assert!(found.why.contains("microseconds"));
+        assert!(of(&[" 7", " 9"]).unwrap().why.contains("may be milliseconds"));
+        let nginx = of(&[r#" "-" "x" 0.001"#]).unwrap();
+        assert!(nginx.why.starts_with("1 of the first 1 lines are nginx+time"), "{}", nginx.why);
+    }
+
+    #[test]
+    fn what_is_not_known_is_an_error_that_says_what_to_do() {
+        assert!(detect(&[]).unwrap_err().what.contains("no lines"));
+        assert!(detect(&[b"", b"  "]).unwrap_err().what.contains("no lines"));
+        let error = detect(&[b"a b c", b"d"]).unwrap_err();
+        assert!(error.what.contains("--format"), "{error}");
+        assert!(of(&["", " x", " x", " x"]).is_err());
+    }
+}

@@ -1,0 +1,180 @@
+//! What a log line looks like: Apache's and nginx's own format strings, named formats, configuration files, JSON, and
+//! what sample lines show. All compile into one plan of fields that the scanner follows.
+//!
+//! A directive that says nothing of interest here is read over; where two say the same, the better one is used and the
+//! other named in the notes.
+
+pub mod apache;
+pub mod config;
+pub mod detect;
+pub mod keys;
+pub mod named;
+pub mod nginx;
+pub mod plan;
+mod strftime;
+
+use std::fmt;
+
+pub use nginx::Escape;
+pub use plan::{Field, TextPlan};
+
+/// A format string that cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct FormatError {
+    /// The column (from 1, in characters) of what is wrong.
+    pub column: usize,
+    pub what: String,
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.column {
+            0 => write!(to, "{}", self.what),
+            column => write!(to, "column {column}: {}", self.what),
+        }
+    }
+}
+
+impl FormatError {
+    fn new(text: &str, byte: usize, what: impl Into<String>) -> FormatError {
+        let before = text.get(..byte).map_or(byte, |before| before.chars().count());
+        FormatError { column: before + 1, what: what.into() }
+    }
+
+    /// One that has no place.
+    fn whole(what: impl Into<String>) -> FormatError {
+        FormatError { column: 0, what: what.into() }
+    }
+}
+
+/// How lines are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plan {
+    Text(TextPlan),
+    Json,
+}
+
+/// A format, ready to read lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// The name or the string it was made from.
+    pub text: String,
+    pub plan: Plan,
+    /// What the reader of the figures should know of it.
+    pub notes: Vec<String>,
+}
+
+impl Format {
+    /// A named format, `json`, or a format string of Apache (`%`) or nginx (`$`).
+    pub fn parse(text: &str) -> Result<Format, FormatError> {
+        if let Some(named) = named::find(text) {
+            return named;
+        }
+        if text.contains('%') && !text.contains('$') {
+            return Format::apache(text);
+        }
+        if text.contains('$') && !text.contains('%') {
+            return Format::nginx(text, Escape::Default);
+        }
+        if text.contains('%') {
+            // A directive of Apache's is never followed by a variable of nginx's, so one of them is a literal.
+            return Format::apache(text).or_else(|_| Format::nginx(text, Escape::Default));
+        }
+        let names: Vec<&str> = named::NAMES.iter().map(|(name, _)| *name).chain(["json"]).collect();
+        Err(FormatError::whole(format!(
+            "{text:?} is no format: give Apache's LogFormat string (with %), nginx's log_format string (with $), or one of {}",
+            names.join(", ")
+        )))
+    }
+
+    /// Apache's `LogFormat` string.
+    pub fn apache(text: &str) -> Result<Format, FormatError> {
+        let (plan, notes) = plan::build(text, apache::tokens(text)?, Escape::Default)?;
+        Ok(Format { text: text.to_owned(), plan: Plan::Text(plan), notes })
+    }
+
+    /// nginx's `log_format` string, its pieces joined.
+    pub fn nginx(text: &str, escape: Escape) -> Result<Format, FormatError> {
+        let (plan, notes) = plan::build(text, nginx::tokens(text)?, escape)?;
+        Ok(Format { text: text.to_owned(), plan: Plan::Text(plan), notes })
+    }
+
+    /// One JSON object a line, by the names of its keys.
+    #[must_use]
+    pub fn json() -> Format {
+        Format { text: "json".to_owned(), plan: Plan::Json, notes: Vec::new() }
+    }
+
+    fn tells(&self, wanted: impl Fn(&Field) -> bool) -> bool {
+        match &self.plan {
+            Plan::Text(plan) => plan.parts.iter().any(|part| wanted(&part.field)),
+            // The lines decide.
+            Plan::Json => true,
+        }
+    }
+
+    /// How many stretches a line has; none are counted in JSON.
+    #[must_use]
+    pub fn fields(&self) -> usize {
+        match &self.plan {
+            Plan::Text(plan) => plan.parts.len(),
+            Plan::Json => 0,
+        }
+    }
+
+    /// Whether its lines tell how long a request took.
+    #[must_use]
+    pub fn has_time(&self) -> bool {
+        self.tells(|field| matches!(field, Field::Duration { .. } | Field::Durations { .. }))
+    }
+
+    /// Whether its lines tell how many bytes were sent.
+    #[must_use]
+    pub fn has_bytes(&self) -> bool {
+        self.tells(|field| *field == Field::Bytes)
+    }
+
+    /// Whether its lines tell when a request was.
+    #[must_use]
+    pub fn has_clock(&self) -> bool {
+        self.tells(|field| matches!(field, Field::Clock(_)))
+    }
+
+    /// The unit in which times are written, in ns; none where the lines tell no time, or JSON's keys say it.
+    #[must_use]
+    pub fn unit_ns(&self) -> Option<u64> {
+        match &self.plan {
+            Plan::Text(plan) => plan.parts.iter().find_map(|part| match part.field {
+                Field::Duration { unit_ns } | Field::Durations { unit_ns } => Some(unit_ns),
+                _ => None,
+            }),
+            Plan::Json => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_says_itself_whose_it_is() {
+        assert!(matches!(Format::parse("json").unwrap().plan, Plan::Json));
+        let apache = Format::parse("%h %l %u %t \"%r\" %>s %B %D").unwrap();
+        assert!(apache.has_time() && apache.has_bytes() && apache.has_clock());
+        assert_eq!(apache.unit_ns(), Some(1000));
+        let nginx = Format::parse("$remote_addr [$time_local] $status").unwrap();
+        assert!(!nginx.has_time() && !nginx.has_bytes() && nginx.unit_ns().is_none());
+        assert_eq!(Format::parse("combined").unwrap().text, "combined");
+        let error = Format::parse("combind").unwrap_err();
+        assert!(error.to_string().contains("vcombined") && error.column == 0, "{error}");
+    }
+
+    #[test]
+    fn errors_name_the_column() {
+        let error = Format::parse("%h %Ä %>s").unwrap_err();
+        assert_eq!((error.column, error.to_string().starts_with("column 4: ")), (4, true), "{error}");
+        let error = Format::parse("é $ x").unwrap_err();
+        assert_eq!(error.column, 3, "{error}");
+    }
+}

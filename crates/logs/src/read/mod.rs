@@ -1,0 +1,196 @@
+//! Files and streams into aggregates: plain, gzip and zstd, told by their first bytes; over as many threads as are given.
+//!
+//! A plain file is read with pread in pieces that end at line breaks, a compressed one by one thread. What cannot be read
+//! is a fault that names the file; the others are read all the same.
+
+pub mod follow;
+mod pieces;
+mod source;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+pub use source::{Head, Source, head};
+
+use crate::aggregate::file::Labels;
+use crate::aggregate::skips::{Sample, Skips};
+use crate::aggregate::{Settings, bounded::Merge};
+use crate::format::Format;
+use crate::scan::Skip;
+
+/// One log.
+pub struct Input {
+    /// The group of servers it belongs to.
+    pub label: String,
+    /// What it is called in faults and samples.
+    pub name: String,
+    pub source: Source,
+    pub format: Arc<Format>,
+}
+
+impl Input {
+    /// A file, by its path.
+    #[must_use]
+    pub fn file(label: &str, path: PathBuf, format: Arc<Format>) -> Input {
+        Input {
+            label: label.to_owned(),
+            name: path.display().to_string(),
+            source: Source::File(path),
+            format,
+        }
+    }
+
+    /// A stream, such as standard input.
+    #[must_use]
+    pub fn stream(label: &str, name: &str, stream: Box<dyn Read + Send>, format: Arc<Format>) -> Input {
+        Input { label: label.to_owned(), name: name.to_owned(), source: Source::Stream(stream), format }
+    }
+}
+
+/// How the logs are read.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub settings: Settings,
+    /// At least one is taken.
+    pub threads: usize,
+    /// Stop at the first line that cannot be read.
+    pub strict: bool,
+    /// Bytes of the pieces of a plain file; none: 32 MiB.
+    pub piece: Option<u64>,
+}
+
+/// What another thread may look at, and stop, while logs are read.
+#[derive(Debug, Default)]
+pub struct Watch {
+    read: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Watch {
+    /// Bytes of the files (as they lie on the disk) and streams that were read.
+    pub fn bytes(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// Reading ends soon; what was read so far is the outcome.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    fn add(&self, bytes: usize) {
+        self.read.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Something about an input that kept some or all of it from being read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    pub file: String,
+    pub what: String,
+}
+
+/// One input's lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    pub label: String,
+    pub name: String,
+    pub lines: u64,
+    pub parsed: u64,
+    pub skipped: u64,
+}
+
+/// What came of reading.
+#[derive(Debug)]
+pub struct Outcome {
+    pub labels: Labels,
+    /// In the order of the inputs.
+    pub files: Vec<File>,
+    pub faults: Vec<Fault>,
+    /// The first line that could not be read, in the order of the inputs; where reading is strict it ended there.
+    pub first_skipped: Option<(Skip, Sample)>,
+    /// Whether reading was stopped before its end.
+    pub stopped: bool,
+}
+
+/// Reads all inputs.
+#[must_use]
+pub fn read(inputs: Vec<Input>, options: &Options, watch: &Watch) -> Outcome {
+    let mut faults = Vec::new();
+    let tasks = pieces::plan(inputs.as_slice(), options.piece, &mut faults);
+    let names: Vec<(String, String)> =
+        inputs.iter().map(|input| (input.label.clone(), input.name.clone())).collect();
+    let shared = worker::Shared::new(inputs, tasks, options, watch);
+    let threads = options.threads.clamp(1, 1024);
+    let workers = std::thread::scope(|scope| {
+        // The last one is this thread.
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| worker::work(&shared))).collect();
+        let mut done = vec![worker::work(&shared)];
+        for other in others {
+            match other.join() {
+                Ok(work) => done.push(work),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+    let mut labels = Labels::new(&options.settings);
+    let mut pieces = Vec::new();
+    for work in workers {
+        for (label, aggregate) in work.aggregates {
+            match labels.labels.entry(label) {
+                std::collections::btree_map::Entry::Vacant(place) => _ = place.insert(aggregate),
+                std::collections::btree_map::Entry::Occupied(mut mine) => mine.get_mut().merge(&aggregate),
+            }
+        }
+        pieces.extend(work.pieces);
+        faults.extend(work.faults);
+    }
+    pieces.sort_by_key(|piece: &worker::Piece| piece.task);
+    faults.sort_unstable();
+    let first_skipped = pieces.iter().find_map(|piece| {
+        let before = pieces.iter().filter(|other| other.input == piece.input && other.task < piece.task);
+        let skips =
+            piece.skips.clone().settle(&names.get(piece.input)?.1, before.map(|piece| piece.lines).sum());
+        skips.first()
+    });
+    let (files, skips) = settle(&names, pieces);
+    for (label, skips) in &skips {
+        labels.labels.entry(label.clone()).or_default().add_skips(skips);
+    }
+    Outcome { labels, files, faults, first_skipped, stopped: watch.is_stopped() }
+}
+
+/// Lines of each input, and what was skipped by label with lines counted from the start of the files.
+fn settle(names: &[(String, String)], pieces: Vec<worker::Piece>) -> (Vec<File>, BTreeMap<String, Skips>) {
+    let mut files: Vec<File> = names
+        .iter()
+        .map(|(label, name)| File {
+            label: label.clone(),
+            name: name.clone(),
+            lines: 0,
+            parsed: 0,
+            skipped: 0,
+        })
+        .collect();
+    let mut skips: BTreeMap<String, Skips> = BTreeMap::new();
+    for piece in pieces {
+        let Some(file) = files.get_mut(piece.input) else { continue };
+        let settled = piece.skips.settle(&file.name, file.lines);
+        file.lines += piece.lines;
+        file.skipped += settled.total();
+        file.parsed = file.lines - file.skipped;
+        skips.entry(file.label.clone()).or_default().merge(&settled);
+    }
+    (files, skips)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! The tasks that threads take: pieces of plain files, and whole streams.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use super::source::{self, Packed};
+use super::{Fault, Input, Source};
+
+/// Bytes of a piece: enough that starting one costs nothing, few enough that threads end together.
+const PIECE: u64 = 32 << 20;
+
+/// What one thread does at a time.
+pub(super) enum Task {
+    /// The lines that begin in this part of a plain file, which had `size` bytes when it was opened.
+    Piece { input: usize, file: Arc<File>, start: u64, end: u64, size: u64 },
+    /// A compressed file.
+    Packed { input: usize, file: File },
+    /// The stream of the input itself.
+    Stream { input: usize },
+}
+
+/// All tasks in the order of the inputs. A file that cannot be opened is a fault, an empty one has no task.
+pub(super) fn plan(inputs: &[Input], piece: Option<u64>, faults: &mut Vec<Fault>) -> Vec<Task> {
+    let piece = piece.unwrap_or(PIECE).max(1);
+    let mut tasks = Vec::new();
+    for (input, Input { name, source, .. }) in inputs.iter().enumerate() {
+        let Source::File(path) = source else {
+            tasks.push(Task::Stream { input });
+            continue;
+        };
+        match source::open(path) {
+            Err(what) => faults.push(Fault { file: name.clone(), what }),
+            // A pipe has no size and no pieces.
+            Ok((file, 0, Packed::Plain)) => tasks.push(Task::Packed { input, file }),
+            Ok((file, size, Packed::Plain)) => {
+                let file = Arc::new(file);
+                for start in (0..size).step_by(usize::try_from(piece).unwrap_or(usize::MAX)) {
+                    let end = start.saturating_add(piece).min(size);
+                    tasks.push(Task::Piece { input, file: Arc::clone(&file), start, end, size });
+                }
+            }
+            Ok((file, ..)) => tasks.push(Task::Packed { input, file }),
+        }
+    }
+    tasks
+}

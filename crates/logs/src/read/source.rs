@@ -1,0 +1,179 @@
+//! Where bytes come from: a file or a stream; plain, gzip or zstd, as its first bytes say.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use super::Watch;
+use crate::format::detect;
+
+/// Bytes of the buffer in front of a decompressor.
+const BUFFER: usize = 128 << 10;
+
+/// A file by its path, or a stream.
+pub enum Source {
+    File(PathBuf),
+    Stream(Box<dyn Read + Send>),
+}
+
+/// How bytes are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Packed {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Packed {
+    /// By the first bytes.
+    pub(super) fn of(start: &[u8]) -> Packed {
+        match start {
+            [0x1f, 0x8b, ..] => Packed::Gzip,
+            // A frame, or one that says something to other programs and nothing to us.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Packed::Zstd,
+            _ => Packed::Plain,
+        }
+    }
+
+    /// What is wrong, in words, when reading of this kind fails.
+    pub(super) fn fault(self, error: &io::Error) -> String {
+        let kind = match self {
+            Packed::Plain => return format!("cannot be read to its end: {error}"),
+            Packed::Gzip => "gzip",
+            Packed::Zstd => "zstd",
+        };
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                format!("{kind}: it ends too early (cut off); the lines up to there are counted")
+            }
+            _ => format!("{kind}: damaged ({error}); the lines up to there are counted"),
+        }
+    }
+}
+
+/// Opens a file; a directory is an error.
+pub(super) fn open(path: &Path) -> Result<(File, u64, Packed), String> {
+    let said = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "may not be read by this user".to_owned(),
+        _ => error.to_string(),
+    };
+    let mut file = File::open(path).map_err(said)?;
+    let about = file.metadata().map_err(said)?;
+    if about.is_dir() {
+        return Err("a directory: name its files".to_owned());
+    }
+    let mut start = [0; 4];
+    // What is no file gives its bytes once.
+    let mut read = 0;
+    if about.is_file() {
+        read = fill(&mut file, &mut start).map_err(said)?;
+        file.rewind().map_err(said)?;
+    }
+    Ok((file, about.len(), Packed::of(&start[..read])))
+}
+
+/// Reads until the room is full or the end is there.
+pub(super) fn fill(from: &mut impl Read, room: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < room.len() {
+        match from.read(&mut room[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// The unpacked bytes of a stream, and how they were packed; what is read from it is counted.
+pub(super) fn unpacked<'w>(
+    mut from: Box<dyn Read + Send + 'w>,
+    watch: &'w Watch,
+) -> io::Result<(Box<dyn Read + 'w>, Packed)> {
+    let mut start = [0; 4];
+    let read = fill(&mut from, &mut start)?;
+    let packed = Packed::of(&start[..read]);
+    watch.add(read);
+    let rest = Counted { inner: from, watch };
+    let whole = Cursor::new(start[..read].to_vec()).chain(rest);
+    let reader: Box<dyn Read + 'w> = match packed {
+        Packed::Plain => Box::new(whole),
+        Packed::Gzip => {
+            Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(BUFFER, whole)))
+        }
+        Packed::Zstd => Box::new(zstd::stream::read::Decoder::new(whole)?),
+    };
+    Ok((reader, packed))
+}
+
+struct Counted<'w> {
+    inner: Box<dyn Read + Send + 'w>,
+    watch: &'w Watch,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(room)?;
+        self.watch.add(count);
+        Ok(count)
+    }
+}
+
+/// The first lines of a source, to tell its format from.
+pub struct Head {
+    pub lines: Vec<Vec<u8>>,
+    /// The source again, with nothing taken from it.
+    pub source: Source,
+}
+
+/// Bytes that are looked at for the first lines.
+const HEAD_BYTES: usize = 256 << 10;
+
+/// Looks at the first lines; they are read again with the rest.
+pub fn head(source: Source) -> Result<Head, String> {
+    let watch = Watch::default();
+    match source {
+        Source::File(path) => {
+            let (file, _, _) = open(&path)?;
+            if !file.metadata().is_ok_and(|about| about.is_file()) {
+                return head(Source::Stream(Box::new(file)));
+            }
+            let lines = first_lines(Box::new(file), &watch)?;
+            Ok(Head { lines, source: Source::File(path) })
+        }
+        Source::Stream(mut stream) => {
+            let mut start = vec![0; HEAD_BYTES];
+            let read = fill(&mut stream, &mut start).map_err(|error| error.to_string())?;
+            start.truncate(read);
+            let lines = first_lines(Box::new(Cursor::new(start.clone())), &watch)?;
+            Ok(Head { lines, source: Source::Stream(Box::new(Cursor::new(start).chain(stream))) })
+        }
+    }
+}
+
+fn first_lines(from: Box<dyn Read + Send>, watch: &Watch) -> Result<Vec<Vec<u8>>, String> {
+    let (mut reader, packed) = unpacked(from, watch).map_err(|error| error.to_string())?;
+    let mut start = Vec::new();
+    let mut block = vec![0; 16 << 10];
+    let mut ended = false;
+    while start.len() < HEAD_BYTES && memchr::memchr_iter(b'\n', &start).count() < detect::SAMPLE && !ended {
+        match fill(&mut reader, &mut block) {
+            Ok(count) => {
+                start.extend_from_slice(&block[..count]);
+                ended = count < block.len();
+            }
+            // What is damaged later is said when it is read; a start that cannot be read says nothing.
+            Err(_) if !start.is_empty() => break,
+            Err(error) => return Err(packed.fault(&error)),
+        }
+    }
+    let mut lines: Vec<Vec<u8>> = start.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    // The last one may have been cut by looking no further.
+    if lines.len() > 1 {
+        lines.pop();
+    }
+    lines.truncate(detect::SAMPLE);
+    Ok(lines)
+}

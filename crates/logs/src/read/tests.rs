@@ -1,0 +1,224 @@
+//! Files of every kind, whole and damaged; any pieces and threads give the same.
+
+use std::io::{Cursor, Write};
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::follow::{Follower, Grown};
+use super::*;
+
+const START: &str = r#"10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200"#;
+
+fn format() -> Arc<Format> {
+    Arc::new(Format::parse("common+D").unwrap())
+}
+
+/// So many lines, of which each seventh is skipped.
+fn text(lines: u64) -> Vec<u8> {
+    let one = |n| if n % 7 == 5 { format!("bad {n}\n") } else { format!("{START} {} {}\n", n * 10, n + 1) };
+    (0..lines).map(one).collect::<String>().into_bytes()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn written(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn options(threads: usize, piece: u64) -> Options {
+    Options { threads, piece: Some(piece), ..Options::default() }
+}
+
+fn read_files(paths: &[PathBuf], options: &Options) -> Outcome {
+    let inputs = paths.iter().map(|path| Input::file("a", path.clone(), format())).collect();
+    read(inputs, options, &Watch::default())
+}
+
+fn stored(outcome: &Outcome) -> Vec<u8> {
+    outcome.labels.to_bytes().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn pieces_and_threads_do_not_matter(lines in 0u64..120, piece in 1u64..3000, threads in 1usize..4, cut in 0usize..60) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut text = text(lines);
+        text.truncate(text.len().saturating_sub(cut));
+        let paths = [written(folder.path(), "x.log", &text), written(folder.path(), "y.log", b"\n\nz")];
+        let whole = read_files(&paths, &options(1, 1 << 30));
+        let pieces = read_files(&paths, &options(threads, piece));
+        prop_assert_eq!(&whole.files, &pieces.files);
+        prop_assert!(stored(&whole) == stored(&pieces));
+        let file = &whole.files[0];
+        prop_assert_eq!(file.lines, memchr::memchr_iter(b'\n', &text).count() as u64
+            + u64::from(!text.is_empty() && !text.ends_with(b"\n")));
+        prop_assert_eq!(file.parsed + file.skipped, file.lines);
+        prop_assert_eq!(&whole.first_skipped, &pieces.first_skipped);
+    }
+}
+
+#[test]
+fn packed_files_and_streams_are_read_as_plain_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (text(500), text(300));
+    let both = [one.clone(), two.clone()].concat();
+    let plain = stored(&read_files(&[written(folder.path(), "x", &both)], &options(1, 1 << 20)));
+    let members = [gzip(&one), gzip(&two)].concat();
+    let frames = [zstd::encode_all(&one[..], 3).unwrap(), zstd::encode_all(&two[..], 1).unwrap()].concat();
+    for packed in [members, frames, both] {
+        // The samples name the file, so it has the same name each time.
+        let path = written(folder.path(), "x", &packed);
+        let watch = Watch::default();
+        let outcome = read(vec![Input::file("a", path.clone(), format())], &Options::default(), &watch);
+        assert_eq!(outcome.faults, []);
+        assert!(stored(&outcome) == plain);
+        assert_eq!(watch.bytes(), packed.len() as u64);
+        let name = path.display().to_string();
+        let stream = Input::stream("a", &name, Box::new(Cursor::new(packed)), format());
+        assert!(stored(&read(vec![stream], &Options::default(), &Watch::default())) == plain);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_a_fault_and_the_rest_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let packed = gzip(&text(5000));
+    let mut damaged = zstd::encode_all(&text(5000)[..], 3).unwrap();
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 40].fill(0xff);
+    let paths = [
+        written(folder.path(), "good", &text(10)),
+        folder.path().to_owned(),
+        folder.path().join("missing"),
+        written(folder.path(), "cut.gz", &packed[..packed.len() / 2]),
+        written(folder.path(), "damaged.zst", &damaged),
+        written(folder.path(), "empty", b""),
+        written(folder.path(), "trailing.gz", &[gzip(&text(3)), b"garbage".to_vec()].concat()),
+    ];
+    let outcome = read_files(&paths, &options(2, 1 << 20));
+    let faults: Vec<String> = outcome
+        .faults
+        .iter()
+        .map(|fault| format!("{}: {}", fault.file.rsplit('/').next().unwrap_or(""), fault.what))
+        .collect();
+    let has =
+        |file: &str, word: &str| faults.iter().any(|fault| fault.starts_with(file) && fault.contains(word));
+    assert!(
+        has("missing", "no such file") && has("cut.gz", "cut off") && has("damaged.zst", "damaged"),
+        "{faults:?}"
+    );
+    assert!(
+        faults.iter().any(|fault| fault.contains("a directory")) && has("trailing.gz", "gzip"),
+        "{faults:?}"
+    );
+    assert_eq!(faults.len(), 5);
+    let lines: Vec<u64> = outcome.files.iter().map(|file| file.lines).collect();
+    assert_eq!((lines[0], lines[1], lines[2], lines[5], lines[6]), (10, 0, 0, 0, 3));
+    assert!(lines[3] > 100 && lines[3] < 5000, "{lines:?}");
+    let all = &outcome.labels.labels["a"];
+    assert_eq!(all.lines, lines.iter().sum::<u64>());
+    assert_eq!(all.parsed + all.skipped(), all.lines);
+}
+
+#[test]
+fn a_line_of_100_mb_is_one_skipped_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = [text(2), vec![b'x'; 100 << 20], b"\n".to_vec(), text(2)].concat();
+    let outcome = read_files(&[written(folder.path(), "long", &long)], &options(2, 16 << 20));
+    let all = &outcome.labels.labels["a"];
+    assert_eq!((all.lines, all.parsed, all.skips.of(Skip::TooLong)), (5, 4, 1));
+    let (_, _, samples) = all.skips.kinds().next().unwrap();
+    assert_eq!((samples[0].line, samples[0].text.len()), (3, 0));
+}
+
+#[test]
+fn strict_reading_ends_at_the_first_bad_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = [written(folder.path(), "b", &text(4)), written(folder.path(), "a", &text(200))];
+    for (threads, piece) in [(1, 1 << 20), (3, 500)] {
+        let strict = Options { strict: true, ..options(threads, piece) };
+        let outcome = read_files(&paths, &strict);
+        let (skip, sample) = outcome.first_skipped.clone().unwrap();
+        assert_eq!((skip, sample.line, &sample.text[..]), (Skip::Shape, 6, &b"bad 5"[..]));
+        assert!(sample.file.ends_with("/a"));
+        assert!(outcome.files.iter().all(|file| file.parsed + file.skipped == file.lines));
+        assert!(outcome.files[1].lines < 200);
+    }
+    let sound = written(folder.path(), "c", &text(5));
+    assert_eq!(read_files(&[sound], &Options { strict: true, ..Options::default() }).first_skipped, None);
+}
+
+#[test]
+fn a_stopped_reading_says_so() {
+    let watch = Watch::default();
+    watch.stop();
+    let stream = Input::stream("a", "-", Box::new(Cursor::new(text(100))), format());
+    let outcome = read(vec![stream], &Options::default(), &watch);
+    assert!(outcome.stopped);
+    assert_eq!(outcome.files[0].lines, 0);
+}
+
+#[test]
+fn labels_are_apart() {
+    let of = |label, lines| Input::stream(label, label, Box::new(Cursor::new(text(lines))), format());
+    let outcome = read(vec![of("a", 10), of("b", 20), of("a", 5)], &Options::default(), &Watch::default());
+    let lines: Vec<(&str, u64)> =
+        outcome.labels.labels.iter().map(|(label, all)| (&**label, all.lines)).collect();
+    assert_eq!(lines, [("a", 15), ("b", 20)]);
+}
+
+#[test]
+fn the_head_is_looked_at_and_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = text(3000);
+    let sources = [
+        Source::File(written(folder.path(), "x", &text)),
+        Source::File(written(folder.path(), "x.gz", &gzip(&text))),
+        Source::Stream(Box::new(Cursor::new(gzip(&text)))),
+        Source::Stream(Box::new(Cursor::new(text.clone()))),
+    ];
+    for source in sources {
+        let head = head(source).unwrap();
+        assert!(head.lines.len() == 1000 && head.lines[0].starts_with(b"10.0.0.1"));
+        let input = Input { label: "a".into(), name: "x".into(), source: head.source, format: format() };
+        assert_eq!(read(vec![input], &Options::default(), &Watch::default()).files[0].lines, 3000);
+    }
+    let one = head(Source::Stream(Box::new(Cursor::new("one")))).unwrap();
+    assert_eq!(one.lines, [b"one"]);
+    assert!(head(Source::File(folder.path().to_owned())).is_err());
+}
+
+#[test]
+fn a_growing_log_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.log");
+    let all = text(20);
+    let mut file = std::fs::File::create(&path).unwrap();
+    let mut follower = Follower::new("x.log", std::fs::File::open(&path).unwrap(), format(), 0);
+    let (mut aggregate, settings) = (Aggregate::default(), Settings::default());
+    for part in all.chunks(333) {
+        file.write_all(part).unwrap();
+        let grown = follower.poll(&mut aggregate, &settings).unwrap();
+        assert_eq!(grown, Grown { bytes: part.len() as u64, truncated: false });
+    }
+    let stream = Input::stream("a", "x.log", Box::new(Cursor::new(all)), format());
+    let whole = read(vec![stream], &Options::default(), &Watch::default());
+    assert!(
+        postcard::to_stdvec(&aggregate).unwrap() == postcard::to_stdvec(&whole.labels.labels["a"]).unwrap()
+    );
+    file.set_len(0).unwrap();
+    assert!(follower.poll(&mut aggregate, &settings).unwrap().truncated);
+    std::fs::write(&path, text(2)).unwrap();
+    assert!(follower.poll(&mut aggregate, &settings).unwrap().bytes > 0);
+    assert_eq!(aggregate.lines, 22);
+}
+
+use crate::aggregate::Aggregate;

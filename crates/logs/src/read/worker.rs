@@ -1,0 +1,259 @@
+//! One thread: takes tasks until none is left, and keeps an aggregate for each label.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::pieces::Task;
+use super::source::{self, Packed};
+use super::{Fault, Input, Options, Source, Watch};
+use crate::aggregate::skips::Skips;
+use crate::aggregate::{Aggregate, Scratch, Settings};
+use crate::format::Format;
+use crate::scan::lines::{Cutter, Line};
+use crate::scan::{Record, Scanner, Skip};
+
+/// What all threads see.
+pub(super) struct Shared<'w> {
+    inputs: Vec<Mutex<Input>>,
+    labels: Vec<String>,
+    tasks: Vec<Mutex<Option<Task>>>,
+    next: AtomicUsize,
+    /// The first task with a skipped line, where reading is strict; tasks behind it need not be done.
+    failed: AtomicUsize,
+    options: &'w Options,
+    watch: &'w Watch,
+}
+
+impl<'w> Shared<'w> {
+    pub(super) fn new(
+        inputs: Vec<Input>,
+        tasks: Vec<Task>,
+        options: &'w Options,
+        watch: &'w Watch,
+    ) -> Shared<'w> {
+        Shared {
+            labels: inputs.iter().map(|input| input.label.clone()).collect(),
+            inputs: inputs.into_iter().map(Mutex::new).collect(),
+            tasks: tasks.into_iter().map(|task| Mutex::new(Some(task))).collect(),
+            next: AtomicUsize::new(0),
+            failed: AtomicUsize::new(usize::MAX),
+            options,
+            watch,
+        }
+    }
+
+    fn is_over(&self, task: usize) -> bool {
+        self.watch.is_stopped() || task > self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Whether to go on after a line that was read or not.
+    #[inline]
+    fn go_on(&self, task: usize, was_read: bool) -> ControlFlow<()> {
+        if was_read || !self.options.strict {
+            return ControlFlow::Continue(());
+        }
+        self.failed.fetch_min(task, Ordering::Relaxed);
+        ControlFlow::Break(())
+    }
+}
+
+/// The lines of one task; what it parsed is in the aggregates.
+pub(super) struct Piece {
+    pub task: usize,
+    pub input: usize,
+    pub lines: u64,
+    pub skips: Skips,
+}
+
+/// What one thread did.
+#[derive(Default)]
+pub(super) struct Work {
+    pub aggregates: BTreeMap<String, Aggregate>,
+    pub pieces: Vec<Piece>,
+    pub faults: Vec<Fault>,
+}
+
+/// Takes tasks until none is left.
+pub(super) fn work(shared: &Shared<'_>) -> Work {
+    let mut work = Work::default();
+    loop {
+        let number = shared.next.fetch_add(1, Ordering::Relaxed);
+        let Some(task) = shared.tasks.get(number) else { return work };
+        if shared.is_over(number) {
+            return work;
+        }
+        if let Some(task) = lock(task).take() {
+            work.one(number, task, shared);
+        }
+    }
+}
+
+/// A thread that panicked is passed on when it is joined, so its locks say nothing.
+fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl Work {
+    fn one(&mut self, number: usize, task: Task, shared: &Shared<'_>) {
+        let input = match &task {
+            Task::Piece { input, .. } | Task::Packed { input, .. } | Task::Stream { input } => *input,
+        };
+        let Some(of) = shared.inputs.get(input) else { return };
+        let (format, name, stream) = {
+            let mut of = lock(of);
+            let stream = match &mut of.source {
+                Source::Stream(stream) => Some(std::mem::replace(stream, Box::new(io::empty()))),
+                Source::File(_) => None,
+            };
+            (of.format.clone(), of.name.clone(), stream)
+        };
+        let aggregate = self.aggregates.entry(shared.labels[input].clone()).or_default();
+        let settings = &shared.options.settings;
+        let mut adder = Adder::new(&format, aggregate, settings);
+        let read = match (task, stream) {
+            (Task::Piece { file, start, end, size, .. }, _) => {
+                piece(&file, start..end, size, &mut adder, number, shared)
+            }
+            (Task::Packed { file, .. }, _) => whole(Box::new(file), &mut adder, number, shared),
+            (Task::Stream { .. }, Some(stream)) => whole(stream, &mut adder, number, shared),
+            (Task::Stream { .. }, None) => Ok(()),
+        };
+        let (lines, skips) = (adder.lines, adder.skips);
+        self.pieces.push(Piece { task: number, input, lines, skips });
+        if let Err(what) = read {
+            self.faults.push(Fault { file: name, what });
+        }
+    }
+}
+
+/// Reads lines into an aggregate.
+pub(super) struct Adder<'a> {
+    scanner: Scanner<'a>,
+    aggregate: &'a mut Aggregate,
+    settings: &'a Settings,
+    scratch: Scratch,
+    /// Lines that were given.
+    lines: u64,
+    pub skips: Skips,
+}
+
+impl<'a> Adder<'a> {
+    pub(super) fn new(format: &'a Format, aggregate: &'a mut Aggregate, settings: &'a Settings) -> Adder<'a> {
+        let scanner = Scanner::new(format);
+        Adder { scanner, aggregate, settings, scratch: Scratch::default(), lines: 0, skips: Skips::default() }
+    }
+
+    /// Says whether the line was read.
+    #[inline]
+    pub(super) fn line(&mut self, line: Line<'_>) -> bool {
+        self.lines += 1;
+        let bytes = line.bytes.unwrap_or_default();
+        let read = if line.bytes.is_some() { self.scanner.read(bytes) } else { Err(Skip::TooLong) };
+        match read {
+            Ok(record) => {
+                let record = Record { offset: line.offset, ..record };
+                self.aggregate.add(&record, self.settings, &mut self.scratch);
+                true
+            }
+            Err(skip) => {
+                self.skips.add(skip, line.number, bytes);
+                false
+            }
+        }
+    }
+}
+
+/// The lines that begin in a part of a plain file.
+fn piece(
+    file: &File,
+    part: std::ops::Range<u64>,
+    size: u64,
+    adder: &mut Adder<'_>,
+    number: usize,
+    shared: &Shared<'_>,
+) -> Result<(), String> {
+    // From one byte before, so that a line that begins exactly here is seen to.
+    let inside = part.start > 0;
+    let mut cutter = Cutter::new(part.start - u64::from(inside), inside);
+    let mut each = |line: Line<'_>| {
+        if line.offset >= part.end {
+            return ControlFlow::Break(());
+        }
+        shared.go_on(number, adder.line(line))
+    };
+    let (mut read, mut passed) = (Ok(()), false);
+    let mut counted = part.start;
+    while !shared.is_over(number) {
+        let at = cutter.position();
+        if at >= size || cutter.is_before_first() && at >= part.end {
+            break;
+        }
+        let room = cutter.room();
+        let most = room.len().min(usize::try_from(size - at).unwrap_or(usize::MAX));
+        match file.read_at(&mut room[..most], at) {
+            Ok(0) => {
+                read = Err(format!("became shorter while it was read: {at} of {size} bytes"));
+                break;
+            }
+            Ok(count) => {
+                passed = cutter.took(count, &mut each).is_break();
+                if passed {
+                    break;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                read = Err(Packed::Plain.fault(&error));
+                break;
+            }
+        }
+        let upto = cutter.position().min(part.end);
+        shared.watch.add(usize::try_from(upto.saturating_sub(counted)).unwrap_or(0));
+        counted = counted.max(upto);
+    }
+    if cutter.position() >= size && !passed && !shared.is_over(number) {
+        // Nothing is left to be stopped.
+        _ = cutter.finish(&mut each);
+    }
+    shared.watch.add(usize::try_from(part.end.saturating_sub(counted)).unwrap_or(0));
+    read
+}
+
+/// All lines of a stream, which may be packed.
+fn whole(
+    from: Box<dyn Read + Send + '_>,
+    adder: &mut Adder<'_>,
+    number: usize,
+    shared: &Shared<'_>,
+) -> Result<(), String> {
+    let (mut reader, packed) = match source::unpacked(from, shared.watch) {
+        Ok(opened) => opened,
+        Err(error) => return Err(Packed::Plain.fault(&error)),
+    };
+    let mut cutter = Cutter::new(0, false);
+    let mut each = |line: Line<'_>| shared.go_on(number, adder.line(line));
+    let mut read = Ok(());
+    while !shared.is_over(number) {
+        match reader.read(cutter.room()) {
+            Ok(0) => break,
+            Ok(count) => {
+                if cutter.took(count, &mut each).is_break() {
+                    return Ok(());
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                read = Err(packed.fault(&error));
+                break;
+            }
+        }
+    }
+    // Only strict reading stops here, where nothing is left anyway.
+    _ = cutter.finish(&mut each);
+    read
+}

@@ -1,0 +1,163 @@
+//! From a line to a record: who asked for what, when, how much was sent and how long it took.
+//!
+//! A line is read as a whole or skipped with a reason; nothing is guessed. What a line does not tell is `None`.
+
+pub mod clock;
+pub mod json;
+pub mod lines;
+mod number;
+mod request;
+mod text;
+mod time;
+
+use serde::{Deserialize, Serialize};
+
+pub use clock::At;
+pub use request::Method;
+
+use crate::format::{Format, Plan};
+
+/// More bytes than any answer has.
+pub const MOST_BYTES: u64 = 1 << 50;
+/// A year: longer than any request takes.
+pub const LONGEST_NS: u64 = 366 * 86_400 * 1_000_000_000;
+
+/// Why a line was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Skip {
+    Empty,
+    TooLong,
+    Nul,
+    Shape,
+    Clock,
+    Status,
+    Bytes,
+    Duration,
+}
+
+impl Skip {
+    pub const ALL: [Skip; 8] = [
+        Skip::Empty,
+        Skip::TooLong,
+        Skip::Nul,
+        Skip::Shape,
+        Skip::Clock,
+        Skip::Status,
+        Skip::Bytes,
+        Skip::Duration,
+    ];
+
+    /// A short name, for tables and documents.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Skip::Empty => "empty",
+            Skip::TooLong => "too-long",
+            Skip::Nul => "nul",
+            Skip::Shape => "shape",
+            Skip::Clock => "clock",
+            Skip::Status => "status",
+            Skip::Bytes => "bytes",
+            Skip::Duration => "duration",
+        }
+    }
+
+    /// What was wrong with the line.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Skip::Empty => "nothing in the line",
+            Skip::TooLong => "longer than 256 KiB",
+            Skip::Nul => "NUL bytes, as a crash or a truncated rotation leaves them",
+            Skip::Shape => "not of the format: cut short, or written in another one",
+            Skip::Clock => "a time of day that does not exist, or lies before 1990 or after 2199",
+            Skip::Status => "a status that is no number of three digits",
+            Skip::Bytes => "a size that is no number, or beyond 1 PiB",
+            Skip::Duration => "a time that is no number, below 0 or beyond a year",
+        }
+    }
+}
+
+/// One request, as its line tells it. Texts are as they stand in the line, escapes included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Record<'l> {
+    pub client: Option<&'l [u8]>,
+    pub vhost: Option<&'l [u8]>,
+    pub method: Option<Method>,
+    /// Without the query.
+    pub path: Option<&'l [u8]>,
+    pub query: Option<&'l [u8]>,
+    pub protocol: Option<&'l [u8]>,
+    pub referer: Option<&'l [u8]>,
+    pub agent: Option<&'l [u8]>,
+    pub cache: Option<&'l [u8]>,
+    pub status: Option<u16>,
+    pub bytes: Option<u64>,
+    pub time_ns: Option<u64>,
+    /// Whether the time, as it is written, is a whole number of thousands.
+    pub is_whole_thousands: bool,
+    pub at: Option<At>,
+    /// Whether the connection had carried a request before.
+    pub reused: Option<bool>,
+    /// Where the line begins in its file.
+    pub offset: u64,
+}
+
+/// Reads lines of one format; keeps the last time of day, since most lines share it with the line before.
+#[derive(Clone, Debug)]
+pub struct Scanner<'f> {
+    plan: &'f Plan,
+    clocks: time::Clocks,
+}
+
+impl<'f> Scanner<'f> {
+    #[must_use]
+    pub fn new(format: &'f Format) -> Scanner<'f> {
+        let clocks = match &format.plan {
+            Plan::Text(plan) => time::Clocks::new(plan.patterns.len()),
+            Plan::Json => time::Clocks::new(0),
+        };
+        Scanner { plan: &format.plan, clocks }
+    }
+
+    /// The record of a line, which has no line break.
+    #[inline]
+    pub fn read<'l>(&mut self, line: &'l [u8]) -> Result<Record<'l>, Skip> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let mut record = Record::default();
+        let read = match self.plan {
+            Plan::Text(plan) => text::read(plan, line, &mut record, &mut self.clocks),
+            Plan::Json => json::read(line, &mut record),
+        };
+        match read {
+            // A NUL in front of an otherwise sound line is what a truncated file leaves.
+            Ok(()) if record.client.is_none_or(|client| client[0] != 0) => Ok(record),
+            Ok(()) => Err(Skip::Nul),
+            Err(skip) => Err(reason(line, skip)),
+        }
+    }
+}
+
+/// What is wrong with the line before what is wrong with a field of it.
+#[cold]
+fn reason(line: &[u8], skip: Skip) -> Skip {
+    if line.iter().all(u8::is_ascii_whitespace) {
+        Skip::Empty
+    } else if memchr::memchr(0, line).is_some() {
+        Skip::Nul
+    } else {
+        skip
+    }
+}
+
+/// A text of a line; `-` and nothing are not told.
+#[inline]
+fn told(text: &[u8]) -> Option<&[u8]> {
+    match text {
+        [] | [b'-'] => None,
+        text => Some(text),
+    }
+}
+
+#[cfg(test)]
+mod tests;

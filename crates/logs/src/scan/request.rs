@@ -1,0 +1,140 @@
+//! The first line of a request, as logs quote it: `GET /path?query HTTP/1.1`.
+//!
+//! Anybody may send anything: what is no request line is a request of no method and no path, not a line to skip.
+
+use memchr::{memchr, memchr2, memrchr};
+use serde::{Deserialize, Serialize};
+
+use super::{Record, told};
+
+/// What was asked to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Method {
+    Get,
+    Head,
+    Post,
+    Put,
+    Delete,
+    Options,
+    Patch,
+    Connect,
+    Trace,
+    /// Any other word (WebDAV's and one's own).
+    Other,
+}
+
+impl Method {
+    pub const ALL: [Method; 10] = [
+        Method::Get,
+        Method::Head,
+        Method::Post,
+        Method::Put,
+        Method::Delete,
+        Method::Options,
+        Method::Patch,
+        Method::Connect,
+        Method::Trace,
+        Method::Other,
+    ];
+
+    #[inline]
+    #[must_use]
+    pub fn of(word: &[u8]) -> Method {
+        match word {
+            b"GET" => Method::Get,
+            b"HEAD" => Method::Head,
+            b"POST" => Method::Post,
+            b"PUT" => Method::Put,
+            b"DELETE" => Method::Delete,
+            b"OPTIONS" => Method::Options,
+            b"PATCH" => Method::Patch,
+            b"CONNECT" => Method::Connect,
+            b"TRACE" => Method::Trace,
+            _ => Method::Other,
+        }
+    }
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Delete => "DELETE",
+            Method::Options => "OPTIONS",
+            Method::Patch => "PATCH",
+            Method::Connect => "CONNECT",
+            Method::Trace => "TRACE",
+            Method::Other => "other",
+        }
+    }
+}
+
+/// A request line.
+#[inline]
+pub fn line<'l>(value: &'l [u8], record: &mut Record<'l>) {
+    let space =
+        if value.get(3) == Some(&b' ') { Some(3) } else { memchr(b' ', &value[..value.len().min(32)]) };
+    let Some(space) = space else { return };
+    let (word, rest) = (&value[..space], &value[space + 1..]);
+    if word.is_empty() || !word.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'-') {
+        return;
+    }
+    record.method = Some(Method::of(word));
+    let end = match rest {
+        // `... HTTP/1.1`: the common end, found without looking.
+        [target @ .., b' ', b'H', b'T', b'T', b'P', b'/', _, b'.', _] => target.len(),
+        _ => memrchr(b' ', rest).filter(|at| rest[at + 1..].starts_with(b"HTTP/")).unwrap_or(rest.len()),
+    };
+    record.protocol = rest.get(end + 1..).and_then(told);
+    path(&rest[..end], record);
+}
+
+/// A target: path and query.
+#[inline]
+pub fn path<'l>(value: &'l [u8], record: &mut Record<'l>) {
+    match memchr2(b'?', b'#', value) {
+        Some(at) => {
+            record.path = told(&value[..at]);
+            record.query = told(&value[at + 1..]);
+        }
+        None => record.path = told(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Option<Method>, String, String, String) {
+        let mut record = Record::default();
+        line(text.as_bytes(), &mut record);
+        let string =
+            |part: Option<&[u8]>| part.map_or(String::new(), |part| String::from_utf8_lossy(part).into());
+        (record.method, string(record.path), string(record.query), string(record.protocol))
+    }
+
+    #[test]
+    fn request_lines_and_what_else_is_sent() {
+        let of = |method, path: &str, query: &str, protocol: &str| {
+            (method, path.to_owned(), query.to_owned(), protocol.to_owned())
+        };
+        assert_eq!(read("GET /a?b=1 HTTP/1.1"), of(Some(Method::Get), "/a", "b=1", "HTTP/1.1"));
+        assert_eq!(read("POST / HTTP/2"), of(Some(Method::Post), "/", "", "HTTP/2"));
+        assert_eq!(read("GET /"), of(Some(Method::Get), "/", "", ""));
+        assert_eq!(read("GET /a b HTTP/1.0"), of(Some(Method::Get), "/a b", "", "HTTP/1.0"));
+        assert_eq!(read("M-SEARCH * HTTP/1.1"), of(Some(Method::Other), "*", "", "HTTP/1.1"));
+        assert_eq!(read("GET  HTTP/1.1"), of(Some(Method::Get), "", "", "HTTP/1.1"));
+        for nothing in ["", "-", "\\x16\\x03\\x01", "hello world", " GET / HTTP/1.1", "GET"] {
+            assert_eq!(read(nothing), of(None, "", "", ""), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn methods_are_their_names() {
+        for method in Method::ALL {
+            assert_eq!(Method::of(method.name().as_bytes()), method);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The scanner on whole lines: what servers write, and what else is found in their logs.
+
+use super::*;
+
+const LINE: &str = r#"203.0.113.9 - frank [10/Oct/2000:13:55:36 -0700] "GET /a/b.gif?x=1 HTTP/1.1" 200 2326 "http://e.org/\"q\"" "Moz \\" 1500"#;
+
+fn read<'l>(format: &Format, line: &'l [u8]) -> Result<Record<'l>, Skip> {
+    // A second reading, with the time remembered, must say the same.
+    let mut scanner = Scanner::new(format);
+    let first = scanner.read(line);
+    assert_eq!(scanner.read(line), first);
+    first
+}
+
+fn combined() -> Format {
+    Format::parse("combined+D").unwrap()
+}
+
+#[test]
+fn every_field_of_a_line() {
+    let format = combined();
+    let record = read(&format, LINE.as_bytes()).unwrap();
+    assert_eq!(record.client, Some(&b"203.0.113.9"[..]));
+    assert_eq!((record.method, record.path), (Some(Method::Get), Some(&b"/a/b.gif"[..])));
+    assert_eq!((record.query, record.protocol), (Some(&b"x=1"[..]), Some(&b"HTTP/1.1"[..])));
+    assert_eq!((record.status, record.bytes, record.time_ns), (Some(200), Some(2326), Some(1_500_000)));
+    assert_eq!(record.at, Some(At { seconds: 971_211_336, zone: -28 }));
+    assert_eq!(record.referer, Some(&br#"http://e.org/\"q\""#[..]));
+    assert_eq!(record.agent, Some(&br"Moz \\"[..]));
+    assert!(!record.is_whole_thousands);
+}
+
+#[test]
+fn odd_lines_that_are_sound() {
+    let format = combined();
+    let tell = |from: &str, to: &str| {
+        let line = LINE.replacen(from, to, 1);
+        assert_ne!(line, LINE, "{from}");
+        let line = line.into_bytes();
+        let record = read(&format, &line).map(|record| {
+            (record.client.map(<[u8]>::to_vec), record.method, record.status, record.bytes, record.time_ns)
+        });
+        record.unwrap_or_else(|skip| panic!("{to}: {skip:?}"))
+    };
+    assert_eq!(tell("203.0.113.9", "2001:db8::1").0, Some(b"2001:db8::1".to_vec()));
+    assert_eq!(tell(" 2326 ", " - ").3, Some(0));
+    assert_eq!(tell(" 1500", " 0").4, Some(0));
+    assert_eq!(tell(" 1500", " -").4, None);
+    assert_eq!(tell(" 200 ", " - ").2, None);
+    assert_eq!(tell("GET /a/b.gif?x=1 HTTP/1.1", r#"\x16\x03\x01\""#).1, None);
+    assert_eq!(tell("GET /a", "GET /caf\u{e9}").1, Some(Method::Get));
+    assert_eq!(tell(" 1500", " 1500\r").4, Some(1_500_000));
+    assert_eq!(tell("- frank", "- fr an k").1, Some(Method::Get));
+    let invalid: Vec<u8> = LINE.bytes().map(|byte| if byte == b'z' { 0xff } else { byte }).collect();
+    assert!(read(&format, &invalid).is_ok());
+}
+
+#[test]
+fn lines_that_are_skipped_have_the_right_reason() {
+    let format = combined();
+    let why = |from: &str, to: &str| {
+        let line = LINE.replacen(from, to, 1);
+        assert_ne!(line, LINE, "{from}");
+        read(&format, line.as_bytes()).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(why(" 2326", " 2326x"), Skip::Bytes);
+    assert_eq!(why(" 2326", " -5"), Skip::Bytes);
+    assert_eq!(why(" 200", " 2000"), Skip::Status);
+    assert_eq!(why(" 1500", " -1500"), Skip::Duration);
+    assert_eq!(why(" 1500", " 99999999999999999"), Skip::Duration);
+    assert_eq!(why(" 1500", ""), Skip::Shape);
+    assert_eq!(why(" 1500", " 1500 7"), Skip::Duration);
+    assert_eq!(why("10/Oct", "32/Oct"), Skip::Clock);
+    assert_eq!(why("10/Oct/2000", "10/Oct/0000"), Skip::Clock);
+    assert_eq!(why("[10", "(10"), Skip::Shape);
+    assert_eq!(why("203", "\0\0203"), Skip::Nul);
+    assert_eq!(why(" 200 ", " 2\00 "), Skip::Nul);
+    assert_eq!(why(LINE, ""), Skip::Empty);
+    assert_eq!(why(LINE, " \t"), Skip::Empty);
+    assert_eq!(why(LINE, "\0\0\0\0"), Skip::Nul);
+    // Cut anywhere, it is skipped or is another sound line; never a panic.
+    for cut in 0..LINE.len() - 4 {
+        assert!(read(&format, &LINE.as_bytes()[..cut]).is_err(), "cut at {cut}");
+    }
+    for other in ["common", "combined", "vcombined+D", "nginx", "json"] {
+        assert!(read(&Format::parse(other).unwrap(), LINE.as_bytes()).is_err(), "{other}");
+    }
+}
+
+#[test]
+fn formats_of_both_servers_and_their_parts() {
+    let line = br#"[10/Oct/2000:13:55:36.250 -0700] host:80 12 "GET / HTTP/1.1" 3 ms"#;
+    let format = Format::parse(r#"[%{%d/%b/%Y:%T}t.%{msec_frac}t %{%z}t] %v:%p %B "%r" %{ms}T ms"#).unwrap();
+    let record = read(&format, line).unwrap();
+    assert_eq!(record.at, Some(At { seconds: 971_211_336, zone: -28 }));
+    assert_eq!((record.vhost, record.bytes, record.time_ns), (Some(&b"host"[..]), Some(12), Some(3_000_000)));
+    let format =
+        Format::parse("$msec $request_method $request_uri $upstream_response_time|$connection").unwrap();
+    let record = read(&format, b"971211336.001 PUT /x?y 0.001, 0.002|7").unwrap();
+    assert_eq!(
+        (record.method, record.path, record.query),
+        (Some(Method::Put), Some(&b"/x"[..]), Some(&b"y"[..]))
+    );
+    assert_eq!((record.time_ns, record.at.unwrap().seconds), (Some(3_000_000), 971_211_336));
+    let format = Format::apache("%m %U%q %k %X %s").unwrap();
+    let record = read(&format, b"GET /p?q=1 3 + 304").unwrap();
+    assert_eq!((record.path, record.reused, record.status), (Some(&b"/p"[..]), Some(true), Some(304)));
+}
+
+#[test]
+fn the_remembered_time_is_not_taken_for_another() {
+    let format = combined();
+    let mut scanner = Scanner::new(&format);
+    let mut seconds = |time: &str| {
+        let line = LINE.replace("10/Oct/2000:13:55:36 -0700", time);
+        scanner.read(line.as_bytes()).map(|record| record.at.unwrap().seconds)
+    };
+    assert_eq!(seconds("10/Oct/2000:13:55:36 -0700"), Ok(971_211_336));
+    assert_eq!(seconds("10/Oct/2000:13:55:36 -0600"), Ok(971_207_736));
+    assert_eq!(seconds("10/Oct/2000:13:55:99 -0600"), Err(Skip::Clock));
+    assert_eq!(seconds("10/Oct/2000:13:55:37 -0600"), Ok(971_207_737));
+    assert_eq!(seconds("10/Oct/2000:13:55:36 -0700"), Ok(971_211_336));
+    // Two clocks in a line: what a skipped line told is forgotten.
+    let format = Format::apache("%{%F}t %h %{%T}t %s").unwrap();
+    let mut scanner = Scanner::new(&format);
+    assert!(scanner.read(b"2000-10-10 h x").is_err());
+    assert_eq!(scanner.read(b"2000-10-11 h 00:00:01 200").unwrap().at.unwrap().seconds, 971_222_401);
+}

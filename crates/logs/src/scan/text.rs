@@ -1,0 +1,201 @@
+//! Lines of a format string: each stretch ends where the text that follows it begins.
+
+use memchr::memchr;
+
+use super::time::Clocks;
+use super::{LONGEST_NS, MOST_BYTES, Record, Skip, number, request, told};
+use crate::format::plan::{Field, TextPart, TextPlan};
+
+/// Reads a line into a record.
+#[inline]
+pub fn read<'l>(
+    plan: &TextPlan,
+    line: &'l [u8],
+    record: &mut Record<'l>,
+    clocks: &mut Clocks,
+) -> Result<(), Skip> {
+    let patterns = plan.patterns.len();
+    if patterns > 1 {
+        clocks.forget();
+    }
+    let mut rest = line.strip_prefix(&plan.before[..]).ok_or(Skip::Shape)?;
+    for part in &plan.parts {
+        let end = match &part.field {
+            Field::Clock(number) => clocks.read(&plan.patterns[*number], rest, record)?,
+            _ => end_of(part, rest).ok_or(Skip::Shape)?,
+        };
+        let (value, after) = rest.split_at(end);
+        store(&part.field, value, record)?;
+        rest = after.strip_prefix(&part.after[..]).ok_or(Skip::Shape)?;
+    }
+    if !rest.is_empty() {
+        return Err(Skip::Shape);
+    }
+    clocks.finish(patterns, record)
+}
+
+/// How long a stretch is.
+#[inline]
+fn end_of(part: &TextPart, rest: &[u8]) -> Option<usize> {
+    match &part.after[..] {
+        [] => Some(rest.len()),
+        _ if part.quoted => quote(rest),
+        [byte] => near(*byte, rest),
+        [first, ..] => {
+            let mut from = 0;
+            loop {
+                let at = from + near(*first, rest.get(from..)?)?;
+                if rest[at..].starts_with(&part.after) {
+                    return Some(at);
+                }
+                from = at + 1;
+            }
+        }
+    }
+}
+
+/// Where the next quotation mark is that no backslash makes a plain one.
+#[inline]
+fn quote(rest: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + memchr(b'"', rest.get(from..)?)?;
+        let backslashes = rest[from..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+        if backslashes % 2 == 0 {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+}
+
+/// Where a byte is that mostly stands near: the first eight bytes are looked at together.
+#[inline]
+fn near(byte: u8, rest: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    if let Some(eight) = rest.first_chunk::<8>() {
+        let differs = u64::from_le_bytes(*eight) ^ (ONES * u64::from(byte));
+        let zero = differs.wrapping_sub(ONES) & !differs & HIGH;
+        if zero != 0 {
+            return Some((zero.trailing_zeros() / 8) as usize);
+        }
+    }
+    memchr(byte, rest)
+}
+
+#[inline]
+pub fn store<'l>(field: &Field, value: &'l [u8], record: &mut Record<'l>) -> Result<(), Skip> {
+    match field {
+        Field::Other | Field::Clock(_) => {}
+        Field::Client => record.client = told(value),
+        Field::Vhost => record.vhost = told(value),
+        Field::Request => request::line(value, record),
+        Field::Method => record.method = told(value).map(request::Method::of),
+        Field::Path => request::path(value, record),
+        Field::Query => record.query = told(value.strip_prefix(b"?").unwrap_or(value)),
+        Field::Protocol => record.protocol = told(value),
+        Field::Status => record.status = status(value)?,
+        Field::Bytes => record.bytes = Some(bytes(value)?),
+        Field::Duration { unit_ns } => {
+            record.time_ns = duration(value, *unit_ns)?;
+            record.is_whole_thousands = value.ends_with(b"000");
+        }
+        Field::Durations { unit_ns } => record.time_ns = durations(value, *unit_ns)?,
+        Field::Reused => record.reused = number::leading(value).map(|(before, _)| before > 0),
+        Field::Referer => record.referer = told(value),
+        Field::Agent => record.agent = told(value),
+        Field::Cache => record.cache = told(value),
+    }
+    Ok(())
+}
+
+#[inline]
+pub fn status(value: &[u8]) -> Result<Option<u16>, Skip> {
+    match value {
+        [b'-'] => Ok(None),
+        [_, _, _] => match number::digits(value, 3) {
+            Some(status) => Ok(Some(status as u16)),
+            None => Err(Skip::Status),
+        },
+        _ => Err(Skip::Status),
+    }
+}
+
+/// A size; Apache's `%b` writes none as `-`.
+#[inline]
+pub fn bytes(value: &[u8]) -> Result<u64, Skip> {
+    match number::leading(value) {
+        Some((bytes, length)) if length == value.len() && bytes <= MOST_BYTES => Ok(bytes),
+        _ if value == b"-" => Ok(0),
+        _ => Err(Skip::Bytes),
+    }
+}
+
+#[inline]
+pub fn duration(value: &[u8], unit_ns: u64) -> Result<Option<u64>, Skip> {
+    let ns = match number::leading(value) {
+        Some((units, length)) if length == value.len() => units.checked_mul(unit_ns),
+        _ if value == b"-" => return Ok(None),
+        _ => number::decimal(value, unit_ns),
+    };
+    ns.filter(|ns| *ns <= LONGEST_NS).map(Some).ok_or(Skip::Duration)
+}
+
+/// `0.010, 0.020 : 0.030`: the times of several servers that were asked one after another; `-` of one adds nothing.
+fn durations(value: &[u8], unit_ns: u64) -> Result<Option<u64>, Skip> {
+    let mut sum = None;
+    for one in value.split(|byte| matches!(byte, b',' | b':')) {
+        if let Some(ns) = duration(one.trim_ascii(), unit_ns)? {
+            sum = Some(sum.unwrap_or(0) + ns);
+        }
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escaped_quotation_marks_are_plain() {
+        assert_eq!(quote(br#"a" b"#), Some(1));
+        assert_eq!(quote(br#"a\" b" "#), Some(5));
+        assert_eq!(quote(br#"a\\" b"#), Some(3));
+        assert_eq!(quote(br#"a\\\" b""#), Some(7));
+        assert_eq!(quote(br#"a\""#), None);
+        assert_eq!((quote(b""), quote(b"\"")), (None, Some(0)));
+    }
+
+    #[test]
+    fn a_near_byte_is_found_as_a_far_one() {
+        for text in
+            [&b""[..], b"a", b"abcdefgh", b"aaaaaaa ", b"aaaaaaaa b", b"\x01 \x21 ", b"!  aaaaaaaaaaa"]
+        {
+            for byte in [b' ', b'a', b'b', b'!', 0] {
+                assert_eq!(near(byte, text), memchr(byte, text), "{byte} in {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_lines() {
+        assert_eq!((bytes(b"-"), bytes(b"0"), bytes(b"12")), (Ok(0), Ok(0), Ok(12)));
+        for bad in [&b""[..], b"-1", b"1x", b"1125899906842625", b"99999999999999999999"] {
+            assert_eq!(bytes(bad), Err(Skip::Bytes));
+        }
+        assert_eq!((status(b"200"), status(b"-"), status(b"000")), (Ok(Some(200)), Ok(None), Ok(Some(0))));
+        for bad in [&b""[..], b"20", b"2000", b"20x"] {
+            assert_eq!(status(bad), Err(Skip::Status));
+        }
+        assert_eq!(duration(b"1500", 1000), Ok(Some(1_500_000)));
+        assert_eq!(duration(b"0.125", 1_000_000_000), Ok(Some(125_000_000)));
+        assert_eq!(duration(b"-", 1000), Ok(None));
+        for bad in [&b""[..], b"-5", b"999999999999999", b"9999999999999999999999", b"x", b"1 "] {
+            assert_eq!(duration(bad, 1_000_000), Err(Skip::Duration), "{bad:?}");
+        }
+        let of = |text: &[u8]| durations(text, 1_000_000_000);
+        assert_eq!(of(b"0.010, 0.020 : 0.030"), Ok(Some(60_000_000)));
+        assert_eq!((of(b"-"), of(b"-, 0.5")), (Ok(None), Ok(Some(500_000_000))));
+        assert_eq!(of(b"0.1, x"), Err(Skip::Duration));
+    }
+}

@@ -1,0 +1,117 @@
+//! Whether the times of a log are plausible in the unit that its format says: findings, never corrections.
+//!
+//! Only what no server does is doubted; a wrong unit that gives times a server could have is not found.
+
+use std::fmt;
+
+use crate::aggregate::Aggregate;
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000_000_000;
+
+/// Fewer times say nothing about a unit.
+const FEWEST: u64 = 100;
+/// A median below this many ns is faster than a server writes its log line.
+const FASTEST_NS: u64 = 10 * US;
+/// A median above this is slower than anybody waits.
+const SLOWEST_NS: u64 = 100 * S;
+
+/// Why the unit is doubted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Half of the requests took less: milliseconds or seconds are written where a smaller unit is said.
+    TooFast { median_ns: u64 },
+    /// Half of the requests took longer: a smaller unit is written than is said.
+    TooSlow { median_ns: u64 },
+    /// Nearly all times are whole thousands: the clock is a thousand times coarser than the unit.
+    WholeThousands { percent: u64 },
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doubt::TooFast { median_ns } => write!(
+                to,
+                "half of the requests took less than {}: the times may be written in a larger unit than the format says",
+                shown(*median_ns)
+            ),
+            Doubt::TooSlow { median_ns } => write!(
+                to,
+                "half of the requests took more than {}: the times may be written in a smaller unit than the format says",
+                shown(*median_ns)
+            ),
+            Doubt::WholeThousands { percent } => write!(
+                to,
+                "{percent} % of the times are whole thousands of the unit: the clock that made them is that much coarser"
+            ),
+        }
+    }
+}
+
+fn shown(ns: u64) -> String {
+    match ns {
+        0..US => format!("{ns} ns"),
+        US..MS => format!("{:.1} us", ns as f64 / US as f64),
+        MS..S => format!("{:.1} ms", ns as f64 / MS as f64),
+        _ => format!("{:.1} s", ns as f64 / S as f64),
+    }
+}
+
+/// What is odd about the times of these requests, whose format says this unit (in ns).
+#[must_use]
+pub fn doubts(aggregate: &Aggregate, unit_ns: u64) -> Vec<Doubt> {
+    let timed = aggregate.times.total();
+    let above_zero = timed.saturating_sub(aggregate.totals().zero_time);
+    let mut doubts = Vec::new();
+    let Some(median_ns) = aggregate.times.quantile(0.5).filter(|_| timed >= FEWEST) else { return doubts };
+    // In whole seconds or milliseconds most times are 0, which is coarse and not wrong.
+    if median_ns < FASTEST_NS && unit_ns < MS {
+        doubts.push(Doubt::TooFast { median_ns });
+    }
+    if median_ns > SLOWEST_NS {
+        doubts.push(Doubt::TooSlow { median_ns });
+    }
+    let percent = u128::from(aggregate.whole_thousands) * 100 / u128::from(above_zero.max(1));
+    if above_zero >= FEWEST && percent >= 95 && unit_ns < S {
+        doubts.push(Doubt::WholeThousands { percent: percent as u64 });
+    }
+    doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::{Scratch, Settings};
+    use crate::format::Format;
+    use crate::scan::Scanner;
+
+    fn of(directive: &str, time: impl Fn(u64) -> u64) -> Vec<Doubt> {
+        let format = Format::parse(&format!("%B {directive}")).unwrap();
+        let mut scanner = Scanner::new(&format);
+        let (mut all, mut scratch) = (Aggregate::default(), Scratch::default());
+        for n in 0..1000 {
+            let line = format!("5000 {}", time(n));
+            all.add(&scanner.read(line.as_bytes()).unwrap(), &Settings::default(), &mut scratch);
+        }
+        doubts(&all, format.unit_ns().unwrap())
+    }
+
+    #[test]
+    fn sound_times_are_not_doubted() {
+        assert_eq!(of("%D", |n| 80 + n * 13), []);
+        assert_eq!(of("%{ms}T", |n| n / 10), []);
+        assert_eq!(of("%T", |n| n / 990), []);
+    }
+
+    #[test]
+    fn a_wrong_unit_is_said() {
+        assert!(matches!(of("%D", |n| n % 7)[..], [Doubt::TooFast { .. }]));
+        assert!(matches!(of("%{ms}T", |n| 200_000 + n)[..], [Doubt::TooSlow { .. }]));
+        assert!(matches!(of("%T", |n| 1500 + n)[..], [Doubt::TooSlow { .. }]));
+        let coarse = of("%D", |n| n * 1000);
+        assert_eq!(coarse, [Doubt::WholeThousands { percent: 100 }]);
+        assert!(coarse[0].to_string().contains("100 %"));
+        assert!(of("%D", |n| n % 7)[0].to_string().contains("larger unit"));
+    }
+}

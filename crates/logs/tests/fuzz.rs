@@ -1,0 +1,158 @@
+//! Format strings, configurations, lines and stored aggregates with bytes changed, cut, repeated and planted: nothing
+//! panics, what is read adds up, and how bytes come changes nothing.
+//!
+//! Seeded, so that a failure repeats. A third of a second; `BOXSCORE_FUZZ_SECONDS` sets another time.
+
+use std::io::Cursor;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use logs::aggregate::file::Labels;
+use logs::format::config::Config;
+use logs::format::{Escape, Format, detect};
+use logs::hash;
+use logs::read::{Input, Options, Watch, read};
+use logs::scan::Scanner;
+
+const FORMATS: [&str; 6] = [
+    "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%!200,304{User-Agent}i\" %D %{ms}T %X",
+    "[%{%d/%b/%Y:%T}t.%{msec_frac}t %{%z}t] %v:%p %U%q %B %k %^FB",
+    "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent ${request_time} $upstream_response_time",
+    "LogFormat \"%h \\\"%r\\\" %>s\" short\nCustomLog logs/a short\n",
+    "log_format m escape=json '{\"a\":\"$status\"}'\n 'x';\naccess_log /a/access.log m buffer=1k;",
+    "%h %D",
+];
+const LINES: [&str; 5] = [
+    "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a?b HTTP/1.1\" 200 23 \"-\" \"x \\\" y\" 1500\n",
+    "www.e.org:80 ::1 - - [31/Dec/2023:23:59:60 +0545] \"\\x16\\x03\" 400 - \"-\" \"-\"\r\n",
+    "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 0 \"-\" \"x\" 0.001\n",
+    "{\"ts\":971211336.1,\"request\":{\"uri\":\"/x\",\"h\":[\"a\"]},\"duration\":1.5e-05,\"size\":7,\"status\":404}\n",
+    "2000-10-10 13:55:36.250 -0700 /p?q 200 1\n\n",
+];
+const PLANTS: [&[u8]; 14] = [
+    b"%",
+    b"%{",
+    b"$",
+    b"\"",
+    b"\\",
+    b"\n",
+    b"\0",
+    b"\xff",
+    b" - ",
+    b"-1",
+    b"99999999999999999999",
+    b"[",
+    b"{\"a\":",
+    b"%!",
+];
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = hash::mix(self.0, 0x5eed).wrapping_add(0x1234_5678_9abc_def1);
+        (hash::mix(self.0, 1) % n.max(1) as u64) as usize
+    }
+}
+
+fn mutate(seed: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = seed.to_vec();
+    for _ in 0..random.below(5) {
+        let at = random.below(bytes.len() + 1);
+        let end = (at + random.below(30)).min(bytes.len());
+        match random.below(5) {
+            0 => bytes.truncate(at),
+            1 => drop(bytes.drain(at..end)),
+            2 => {
+                let piece = bytes[at..end].to_vec();
+                drop(bytes.splice(at..at, piece));
+            }
+            3 => drop(bytes.splice(at..at, PLANTS[random.below(PLANTS.len())].iter().copied())),
+            _ => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte = random.below(256) as u8),
+        }
+    }
+    bytes
+}
+
+fn formats(random: &mut Random) {
+    let text = mutate(FORMATS[random.below(FORMATS.len())].as_bytes(), random);
+    let text = String::from_utf8_lossy(&text);
+    let line = mutate(LINES[random.below(LINES.len())].as_bytes(), random);
+    for made in [Format::apache(&text), Format::nginx(&text, Escape::None), Format::parse(&text)] {
+        match made {
+            Ok(format) => drop(Scanner::new(&format).read(&line)),
+            Err(error) => assert!(error.column <= text.chars().count() + 1, "{text:?}: {error}"),
+        }
+    }
+    let config = Config::read(&text);
+    assert!(config.names().len() <= text.len());
+    drop(config.format_of("access.log", None));
+}
+
+fn lines(random: &mut Random) {
+    let mut text = Vec::new();
+    for _ in 0..random.below(6) {
+        text.extend(mutate(LINES[random.below(LINES.len())].as_bytes(), random));
+    }
+    let sample: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+    let name = ["combined+D", "vcombined", "nginx+time", "json", "%{%F %T}t.%{msec_frac}t %{%z}t %U%q %s %T"];
+    let found = detect::detect(&sample).map(|found| found.format);
+    let format =
+        Arc::new(found.or_else(|_| Format::parse(name[random.below(name.len())])).expect("a known format"));
+    let of = |step: usize| {
+        let from = Box::new(Slow { inner: Cursor::new(text.clone()), step });
+        read(vec![Input::stream("a", "x", from, Arc::clone(&format))], &Options::default(), &Watch::default())
+    };
+    let (whole, pieces) = (of(usize::MAX), of(1 + random.below(40)));
+    assert_eq!(whole.faults, pieces.faults);
+    assert!(whole.labels.to_bytes() == pieces.labels.to_bytes(), "{:?}", String::from_utf8_lossy(&text));
+    let file = &whole.files[0];
+    assert_eq!(file.parsed + file.skipped, file.lines);
+    if whole.faults.is_empty() {
+        let unended = usize::from(!text.is_empty() && !text.ends_with(b"\n"));
+        assert_eq!(file.lines as usize, text.iter().filter(|byte| **byte == b'\n').count() + unended);
+    }
+    stored(&whole.labels, random);
+}
+
+fn stored(labels: &Labels, random: &mut Random) {
+    let bytes = labels.to_bytes().expect("aggregates can be stored");
+    let mut changed = mutate(&bytes, random);
+    if random.below(2) == 0 {
+        // With a checksum that is right, so that what stands between is looked at.
+        changed.truncate(changed.len().saturating_sub(8));
+        let sum = hash::name(&changed);
+        changed.extend(sum.to_le_bytes());
+    }
+    if let Ok(mut read) = Labels::from_bytes(&changed) {
+        let again = read.clone();
+        assert!(read.merge(&again).is_ok() && read.to_bytes().is_ok());
+    }
+}
+
+/// Gives a few bytes at a time.
+struct Slow {
+    inner: Cursor<Vec<u8>>,
+    step: usize,
+}
+
+impl std::io::Read for Slow {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        let most = room.len().min(self.step);
+        self.inner.read(&mut room[..most])
+    }
+}
+
+#[test]
+fn fuzz_formats_lines_and_stored_aggregates() {
+    let seconds = std::env::var("BOXSCORE_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let end = Instant::now() + Duration::from_secs_f64(seconds.unwrap_or(1.0 / 3.0));
+    let mut random = Random(20_261_122);
+    let mut rounds = 0;
+    // At least once, however loaded the machine is.
+    while rounds < 20 || Instant::now() < end {
+        formats(&mut random);
+        lines(&mut random);
+        rounds += 1;
+    }
+}
