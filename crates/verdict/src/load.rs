@@ -94,9 +94,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         bottlenecks: doc.bottlenecks.clone(),
         findings: doc.findings.clone(),
     };
-    load.remarks = remarks(&load);
-    let told = run.notes.iter().filter(|note| note.kind == "replay");
-    load.remarks.extend(told.map(|note| note.text.clone()));
+    load.remarks = [remarks(&load), of_replay(run)].concat();
     Some(load)
 }
 
@@ -122,6 +120,11 @@ fn times_doc(histogram: &Histogram, borders: &[u64]) -> TimesDoc {
         mean: histogram.mean_ns().map(|ns| ns / 1e9),
         histogram: ladder::count(histogram, borders),
     }
+}
+
+/// What was noted of how a replay was read.
+fn of_replay(run: &RunData) -> Vec<String> {
+    run.notes.iter().filter(|note| note.kind == "replay").map(|note| note.text.clone()).collect()
 }
 
 /// What a reader must know to take the figures for what they are.
@@ -217,6 +220,16 @@ mod tests {
         assert!(said[0].ends_with("the generator's own delay, 5.00 ms at p99"), "{said:?}");
         assert!(doc(0.0015, 0.0007, None).is_empty(), "under a millisecond apart");
         assert!(doc(0.9, 0.6, None).is_empty(), "under twice as long");
+    }
+
+    #[test]
+    fn a_replay_that_goes_back_is_remarked() {
+        let mut run = crate::loads::planted::empty();
+        assert_eq!(of_replay(&run), [""; 0]);
+        for (kind, text) in [("web-setup", "one"), ("replay", "its times go back")] {
+            run.notes.push(model::data::Note { kind: kind.into(), text: text.into(), at_ns: None });
+        }
+        assert_eq!(of_replay(&run), ["its times go back"]);
     }
 
     #[test]

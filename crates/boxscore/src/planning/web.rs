@@ -122,8 +122,8 @@ pub fn implied(set: &Params) -> Option<&'static str> {
     (names_mpm && set.get(SERVER).is_none_or(|server| server == AUTO)).then_some("httpd")
 }
 
-/// What one take of a load costs, in seconds, as far as its parameters tell: the requests, the answers that are under way
-/// when they end, and all the loads of a search. `None` for what is no load.
+/// What one take of a load costs, in seconds, as far as its parameters tell: the requests, the answers that are under
+/// way when they end, and all the loads of a search. `None` for what is no load.
 fn seconds(cell: &Cell) -> Option<f64> {
     let of = |name: &str| cell.params.get(name).unwrap_or_default();
     let number = |name: &str| of(name).parse::<f64>().ok();
@@ -161,8 +161,9 @@ pub fn short_of_time(
     let span = |seconds: f64| report::number::duration(seconds.ceil());
     (needed > budget).then(|| {
         format!(
-            "{takes} takes of {} need about {}, and there are {}: expect fewer takes and wider intervals, or give it \
-             more with --for",
+            "{} of {} need about {} with the warm-up, and there are {}: expect fewer takes and wider intervals, or \
+             give it more with --for",
+            if takes > 1.0 { format!("{takes} takes") } else { "one take".to_owned() },
             report::text::count(known.len() * arms.max(1), "load"),
             span(needed),
             span(budget)

@@ -2,7 +2,7 @@
 //!
 //! Pure: a path or a URL is looked at as text; whether the file or the server is there is for others to say.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use super::{parse_bytes, parse_cpus, show_bytes, show_cpus};
 

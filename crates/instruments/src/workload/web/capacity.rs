@@ -1,7 +1,7 @@
 //! How many requests a server answers in a closed loop, measured once for each way of loading it.
 //!
-//! Good answers per second, the median of a few short bursts with the same connections, generators, content and cache as
-//! the open loop that asks. Answers of large files, of which few fit into a burst, count up to the last one.
+//! Good answers per second, the median of a few short bursts with the same connections, generators, content and cache
+//! as the open loop that asks. Answers of large files, of which few fit into a burst, count up to the last one.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
