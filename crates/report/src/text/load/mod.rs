@@ -100,8 +100,9 @@ const AFTER: f64 = 0.02;
 fn span(doc: &LoadDoc) -> Option<String> {
     let (window, last) = (doc.window.or(doc.seconds)?, doc.seconds);
     let late = last.filter(|last| *last > window * (1.0 + AFTER));
-    let late =
-        late.map_or_else(String::new, |last| format!(", last answer after {}", number::duration(last)));
+    let late = late.map_or_else(String::new, |last| {
+        format!(", last answer after {}", number::quantity(last, Kind::of(Unit::Second)))
+    });
     Some(format!("{}{late}", number::duration(window)))
 }
 
@@ -347,7 +348,7 @@ mod tests {
         assert_eq!(of(Some(10.0), Some(10.1)).as_deref(), Some("10 s"));
         assert_eq!(of(Some(10.0), Some(12.3)).as_deref(), Some("10 s, last answer after 12.3 s"));
         // A run of before the window was stored.
-        assert_eq!(of(None, Some(10.1)).as_deref(), Some("10.1 s"));
+        assert_eq!(of(None, Some(10.1)).as_deref(), Some("10 s"));
         assert_eq!(of(None, None), None);
     }
 }
