@@ -72,9 +72,10 @@ impl Screen for LiveScreen {
                     ),
                 }
             }
-            Show::Lost { why, .. } => {
+            Show::Lost { why, hint, .. } => {
                 self.end();
                 out::say(&format!("the measuring child: lost: {why}"));
+                hint.iter().for_each(|hint| out::say(&format!(" hint: {hint}")));
             }
             // Why it cannot run, and how it went, is said at the end.
             Show::Doing { .. }

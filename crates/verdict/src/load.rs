@@ -93,6 +93,8 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         findings: doc.findings.clone(),
     };
     load.remarks = remarks(&load);
+    let told = run.notes.iter().filter(|note| note.kind == "replay");
+    load.remarks.extend(told.map(|note| note.text.clone()));
     Some(load)
 }
 

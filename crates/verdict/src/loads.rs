@@ -19,6 +19,10 @@ const PARTS: [&str; 6] = ["cpu", "role", "kind", "disk", "counter", "status"];
 /// Instruments that load a server, and the rate that each is about.
 const INSTRUMENTS: [(&str, &str); 2] = [("web", "throughput"), ("web-slo", "slo-throughput")];
 
+/// Requests and seconds of all takes together, without which nothing is said of what binds a load.
+pub const LEAST_REQUESTS: u64 = 5;
+pub const LEAST_S: f64 = 0.2;
+
 /// One core during a load. Shares of the take's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Core {
@@ -286,6 +290,16 @@ impl<'a> Load<'a> {
         let rows =
             self.series.iter().filter(|(_, s, _)| s.better != Better::Neither && wanted(&s.key.metric));
         rows.map(|(index, ..)| *index).collect()
+    }
+
+    /// Its requests and seconds where they are too few to say what binds it: the work of cores is counted in ticks of a
+    /// hundredth of a second, and a few requests are no load.
+    #[must_use]
+    pub fn too_short(&self) -> Option<(u64, f64)> {
+        let requests = self.histograms("response-times").iter().map(|times| times.count()).sum::<u64>();
+        let seconds = self.by_take("answering-time").into_values().reduce(|a, b| a + b)?;
+        let is_short = (1..LEAST_REQUESTS).contains(&requests) || seconds < LEAST_S;
+        is_short.then_some((requests, seconds))
     }
 
     /// Rows that the load generator could have set: all but what the server used for each request.

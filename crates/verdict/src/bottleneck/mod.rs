@@ -10,10 +10,11 @@ mod machine;
 mod silent;
 mod waiting;
 
+use model::Unit;
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};
 
 use crate::loads::sweep::OTHERS;
-use crate::loads::{Core, Load};
+use crate::loads::{Core, LEAST_REQUESTS, LEAST_S, Load};
 use crate::rules::Look;
 use crate::say;
 
@@ -89,6 +90,11 @@ pub fn bottlenecks(look: &Look<'_>) -> Vec<BottleneckDoc> {
 pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
     let (cores, server_cores) = (load.cores(), load.server_cores());
     let view = View { look, load, cores, server_cores };
+    if let Some(sentence) = too_short(load) {
+        let mut doc = document(load, &[]);
+        doc.sentence = sentence;
+        return doc;
+    }
     let mut seen = Vec::new();
     seen.extend(silent::seen(&view));
     seen.extend(generator::seen(&view));
@@ -98,6 +104,17 @@ pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
     seen.extend(waiting::seen(&view));
     seen.sort_by(|a, b| order(a).cmp(&order(b)).then(share(b).total_cmp(&share(a))));
     document(load, &seen)
+}
+
+/// What is said of a load that is too short to say more of.
+fn too_short(load: &Load<'_>) -> Option<String> {
+    let (requests, seconds) = load.too_short()?;
+    Some(format!(
+        "too short to tell what binds: {} in {}; that takes {LEAST_REQUESTS} requests and {} at least",
+        say::count(usize::try_from(requests).unwrap_or(usize::MAX), "request"),
+        say::quantity(seconds, Unit::Second),
+        say::quantity(LEAST_S, Unit::Second)
+    ))
 }
 
 fn order(seen: &Seen) -> (bool, Option<Rank>) {

@@ -226,6 +226,39 @@ fn few_connections_bind_themselves() {
 }
 
 #[test]
+fn a_load_of_few_requests_has_no_bottleneck() {
+    let of = |seconds: f64, requests: u64| {
+        let mut run = empty();
+        let figures = [
+            ("throughput", 1000.0),
+            ("response-time", 1e-3),
+            ("answering-time", seconds),
+            ("core-busy;cpu=0;role=server", 0.98),
+            ("generator-share", 0.95),
+        ];
+        let seqs = load(&mut run, "connections=1", &figures);
+        times(&mut run, &seqs[..1], "response-times", "connections=1", &[(1000, requests)]);
+        // Nor is it a lower bound.
+        let context = RunContext::default();
+        let look = Look::new(&run, &context);
+        let is_bound = crate::loads::sweep::generator(&look.loads()[0], look.loads()).is_bound();
+        assert_eq!(is_bound, look.loads()[0].too_short().is_none());
+        first(&run)
+    };
+    let short = of(1e-4, 500);
+    assert_eq!(short.kind, Binding::Unknown);
+    assert!(
+        short.sentence.starts_with("too short to tell what binds: 500 requests in "),
+        "{}",
+        short.sentence
+    );
+    assert!(short.advice.is_empty() && short.resources.is_empty());
+    let few = of(5.0, 4);
+    assert!(few.sentence.starts_with("too short to tell what binds: 4 requests in "), "{}", few.sentence);
+    assert_eq!(of(5.0, 5).kind, Binding::Core);
+}
+
+#[test]
 fn an_open_loop_that_is_served_binds_nothing() {
     let of = |throughput: f64, busy: f64| {
         let figures = [

@@ -67,6 +67,10 @@ impl Generator {
 /// Whether the generator set this load's figures, going by its core and by the loads with more and fewer generators.
 #[must_use]
 pub fn generator(load: &Load<'_>, all: &[Load<'_>]) -> Generator {
+    // Its share of a core over a few ticks tells nothing.
+    if load.too_short().is_some() {
+        return Generator::Unknown;
+    }
     let share = load.median("generator-share");
     let own = load.number("generators").unwrap_or(1.0);
     let others: Vec<(&Load<'_>, f64)> = siblings(load, all, "generators").collect();

@@ -11,6 +11,8 @@ mod tls;
 
 use std::time::Duration;
 
+pub(crate) use generators::ran;
+
 use super::failure::Failure;
 use super::{Control, Load, Outcome, run};
 use server::{Server, Then, send};

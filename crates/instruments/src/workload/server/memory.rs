@@ -103,25 +103,8 @@ impl Room {
         let unique = MADE.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("{PREFIX}{}-{unique}", std::process::id()));
         let mut room = Room { version, limit, folder: Folder::make(&path)?, may_swap: false };
-        room.write(version.limit(), limit)?;
-        // A server that swaps measures the swap device. Kernels that do not count swap have neither file.
-        let (swap, bytes) = match version {
-            Version::V1 => ("memory.memsw.limit_in_bytes", limit),
-            Version::V2 => ("memory.swap.max", 0),
-        };
-        if path.join(swap).exists() {
-            room.write(swap, bytes)?;
-        } else {
-            room.may_swap = has_swap(&fs::read("/proc/swaps").unwrap_or_default());
-        }
+        room.may_swap = !set(&path, version, limit)? && has_swap(&fs::read("/proc/swaps").unwrap_or_default());
         Ok(room)
-    }
-
-    fn write(&self, name: &str, bytes: u64) -> Result<(), String> {
-        let path = self.folder.path().join(name);
-        let written = fs::File::options().write(true).open(&path);
-        let written = written.and_then(|mut file| file.write_all(bytes.to_string().as_bytes()));
-        written.map_err(|error| format!("cannot write {}: {error}", path.display()))
     }
 
     /// The folder that a process joins.
@@ -164,6 +147,23 @@ impl Room {
 /// Whether /proc/swaps lists a device below its head.
 fn has_swap(swaps: &[u8]) -> bool {
     lines(swaps).skip(1).any(|line| !line.trim_ascii().is_empty())
+}
+
+/// Limits a new group; says whether its swap is limited too. Kernels that do not count swap have neither file.
+fn set(folder: &Path, version: Version, limit: u64) -> Result<bool, String> {
+    let write = |name: &str, bytes: u64| {
+        let path = folder.join(name);
+        let written = fs::File::options().write(true).open(&path);
+        let written = written.and_then(|mut file| file.write_all(bytes.to_string().as_bytes()));
+        written.map_err(|error| format!("cannot write {}: {error}", path.display()))
+    };
+    write(version.limit(), limit)?;
+    // A server that swaps measures the swap device.
+    let (swap, bytes) = match version {
+        Version::V1 => ("memory.memsw.limit_in_bytes", limit),
+        Version::V2 => ("memory.swap.max", 0),
+    };
+    if folder.join(swap).exists() { write(swap, bytes).map(|()| true) } else { Ok(false) }
 }
 
 fn usage(folder: &Path, version: Version) -> Use {
@@ -232,7 +232,15 @@ fn unified(root: &Root, own: &Membership, mounts: &[Mount]) -> Result<Home, Stri
         return Ok(Home { version: Version::V2, parents });
     }
     let top = folders.last().map_or(mount.point.as_str(), String::as_str);
+    // The root of a container is a group like others: only that of the host hands down what it is itself in.
+    let is_full = root.read(&format!("{top}/cgroup.procs")).is_ok_and(|pids| !pids.is_empty());
+    let is_bound = root.read(&format!("{top}/cgroup.type")).is_ok() && is_full;
     Err(match names(top, "cgroup.controllers") {
+        true if is_bound => format!(
+            "{top} has processes, and a control group with processes hands no memory controller down; as root: `mkdir \
+             {top}/rest; for p in $(cat {top}/cgroup.procs); do echo $p > {top}/rest/cgroup.procs; done; echo +memory > \
+             {top}/cgroup.subtree_control`"
+        ),
         true => format!(
             "no control group above this process hands the memory controller down; as root: `echo +memory > \
              {top}/cgroup.subtree_control`, or start boxscore with `systemd-run --user --scope`"
@@ -344,7 +352,18 @@ mod tests {
                     ("/proc/self/mountinfo", V2),
                     ("/sys/fs/cgroup/cgroup.controllers", "cpu memory\n"),
                 ],
-                "echo +memory > /sys/fs/cgroup/cgroup.subtree_control",
+                "hands the memory controller down; as root: `echo +memory > /sys/fs/cgroup/cgroup.subtree_control",
+            ),
+            (
+                vec![
+                    ("/proc/self/cgroup", "0::/\n"),
+                    ("/proc/self/mountinfo", V2),
+                    ("/sys/fs/cgroup/cgroup.controllers", "cpu memory\n"),
+                    ("/sys/fs/cgroup/cgroup.subtree_control", "\n"),
+                    ("/sys/fs/cgroup/cgroup.type", "domain\n"),
+                    ("/sys/fs/cgroup/cgroup.procs", "1\n7\n"),
+                ],
+                "/sys/fs/cgroup has processes, and a control group with processes hands no memory",
             ),
             (vec![("/proc/self/cgroup", "0::/a\n"), ("/proc/self/mountinfo", V2)], "cgroup_enable=memory"),
         ];
@@ -358,6 +377,29 @@ mod tests {
         }
         let why = Room::make(LEAST - 1).unwrap_err();
         assert!(why.contains("memory=4194303") && why.contains("4MiB to 1024TiB"), "{why}");
+    }
+
+    #[test]
+    fn limits_are_written_as_each_version_wants_them() {
+        let written = |version: Version, swap: &str, has_swap: bool| {
+            let dir = tempfile::tempdir().unwrap();
+            let files = [version.limit(), swap];
+            // The kernel makes these files with the group.
+            for file in &files[..if has_swap { 2 } else { 1 }] {
+                fs::write(dir.path().join(file), "").unwrap();
+            }
+            set(dir.path(), version, 64 << 20).unwrap();
+            files.map(|file| fs::read_to_string(dir.path().join(file)).ok())
+        };
+        let text = |text: &str| Some(text.to_owned());
+        // Memory and swap together in the one, swap alone in the other.
+        let memsw = "memory.memsw.limit_in_bytes";
+        assert_eq!(written(Version::V1, memsw, true), [text("67108864"), text("67108864")]);
+        assert_eq!(written(Version::V2, "memory.swap.max", true), [text("67108864"), text("0")]);
+        assert_eq!(written(Version::V2, "memory.swap.max", false), [text("67108864"), None]);
+        let bare = tempfile::tempdir().unwrap();
+        let why = set(bare.path(), Version::V2, 64 << 20).unwrap_err();
+        assert!(why.contains("memory.max: No such file"), "a parent that hands no memory down: {why}");
     }
 
     #[test]

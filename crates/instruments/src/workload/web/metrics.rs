@@ -233,6 +233,12 @@ pub fn failures(outcome: &Outcome) -> String {
     )
 }
 
+/// Good answers per second; where they are large, up to the last one.
+#[must_use]
+pub fn rate(outcome: &Outcome, are_large: bool) -> Option<f64> {
+    if are_large { until_the_last(outcome) } else { outcome.throughput() }
+}
+
 /// Good answers per second up to the last one.
 fn until_the_last(outcome: &Outcome) -> Option<f64> {
     let bytes = outcome.record.body_bytes as f64;
@@ -251,8 +257,7 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
     let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
     let responses = outcome.response_time();
     // None complete within the time: the answers are too long for such a rate.
-    let rate = if are_large { until_the_last(outcome) } else { outcome.throughput() };
-    if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
+    if let Some(rate) = rate(outcome, are_large).filter(|rate| *rate > 0.0) {
         record.push(&THROUGHPUT, PerSec(rate));
     }
     if let Some(rate) = outcome.rates.bandwidth.filter(|_| outcome.record.body_bytes > 0) {
@@ -312,16 +317,17 @@ pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
     }
 }
 
-/// The share of the busiest core: threads on one core add up, those of no fixed core stand for themselves.
+/// The share of the busiest core: threads on one core add up, those of no fixed core stand for themselves. A quota that
+/// is used up further than any core counts instead.
 #[must_use]
 pub fn busiest_core(threads: &[ThreadUse]) -> f64 {
+    let beside = |one: &ThreadUse| {
+        let there = threads.iter().filter(|other| (other.host, other.cpu) == (one.host, one.cpu));
+        there.map(ThreadUse::core_share).sum::<f64>()
+    };
     let on = |one: &ThreadUse| match one.cpu {
         None => one.share(),
-        Some(_) => threads
-            .iter()
-            .filter(|other| (other.host, other.cpu) == (one.host, one.cpu))
-            .map(ThreadUse::share)
-            .sum(),
+        Some(_) => one.share().max(beside(one)),
     };
     threads.iter().map(on).fold(0.0, f64::max)
 }
@@ -341,9 +347,15 @@ mod tests {
             wall_ns: 100,
             allowed_ns: 100,
         };
+        let quota = |thread: ThreadUse, allowed_ns| ThreadUse { allowed_ns, ..thread };
         let threads = [thread(Some(1), 40, 0), thread(Some(2), 90, 20), thread(Some(1), 50, 5)];
         assert!((busiest_core(&threads) - 0.85).abs() < 1e-9);
         assert!((busiest_core(&[thread(None, 40, 0), thread(None, 50, 0)]) - 0.5).abs() < 1e-9);
         assert!(busiest_core(&[]).abs() < 1e-9);
+        // Two that share a core and a quota of half of it, which they have used up together, and by themselves.
+        let both = [quota(thread(Some(1), 20, 0), 25), quota(thread(Some(1), 20, 0), 25)];
+        assert!((busiest_core(&both) - 0.8).abs() < 1e-9);
+        let tight = [quota(thread(Some(1), 20, 0), 25), thread(Some(1), 75, 0)];
+        assert!((busiest_core(&tight) - 0.95).abs() < 1e-9);
     }
 }
