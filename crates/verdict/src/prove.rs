@@ -248,7 +248,7 @@ pub fn refused_if_seen(what: &str, planted: &str, run: &RunData, kind: &str) -> 
     }
 }
 
-/// What must be named as what binds the load of the highest throughput: the first of those that were not served in full.
+/// What must be named as what binds the load of the highest throughput, the first that was not served in full.
 #[must_use]
 pub fn binds(what: &str, planted: &str, run: &RunData, kinds: &[Binding]) -> ProofLineDoc {
     let context = RunContext::default();

@@ -64,8 +64,8 @@ fn said(profile: &Profile) -> String {
     format!("{side} took {} of the profiled CPU time{top}", share(part))
 }
 
-/// Where the kernel allows interrupts again. The software clock ticks by an interrupt, so the time before, in which they
-/// were off, counts there.
+/// Where the kernel allows interrupts again. The software clock ticks by an interrupt, so the time before, in
+/// which they were off, counts there.
 fn lets_interrupts_in(name: &str) -> bool {
     name.contains("irqrestore") || name.ends_with("unlock_irq") || name.contains("finish_task_switch")
 }

@@ -253,7 +253,8 @@ fn is_apart(point: &CurvePointDoc, quantile: f64) -> bool {
         .is_some_and(|(response, service)| response > service * APART)
 }
 
-/// Failed requests by all that were due: those that the takes counted, or where they did not, those with a response time.
+/// Failed requests by all that were due: those that the takes counted, or where they did not, those with a response
+/// time.
 fn failed_share(data: &RunData, curve: &CurveDoc, point: &CurvePointDoc) -> Option<f64> {
     use model::reading::{Phase, Value};
     let of = |name: &str| curve.params.get(name).is_none();
