@@ -44,13 +44,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         Some(Value::Histogram(histogram)) => histogram.clone(),
         _ => Histogram::default(),
     };
-    let errors: BTreeMap<String, u64> = seen
-        .iter()
-        .filter(|(series, _)| series.key.metric == "failed")
-        .filter_map(|(series, point)| {
-            Some((series.key.params.get("kind")?.to_owned(), whole(point.number()?)))
-        })
-        .collect();
+    let errors = errors(&seen);
     let (response, service) = (times("response-times"), times("service-times"));
     let borders = ladder::borders(&[&response, &service], STEPS);
     let failed = errors.values().sum::<u64>();
@@ -96,6 +90,16 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
     };
     load.remarks = [remarks(&load), of_replay(run)].concat();
     Some(load)
+}
+
+/// Failed requests by kind.
+fn errors(seen: &[(&Series, Point)]) -> BTreeMap<String, u64> {
+    seen.iter()
+        .filter(|(series, _)| series.key.metric == "failed")
+        .filter_map(|(series, point)| {
+            Some((series.key.params.get("kind")?.to_owned(), whole(point.number()?)))
+        })
+        .collect()
 }
 
 #[expect(

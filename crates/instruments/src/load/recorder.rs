@@ -2,8 +2,10 @@
 //!
 //! Response time runs from the intended start, service time from the actual one (the first byte sent, or the start of
 //! connecting where the request needed a new connection), both to the last byte of the answer. A bad answer is
-//! in both, and so is a time limit that passed, at its age; unsent requests are in response time alone. A request without
-//! an answer (refused, reset, closed) has neither: a quick refusal is no quick answer. Nothing is allocated after `new`, and
+//! in both, and so is a time limit that passed, at its age; unsent requests are in response time alone. A request
+//! without
+//! an answer (refused, reset, closed) has neither: a quick refusal is no quick answer. Nothing is allocated after
+//! `new`, and
 //! recorders merge exactly.
 
 use model::Histogram;

@@ -21,7 +21,8 @@ pub const CUT: &str = "cut";
 /// Without a good answer for so long, a server is silent.
 const SILENT_NS: u64 = 1_000_000_000;
 
-/// Waits for the end of a load of that many threads, or for the user's wish to end it. `silent` hears when the server has
+/// Waits for the end of a load of that many threads, or for the user's wish to end it. `silent` hears when the server
+/// has
 /// fallen silent, and when it speaks again.
 pub fn watched<T: Send>(
     threads: usize,

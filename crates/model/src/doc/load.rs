@@ -47,7 +47,8 @@ pub struct LoadDoc {
     pub offered_load: Option<f64>,
     /// Requests in flight, over time.
     pub in_flight: Option<f64>,
-    /// From when a request was due to the last byte of its answer, failed requests included but for those without an answer (refused,
+    /// From when a request was due to the last byte of its answer, failed requests included but for those without an
+    /// answer (refused,
     /// reset, closed, TLS): `count` is less than `requests` by these.
     pub response_time: TimesDoc,
     /// From when it was sent.
@@ -88,7 +89,8 @@ pub struct BucketDoc {
 pub struct GeneratorDoc {
     pub cpu_seconds: Option<f64>,
     pub cpu_per_request: Option<f64>,
-    /// The share of its time in which the busiest core worked, the generator threads on it together; waiting by spinning
+    /// The share of its time in which the busiest core worked, the generator threads on it together; waiting by
+    /// spinning
     /// is not work.
     #[serde(default)]
     pub busiest_core_share: Option<f64>,

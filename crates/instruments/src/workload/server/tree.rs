@@ -1,6 +1,7 @@
 //! The processes of a server and the CPU time that they used, from /proc.
 //!
-//! Nanoseconds, in the kernel's steps of 10 ms for each process where its threads do not tell more. A process that ended counts through the parent that
+//! Nanoseconds, in the kernel's steps of 10 ms for each process where its threads do not tell more. A process that
+//! ended counts through the parent that
 //! waited for it, as long as that parent is one of the server's. Work that the kernel does for the server in interrupts
 //! is charged to whoever was interrupted, and so is not counted reliably.
 

@@ -1,7 +1,8 @@
 //! What a load on a web server yields, and the pushing of what the engine itself recorded.
 //!
 //! Times are seconds, from the intended start (response) or the actual one (service) to the last byte. Failed requests
-//! are in the times, but for those without an answer, and not in the rates. What does not exist on this machine is not pushed.
+//! are in the times, but for those without an answer, and not in the rates. What does not exist on this machine is
+//! not pushed.
 
 use model::{
     Better, Bytes, BytesPerSec, Count, Fault, Metric, MetricInfo, Params, PerSec, Ratio, Record, RecordExt,
