@@ -67,13 +67,13 @@ impl Screen for Display {
                     None => self.unfit.push((key, vec![*cell])),
                 }
             }
-            Show::Lost { machine, why } => {
-                let on = self.on(*machine);
-                let who = if on.is_empty() { "the measuring child: " } else { &on };
-                self.talk(&format!("{who}lost: {why}"));
+            Show::Lost { machine, why, hint } => {
+                let via = self.plan.machines.get(*machine).filter(|via| !via.name.is_empty());
+                let who = via.map_or_else(|| "the measuring child".to_owned(), model::plan::Via::called);
+                self.lost(&who, why, *hint);
             }
-            Show::GeneratorLost { name, why } => {
-                self.talk(&format!("generator {name}: lost: {why}"));
+            Show::GeneratorLost { called, why, hint } => {
+                self.lost(&format!("generator {called}"), why, *hint);
             }
             // Takes of a run are short; `load` draws them.
             Show::Live { .. } => {}
@@ -218,6 +218,13 @@ impl Display {
     }
 
     /// A line that stays.
+    fn lost(&self, who: &str, why: &str, hint: Option<&str>) {
+        self.talk(&format!("{who}: lost: {why}"));
+        if let Some(hint) = hint {
+            self.talk(&format!(" hint: {hint}"));
+        }
+    }
+
     fn talk(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| out::say(text)),

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harness::conductor::{Conductor, Ended, Link, Outcome, Show, Sink, SinkError};
+use harness::conductor::{Conductor, Ended, Link, Outcome, Parting, Show, Sink, SinkError};
 use harness::worker::{Event, Worker, pump};
 use model::card::{Cadence, Family};
 use model::data::Status;
@@ -62,7 +62,7 @@ impl Probe for ToyProbe {
             id: 0,
             bodies: self.words.iter().map(|word| word.clone().into_bytes()).collect(),
             connect_ns: 60 * second,
-            run_ns: Some(if hangs { second / 10 } else { 60 * second }),
+            run_ns: if hangs { second / 10 } else { 60 * second },
         };
         let mut started = 0;
         let parts =
@@ -108,9 +108,9 @@ impl Link for Pipe {
     fn send(&mut self, frame: &Frame) -> Result<(), String> {
         self.0.write_all(&encode(frame).unwrap()).map_err(|error| error.to_string())
     }
-    fn hang_up(&mut self) -> Option<String> {
+    fn hang_up(&mut self) -> Parting {
         drop(self.0.shutdown(std::net::Shutdown::Both));
-        None
+        Parting::default()
     }
 }
 
@@ -146,8 +146,8 @@ impl Sink for Shelf {
         Ok(())
     }
     fn show(&mut self, show: &Show<'_>) {
-        if let Show::GeneratorLost { name, why } = show {
-            self.lost.push(format!("{name}: {why}"));
+        if let Show::GeneratorLost { called, why, .. } = show {
+            self.lost.push(format!("{called}: {why}"));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
-use harness::conductor::{Conductor, Ended, Finished, Link, Manner, Outcome, Show, Sink, SinkError};
+use harness::conductor::{Conductor, Ended, Finished, Link, Manner, Outcome, Parting, Show, Sink, SinkError};
 use harness::worker::{Worker, pump};
 use model::card::{Cadence, Family};
 use model::data::Status;
@@ -67,7 +67,7 @@ impl Probe for ToyProbe {
                     return Ok(());
                 }
                 assert!(record.is_watched());
-                record.live(Live { elapsed_ns: 0, good: told, failed: 0, received_bytes: 0, response: None });
+                record.live(Live { elapsed_ns: 0, good: told, failed: 0, body_bytes: 0, response: None });
                 std::thread::sleep(std::time::Duration::from_millis(100));
             }
             return Err(Fault::new("nobody cut it"));
@@ -90,9 +90,9 @@ impl Link for Pipe {
         use std::io::Write;
         self.0.write_all(&encode(frame).unwrap()).map_err(|error| error.to_string())
     }
-    fn hang_up(&mut self) -> Option<String> {
+    fn hang_up(&mut self) -> Parting {
         drop(self.0.shutdown(std::net::Shutdown::Both));
-        None
+        Parting::default()
     }
 }
 

@@ -78,6 +78,19 @@ pub struct Via {
     pub command: Option<String>,
 }
 
+impl Via {
+    /// Its name with its command, for messages: `box2 (ssh box2 ./boxscore)`.
+    #[must_use]
+    pub fn called(&self) -> String {
+        const MOST: usize = 100;
+        let Some(command) = &self.command else { return self.name.clone() };
+        let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
+        let start: String = command.chars().take(MOST).map(plain).collect();
+        let more = if command.chars().nth(MOST).is_some() { "..." } else { "" };
+        format!("{} ({start}{more})", self.name)
+    }
+}
+
 /// The user's own work (`run --cmd`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Command {

@@ -110,12 +110,12 @@ fn values(kind: ParamKind) -> String {
     match kind {
         ParamKind::Int { min, max } => format!("{min} to {max}"),
         ParamKind::Bytes { min, max } => format!("{} to {}", show_bytes(min), show_bytes(max)),
-        ParamKind::BytesOrNone { min, max } => format!("none, or {} to {}", show_bytes(min), show_bytes(max)),
-        ParamKind::BytesOrAuto { min, max } => format!("auto, or {} to {}", show_bytes(min), show_bytes(max)),
         ParamKind::Choice(choices) => choices.join(", "),
         ParamKind::Threads => "a number, or all".to_owned(),
         ParamKind::Cpus => "a CPU list, or auto".to_owned(),
-        ParamKind::Text => "text".to_owned(),
+        ParamKind::Signed { min, max } => format!("{min} to {max}"),
+        ParamKind::Or(word, kind) => format!("{word}, or {}", values(*kind)),
+        kind => kind.wanted(),
     }
 }
 

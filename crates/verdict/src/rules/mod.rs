@@ -25,6 +25,7 @@ mod neighbour;
 pub mod own_cost;
 mod paging;
 mod recorded;
+mod redirects;
 mod resemblance;
 mod same_cores;
 mod samples;
@@ -51,7 +52,7 @@ pub struct Ruling {
 type Rule = fn(&Look<'_>) -> Vec<Ruling>;
 
 /// In the order in which they are shown: what refuses first.
-const ALL: [Rule; 25] = [
+const ALL: [Rule; 26] = [
     recorded::rule,
     cut::rule,
     above_ceiling::rule,
@@ -60,6 +61,7 @@ const ALL: [Rule; 25] = [
     generator_bound::rule,
     same_cores::rule,
     failed::rule,
+    redirects::rule,
     late::rule,
     drops::rule,
     idle_at_peak::rule,

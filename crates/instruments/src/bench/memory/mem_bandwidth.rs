@@ -57,7 +57,7 @@ static CARD: Card = Card {
         CPUS,
         ParamSpec {
             name: SIZE,
-            kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
+            kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
             default: "auto",
             says: "bytes of each array; auto: 4 times the last-level cache, all arrays within a quarter of \
                    the memory",

@@ -45,7 +45,7 @@ static CARD: Card = Card {
         CPUS,
         ParamSpec {
             name: RANGE,
-            kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
+            kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
             default: "auto",
             says: "bytes of the chain and of the loaders' array each; auto: 4 times the last-level cache",
         },
