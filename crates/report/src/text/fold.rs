@@ -193,19 +193,25 @@ fn apart<'s>(subjects: &[&'s Subject]) -> (Vec<String>, String) {
     if known.len() < 2 || !known.iter().all(|subject| names::web::is_web(&subject.instrument)) {
         return plain();
     }
-    let key = |subject: &&'s Subject| Key {
-        instrument: &subject.instrument,
-        metric: &subject.metric,
-        params: &subject.params,
-    };
-    let keys: Vec<Key<'_>> = known.iter().map(key).collect();
+    // Of several loads, the loads are named, not each figure of each.
+    let several = known.iter().any(|subject| subject.params != known[0].params);
+    let mut loads: Vec<(Key<'_>, &str)> = Vec::new();
+    for subject in &known {
+        let metric = if several && subject.instrument == "web" { "throughput" } else { &subject.metric };
+        let load =
+            (Key { instrument: &subject.instrument, metric, params: &subject.params }, subject.arm.as_str());
+        if !loads.contains(&load) {
+            loads.push(load);
+        }
+    }
+    let keys: Vec<Key<'_>> = loads.iter().map(|(key, _)| *key).collect();
     let labels = names::labels(&keys);
     let parts: Vec<Vec<&str>> = labels.iter().map(|label| label.split(", ").collect()).collect();
     let in_all = |part: &str| parts.iter().all(|of_one| of_one.contains(&part));
     let shared: Vec<&str> = parts[0].iter().copied().filter(|part| in_all(part)).collect();
-    let own = parts.iter().zip(&known).map(|(of_one, subject)| {
+    let own = parts.iter().zip(&loads).map(|(of_one, (_, arm))| {
         let rest: Vec<&str> = of_one.iter().copied().filter(|part| !in_all(part)).collect();
-        format!("{}{}", rest.join(", "), subject.arm).trim_start().to_owned()
+        format!("{}{arm}", rest.join(", ")).trim_start().to_owned()
     });
     let own: Vec<String> = own.collect();
     if shared.is_empty() || own.iter().any(String::is_empty) { plain() } else { (own, shared.join(", ")) }
@@ -354,6 +360,10 @@ mod tests {
                 .contains("web p99, nginx, 1.50 times")
         );
         assert!(two("clock-step", "x", &[("seconds", -2.0)]).contains("jumped by up to 2.00 s against"));
+        let each = [("throughput", 1), ("response-time", 1), ("throughput", 9), ("response-time", 9)];
+        let each = each.map(|(metric, n)| busy(&format!("web {metric} connections={n};server=nginx"), 0.5));
+        let said = folded(&each, &[]);
+        assert!(said[0].contains("4 figures of web, nginx (1 connection, 9 connections, …)"), "{said:?}");
         // One that has no phrase says its own.
         assert_eq!(two("new-rule", "what it says", &[]), "@: what it says");
     }
