@@ -58,15 +58,13 @@ fn prepare(given: &str, dir: &Path) -> Result<Box<dyn Probe>, Unfit> {
     let allowed = sys::affinity::allowed().unwrap();
     let given = format!("server=nginx;timeout=60;{given}");
     let setup = Setup {
-        params: web.card().resolve(&Params::parse(&given).unwrap()).unwrap(),
         size: Size::Smoke,
-        cpus: allowed.iter().take(2).map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
-        dir: dir.to_owned(),
-        llc: None,
-        memory: None,
         seed: 7,
-        command: None,
-        relay: None,
+        ..Setup::bare(
+            web.card().resolve(&Params::parse(&given).unwrap()).unwrap(),
+            allowed.iter().take(2).map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
+            dir,
+        )
     };
     web.fit(&setup)?;
     web.prepare(&setup)

@@ -88,15 +88,13 @@ fn setup(instrument: &str, given: &str, dir: &Path) -> Setup {
     let card = instruments::find(instrument).unwrap().card();
     let allowed = sys::affinity::allowed().unwrap();
     Setup {
-        params: card.resolve(&Params::parse(given).unwrap()).unwrap(),
         size: Size::Smoke,
-        cpus: allowed.iter().take(2).map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
-        dir: dir.to_owned(),
-        llc: None,
-        memory: None,
         seed: 7,
-        command: None,
-        relay: None,
+        ..Setup::bare(
+            card.resolve(&Params::parse(given).unwrap()).unwrap(),
+            allowed.iter().take(2).map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
+            dir,
+        )
     }
 }
 
