@@ -44,7 +44,7 @@ impl LiveScreen {
         self.load.elapsed = elapsed;
         self.load.good = now.good;
         self.load.failed = now.failed;
-        self.load.received_bytes = now.received_bytes;
+        self.load.body_bytes = now.body_bytes;
         if let Some(response) = &now.response {
             self.load.response = Some(response.clone());
         }

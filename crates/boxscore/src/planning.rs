@@ -4,7 +4,7 @@ mod web;
 
 use model::fake::FakeWorld;
 use model::plan::{Command, Level, PLAN_VERSION, PLAN_VERSION_ALONE, Takes};
-use model::{Arm, Cadence, Card, Cell, Family, Node, Params, Plan, Tier};
+use model::{Arm, Cadence, Card, Cell, Family, Need, Node, Params, Plan, Tier};
 
 use crate::cli::run::Args;
 use crate::error::{CliError, nearest};
@@ -175,7 +175,7 @@ fn choose(
     if command {
         return Ok(cards.iter().filter(measured).filter(|card| card.name == "cmd").copied().collect());
     }
-    let own = |card: &&&'static Card| card.family != Family::User;
+    let own = |card: &&&'static Card| card.family != Family::User && !card.needs.contains(&Need::Files);
     let usual = |card: &&&'static Card| web::is_usual(card);
     let names = web::names(args)?;
     if names.is_empty() {
@@ -202,8 +202,13 @@ fn choose(
 
 fn unknown(name: &str, cards: &[&'static Card]) -> CliError {
     if let Some(card) = cards.iter().find(|card| card.name == name) {
-        let when =
-            if card.family == Family::User { "is run with --cmd" } else { "is read in every run by itself" };
+        let when = match card.family {
+            _ if card.needs.contains(&Need::Files) => {
+                "are read, not measured: boxscore logs LABEL=access.log"
+            }
+            Family::User => "is run with --cmd",
+            _ => "is read in every run by itself",
+        };
         return CliError::usage(format!("`{name}` {when}"));
     }
     let names = (cards.iter().filter(|card| card.cadence == Cadence::Repeat).map(|card| card.name))

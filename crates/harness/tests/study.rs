@@ -67,7 +67,7 @@ impl Probe for ToyProbe {
                     return Ok(());
                 }
                 assert!(record.is_watched());
-                record.live(Live { elapsed_ns: 0, good: told, failed: 0, received_bytes: 0, response: None });
+                record.live(Live { elapsed_ns: 0, good: told, failed: 0, body_bytes: 0, response: None });
                 std::thread::sleep(std::time::Duration::from_millis(100));
             }
             return Err(Fault::new("nobody cut it"));

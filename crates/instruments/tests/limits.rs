@@ -1,13 +1,15 @@
 //! Loads at the limits of a machine: a server's memory, a cold cache, the kernel's queues. This program is its own
 //! guard when called with `guard`.
 
-use std::collections::BTreeMap;
+mod sheet;
+
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use instruments::workload::guard;
-use model::{Fact, Finding, Histogram, MetricInfo, Params, Probe, Record, Seconds, Setup, Size, Unfit};
+use model::{Params, Probe, Seconds, Setup, Size, Unfit};
+use sheet::Sheet;
 
 fn main() -> ExitCode {
     guard::set_program("/proc/self/exe");
@@ -20,37 +22,6 @@ fn main() -> ExitCode {
     memory_is_never_cold();
     queues_that_are_too_short_are_named();
     ExitCode::SUCCESS
-}
-
-#[derive(Default)]
-struct Sheet {
-    values: BTreeMap<String, f64>,
-    notes: Vec<(String, String)>,
-    refusals: Vec<Finding>,
-}
-
-impl Sheet {
-    #[track_caller]
-    fn get(&self, name: &str) -> f64 {
-        *self.values.get(name).unwrap_or_else(|| panic!("no {name}: {:?} {:?}", self.values, self.notes))
-    }
-}
-
-impl Record for Sheet {
-    fn value(&mut self, metric: &MetricInfo, value: f64) {
-        self.values.insert(metric.name.to_owned(), value);
-    }
-    fn value_of(&mut self, metric: &MetricInfo, extra: &Params, value: f64) {
-        self.values.insert(format!("{} {extra}", metric.name), value);
-    }
-    fn histogram(&mut self, _: &MetricInfo, _: Histogram) {}
-    fn fact(&mut self, _: Fact) {}
-    fn note(&mut self, kind: &str, text: &str) {
-        self.notes.push((kind.to_owned(), text.to_owned()));
-    }
-    fn refuse(&mut self, finding: Finding) {
-        self.refusals.push(finding);
-    }
 }
 
 fn prepare(given: &str, dir: &Path) -> Result<Box<dyn Probe>, Unfit> {
@@ -72,7 +43,7 @@ fn prepare(given: &str, dir: &Path) -> Result<Box<dyn Probe>, Unfit> {
 
 #[track_caller]
 fn take(probe: &mut dyn Probe) -> Sheet {
-    let mut sheet = Sheet::default();
+    let mut sheet = Sheet::of("web");
     probe.take(1, &mut sheet).unwrap();
     sheet
 }

@@ -74,8 +74,9 @@ pub struct Live {
     /// Requests that are over, since then.
     pub good: u64,
     pub failed: u64,
-    pub received_bytes: u64,
-    /// Response times of all of them; `None` where not every thread told in time.
+    /// Of the bodies of good answers.
+    pub body_bytes: u64,
+    /// Response times of all of them but those without an answer; `None` where not every thread told in time.
     pub response: Option<Histogram>,
 }
 
@@ -203,7 +204,7 @@ mod tests {
                 elapsed_ns: 1,
                 good: 2,
                 failed: 3,
-                received_bytes: 4,
+                body_bytes: 4,
                 response: Some(Histogram::default()),
             })),
             Frame::Fault { cell: 2, arm: 1, text: "too little memory".into() },

@@ -360,7 +360,7 @@ fn a_load_while_it_runs() {
         duration: Some(10.0),
         good: 4_990,
         failed: 10,
-        received_bytes: 1_234_567,
+        body_bytes: 1_234_567,
         rates: vec![1700.0, 1650.0, 1200.0],
         response: Some(response),
         ..load::live::Live::default()

@@ -52,7 +52,14 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
     let (response, service) = (times("response-times"), times("service-times"));
     let borders = ladder::borders(&[&response, &service], STEPS);
     let failed = errors.values().sum::<u64>();
+    let unsent = errors.get("unsent").copied().unwrap_or(0);
+    let requests = number("requests").map_or_else(|| response.count(), whole);
     let cpu = number("generator-cpu");
+    let begun = requests.saturating_sub(unsent);
+    // Answers without a body carry nothing, and have no rate among the figures.
+    let bandwidth = number("bandwidth").or_else(|| number("throughput").map(|_| 0.0));
+    // A run from before the window was stored counted up to the last answer.
+    let span = number("answering-time").map(|last| number("window").map_or(last, |window| window.max(last)));
     let mut load = LoadDoc {
         schema: "boxscore.load/1".to_owned(),
         run: run.head.id.clone(),
@@ -62,24 +69,24 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         setup: run.notes.iter().find(|note| note.kind == "web-setup").map(|note| note.text.clone()),
         params: cell.params.clone(),
         seconds: number("answering-time"),
+        window: number("window"),
         cut: run.notes.iter().any(|note| note.kind == "cut"),
-        requests: response.count(),
-        good: response.count().saturating_sub(failed),
+        requests,
+        good: requests.saturating_sub(failed),
         errors,
         throughput: number("throughput"),
-        bytes: number("bandwidth")
-            .zip(number("answering-time"))
-            .map(|(rate, seconds)| (rate * seconds).round()),
-        bandwidth: number("bandwidth"),
+        bytes: bandwidth.zip(span).map(|(rate, seconds)| (rate * seconds).round()),
+        bandwidth,
         offered_load: number("offered-load"),
         in_flight: number("in-flight"),
         response_time: times_doc(&response, &borders),
         service_time: times_doc(&service, &borders),
         late_p99: number("late-p99"),
         generator: GeneratorDoc {
-            cpu_seconds: cpu.map(|each| each * service.count() as f64),
+            cpu_seconds: cpu.map(|each| each * begun as f64),
             cpu_per_request: cpu,
-            busiest_thread_share: number("generator-share"),
+            busiest_core_share: number("generator-share"),
+            busiest_thread_share: number("generator-thread-share"),
         },
         remarks: Vec::new(),
         bottlenecks: doc.bottlenecks.clone(),
@@ -176,6 +183,7 @@ mod tests {
             setup: None,
             params: model::Params::parse("connections=10").unwrap(),
             seconds: None,
+            window: None,
             cut: false,
             requests: 0,
             good: 0,

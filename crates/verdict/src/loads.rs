@@ -15,7 +15,7 @@ use model::{Better, Histogram, Params, Phase, Unit, Value};
 use crate::say;
 
 /// Parameters that name a part of a take, and not the take.
-const PARTS: [&str; 5] = ["cpu", "role", "kind", "disk", "counter"];
+const PARTS: [&str; 6] = ["cpu", "role", "kind", "disk", "counter", "status"];
 /// Instruments that load a server, and the rate that each is about.
 const INSTRUMENTS: [(&str, &str); 2] = [("web", "throughput"), ("web-slo", "slo-throughput")];
 
@@ -30,6 +30,14 @@ pub struct Core {
     pub system: Option<f64>,
     pub softirq: Option<f64>,
     pub steal: Option<f64>,
+}
+
+impl Core {
+    /// What nobody can have of it any more: it is busy, or the hypervisor has given it to others.
+    #[must_use]
+    pub fn taken(&self) -> f64 {
+        (self.busy + self.steal.unwrap_or(0.0)).min(1.0)
+    }
 }
 
 /// What one cell measured in one arm.
@@ -153,6 +161,27 @@ impl<'a> Load<'a> {
             Value::Number(_) => None,
         });
         kept.collect()
+    }
+
+    /// Requests of all measured takes, failed ones included; where they were not counted, those that have a time.
+    #[must_use]
+    pub fn requests(&self) -> Option<f64> {
+        let counted: f64 = self.by_take("requests").values().sum();
+        let timed: u64 = self.histograms("response-times").iter().map(|times| times.count()).sum();
+        Some(if counted > 0.0 { counted } else { timed as f64 }).filter(|requests| *requests > 0.0)
+    }
+
+    /// The texts of a kind of note that was made in the measured takes.
+    #[must_use]
+    pub fn notes<'r>(&self, run: &'r RunData, kind: &str) -> Vec<&'r str> {
+        let takes = self.takes();
+        let spans: Vec<(u64, u64)> = (run.takes.iter())
+            .filter(|take| takes.contains(&take.seq))
+            .map(|take| (take.start_ns, take.end_ns))
+            .collect();
+        let inside = |at: u64| spans.iter().any(|(start, end)| (*start..=*end).contains(&at));
+        let notes = run.notes.iter().filter(|note| note.kind == kind && note.at_ns.is_some_and(inside));
+        notes.map(|note| note.text.as_str()).collect()
     }
 
     /// Mean of a metric's histograms over all takes, in seconds.

@@ -241,7 +241,7 @@ pub fn refused_if_seen(what: &str, planted: &str, run: &RunData, kind: &str) -> 
     }
 }
 
-/// What must be named as what binds the first load of the run.
+/// What must be named as what binds the load of the highest throughput: the first of those that were not served in full.
 #[must_use]
 pub fn binds(what: &str, planted: &str, run: &RunData, kinds: &[Binding]) -> ProofLineDoc {
     let context = RunContext::default();

@@ -15,6 +15,7 @@ pub mod limits;
 pub mod outcome;
 mod quota;
 pub mod recorder;
+pub mod redirect;
 mod relayed;
 pub mod schedule;
 mod seats;

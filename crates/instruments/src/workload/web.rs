@@ -32,7 +32,7 @@ static CARD: Card = Card {
     says: "a load on a web server: rate, response times, failures, and what held it back",
     source: "own engine; closed loops as wrk and ab, open loops as wrk2",
     cadence: Cadence::Repeat,
-    definition: 1,
+    definition: 2,
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],

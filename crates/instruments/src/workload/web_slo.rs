@@ -59,6 +59,10 @@ const OF_SEARCH: &[MetricInfo] = &[
     RESPONSES.info(),
     SERVICES.info(),
     SHARE.info(),
+    metrics::THREAD.info(),
+    metrics::REQUESTS.info(),
+    metrics::REDIRECTS.info(),
+    metrics::WINDOW.info(),
     metrics::FAILED.info(),
     metrics::LATE.info(),
     metrics::IN_FLIGHT.info(),
@@ -109,8 +113,10 @@ impl Goal {
     fn held(&self, outcome: &Outcome) -> (bool, Option<f64>) {
         let times = outcome.response_time();
         let at = |share: f64| times.quantile_ns(share).map(|ns| ns as f64 / 1e9);
-        let failed = outcome.record.failures.total() as f64 / outcome.requests().max(1) as f64;
-        let share = self.share + failed;
+        // Of the requests, so many must be answered well in time; those without an answer are not among the times.
+        let failures = &outcome.record.failures;
+        let failed_late = failures.total().saturating_sub(failures.no_answers()) as f64;
+        let share = (self.share * outcome.requests() as f64 + failed_late) / times.count().max(1) as f64;
         let held = share <= 1.0 && at(share).is_some_and(|seconds| seconds <= self.limit_s);
         (held, at(self.share))
     }

@@ -293,11 +293,13 @@ fn watched(data: &RunData, load: &Load<'_>) -> Vec<Markup> {
 /// What binds, in a word or two.
 fn word(found: &BottleneckDoc) -> String {
     let kind = match found.kind {
+        Binding::Silent => "no answers any more",
         Binding::Generator => "the generator",
         Binding::Cores => "the server's cores",
         Binding::Core => "one core",
         Binding::Thread => "one thread",
         Binding::Softirq => "softirq",
+        Binding::Steal => "steal",
         Binding::Disk => "a disk",
         Binding::Memory => "memory",
         Binding::RunQueue => "the run queue",

@@ -7,6 +7,7 @@ mod cores;
 mod generator;
 mod kernel;
 mod machine;
+mod silent;
 mod waiting;
 
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};
@@ -42,6 +43,8 @@ struct Claim {
 /// Which claim goes before which; within one rank the larger share does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    /// The server was not there any more: no figure is of what it can do.
+    Silent,
     /// All that was asked for was served: nothing binds but the asking.
     Asked,
     /// Proved by another load, or by a counter that names it.
@@ -87,6 +90,7 @@ pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
     let (cores, server_cores) = (load.cores(), load.server_cores());
     let view = View { look, load, cores, server_cores };
     let mut seen = Vec::new();
+    seen.extend(silent::seen(&view));
     seen.extend(generator::seen(&view));
     seen.extend(cores::seen(&view));
     seen.extend(machine::seen(&view));
@@ -135,7 +139,8 @@ fn document(load: &Load<'_>, seen: &[Seen]) -> BottleneckDoc {
     doc.counter_evidence.clone_from(&claim.counter);
     let also = seen.iter().skip(1).filter(|other| {
         let rank = other.claim.as_ref().map(|claim| claim.rank);
-        rank.is_some_and(|rank| rank < Rank::Rest && claim.rank < Rank::Rest)
+        let is_rival = |rank: Rank| rank > Rank::Silent && rank < Rank::Rest;
+        rank.is_some_and(is_rival) && is_rival(claim.rank)
     });
     doc.counter_evidence.extend(also.map(|other| format!("also: {}", other.text)));
     doc.advice.clone_from(&claim.advice);
@@ -161,7 +166,7 @@ fn split(core: &Core) -> String {
 
 /// `the other core 31 % idle`, `the other 3 cores 31 % idle`.
 fn idle(others: &[&Core]) -> Option<String> {
-    let busy: Vec<f64> = others.iter().map(|core| core.busy).collect();
+    let busy: Vec<f64> = others.iter().map(|core| core.taken()).collect();
     let idle = say::percent((1.0 - stats::mean(&busy)?).max(0.0));
     Some(match others.len() {
         1 => format!("the other core {idle} idle"),

@@ -50,7 +50,14 @@ fn kind(metric: &str) -> (Unit, Better) {
         "bandwidth" => (Unit::BytesPerSec, Better::Higher),
         "response-time" | "response-time-p99" | "server-cpu" => (Unit::Second, Better::Lower),
         "response-times" | "service-times" | "late-p99" | "generator-cpu" => (Unit::Second, Better::Neither),
-        "failed" | "drops" | "in-flight" | "in-flight-by-little" => (Unit::Count, Better::Neither),
+        "answering-time" | "window" => (Unit::Second, Better::Neither),
+        "failed"
+        | "drops"
+        | "requests"
+        | "redirects"
+        | "silent-server-cores"
+        | "in-flight"
+        | "in-flight-by-little" => (Unit::Count, Better::Neither),
         _ => (Unit::Ratio, Better::Neither),
     }
 }

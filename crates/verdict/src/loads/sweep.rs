@@ -152,7 +152,7 @@ fn is_free(load: &Load<'_>) -> bool {
 #[must_use]
 pub fn server_at_ceiling(load: &Load<'_>) -> bool {
     let at = |share: f64| share >= CEILING;
-    load.server_cores().iter().any(|core: &Core| at(core.busy))
+    load.server_cores().iter().any(|core: &Core| at(core.taken()))
         || load.median("server-thread-share").is_some_and(at)
 }
 

@@ -24,6 +24,7 @@ mod neighbour;
 pub mod own_cost;
 mod paging;
 mod recorded;
+mod redirects;
 mod resemblance;
 mod same_cores;
 mod samples;
@@ -50,7 +51,7 @@ pub struct Ruling {
 type Rule = fn(&Look<'_>) -> Vec<Ruling>;
 
 /// In the order in which they are shown: what refuses first.
-const ALL: [Rule; 24] = [
+const ALL: [Rule; 25] = [
     recorded::rule,
     above_ceiling::rule,
     little::rule,
@@ -58,6 +59,7 @@ const ALL: [Rule; 24] = [
     generator_bound::rule,
     same_cores::rule,
     failed::rule,
+    redirects::rule,
     late::rule,
     drops::rule,
     idle_at_peak::rule,

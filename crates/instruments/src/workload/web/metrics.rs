@@ -1,7 +1,7 @@
 //! What a load on a web server yields, and the pushing of what the engine itself recorded.
 //!
 //! Times are seconds, from the intended start (response) or the actual one (service) to the last byte. Failed requests
-//! are in the times and not in the rates. What does not exist on this machine is not pushed.
+//! are in the times, but for those without an answer, and not in the rates. What does not exist on this machine is not pushed.
 
 use model::{
     Better, Bytes, BytesPerSec, Count, Fault, Metric, MetricInfo, Params, PerSec, Ratio, Record, RecordExt,
@@ -25,16 +25,21 @@ pub const THROUGHPUT: Metric<PerSec> = Metric::new(
 pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
     "bandwidth",
     Better::Higher,
-    "bytes of the bodies of good answers per second from the start to the last answer",
+    "bytes of the bodies of good answers per second of the window, or of the time up to the last answer where that came \
+     after it; none where no answer has a body",
 );
 pub const RESPONSE: Metric<Seconds> = Metric::new(
     "response-time",
     Better::Lower,
-    "median time from when a request was due to the last byte of its answer, failed requests included",
+    "median time from when a request was due to the last byte of its answer, failed requests included: bad answers, and \
+     at their age those over the time limit or unsent; not those without an answer (refused, reset, closed, TLS)",
 );
 pub const RESPONSE_P99: Metric<Seconds> =
     Metric::new("response-time-p99", Better::Lower, "what 99 in 100 response times of the take at most are");
-pub const RESPONSES: Metric<Seconds> = neither("response-times", "all response times of the take");
+pub const RESPONSES: Metric<Seconds> = neither(
+    "response-times",
+    "all response times of the take; of `requests` those without an answer have none",
+);
 pub const SERVICES: Metric<Seconds> = neither(
     "service-times",
     "all times of the take from when a request was sent to the last byte of its answer",
@@ -46,6 +51,24 @@ pub const CAPACITY: Metric<PerSec> = neither(
     "throughput of a closed loop on the same server before the takes, of which `load` is a share",
 )
 .per("request");
+pub const REQUESTS: Metric<Count> = neither(
+    "requests",
+    "requests that are over: good and failed, those without an answer and unsent ones included",
+)
+.per("request");
+pub const REDIRECTS: Metric<Count> =
+    neither("redirects", "good answers that point elsewhere (3xx), by status; they are not followed")
+        .per("answer");
+pub const WINDOW: Metric<Seconds> = neither(
+    "window",
+    "the time that throughput is of: the load's duration, less where it was ended early; up to the last end where a \
+     number of requests was given",
+);
+pub const SILENT_CORES: Metric<Count> = neither(
+    "silent-server-cores",
+    "CPU seconds per second of a server that fell silent, from a second after its last good answer to the end",
+)
+.per("core");
 pub const FAILED: Metric<Count> = neither(
     "failed",
     "requests that failed, by kind: no connection, reset, closed, timeout, 4xx, 5xx, wrong or short answer, unsent",
@@ -56,10 +79,11 @@ pub const LATE: Metric<Seconds> = neither(
     "how late 99 in 100 sends at most were, from when they could be sent; open loops only",
 );
 pub const ANSWERING: Metric<Seconds> =
-    neither("answering-time", "from the start of the load to its last answer");
+    neither("answering-time", "from the start of the load to its last answer, good or not");
 pub const IN_FLIGHT: Metric<Count> = neither(
     "in-flight",
-    "requests in flight, integrated from the start to the last answer, by that time; failed ones included",
+    "requests in flight, integrated from the start to the last end, by that time or the window, whichever is longer; \
+     failed ones included",
 )
 .per("request");
 pub const LITTLE: Metric<Count> = neither(
@@ -71,6 +95,10 @@ pub const SHARE: Metric<Ratio> = neither(
     "generator-share",
     "the share of its time (of its CPU quota, where that is less than a core) in which the busiest generator core \
      worked; waiting by spinning is not work",
+);
+pub const THREAD: Metric<Ratio> = neither(
+    "generator-thread-share",
+    "the same of the busiest generator thread alone, whatever others on its core do",
 );
 pub const CPU: Metric<Seconds> =
     neither("generator-cpu", "CPU time of the generator for each request sent, without waiting by spinning")
@@ -138,12 +166,16 @@ const OF_LOAD: &[MetricInfo] = &[
     SERVICES.info(),
     OFFERED.info(),
     CAPACITY.info(),
+    REQUESTS.info(),
+    REDIRECTS.info(),
+    WINDOW.info(),
     FAILED.info(),
     LATE.info(),
     ANSWERING.info(),
     IN_FLIGHT.info(),
     LITTLE.info(),
     SHARE.info(),
+    THREAD.info(),
     CPU.info(),
 ];
 
@@ -151,6 +183,7 @@ const OF_LOAD: &[MetricInfo] = &[
 pub const OF_MACHINE: &[MetricInfo] = &[
     SERVER_CPU.info(),
     SERVER_CORES.info(),
+    SILENT_CORES.info(),
     SERVER_THREAD.info(),
     CORE_BUSY.info(),
     CORE_USER.info(),
@@ -222,7 +255,7 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
     if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
         record.push(&THROUGHPUT, PerSec(rate));
     }
-    if let Some(rate) = outcome.rates.bandwidth {
+    if let Some(rate) = outcome.rates.bandwidth.filter(|_| outcome.record.body_bytes > 0) {
         record.push(&BANDWIDTH, Bytes(rate) / Seconds(1.0));
     }
     if outcome.answering_s > 0.0 {
@@ -254,7 +287,22 @@ pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
     if let Some(late) = outcome.late_p99_s() {
         record.push(&LATE, Seconds(late));
     }
-    record.push(&SHARE, Ratio(busiest_core(&outcome.generator.threads)));
+    let threads = &outcome.generator.threads;
+    record.push(&SHARE, Ratio(busiest_core(threads)));
+    record.push(&THREAD, Ratio(threads.iter().map(ThreadUse::share).fold(0.0, f64::max)));
+    record.push(&REQUESTS, Count(outcome.requests() as f64));
+    if outcome.elapsed_s > 0.0 {
+        record.push(&WINDOW, Seconds(outcome.elapsed_s));
+    }
+    let redirects = &outcome.record.redirects;
+    for (status, count) in redirects.seen() {
+        let mut extra = Params::default();
+        extra.set("status", &status.to_string());
+        record.push_of(&REDIRECTS, &extra, Count(count as f64));
+    }
+    if let Some(to) = redirects.to.as_deref().filter(|_| redirects.seen().next().is_some()) {
+        record.note("redirect", to);
+    }
     record.histogram(&RESPONSES.info(), outcome.response_time());
     record.histogram(&SERVICES.info(), outcome.service_time());
     for (kind, count) in outcome.record.failures.seen() {

@@ -117,7 +117,9 @@ impl Loads {
         self.tell(&load, record);
         let around = around::Before::look(&self.ask, &self.served)?;
         let before = Look::before(|| self.served.usage());
-        let ran = watched(load.threads, record, |control| self.ask.run(&load, control));
+        let mut silence = None;
+        let mut silent = |is_silent: bool| silence = is_silent.then(|| Look::after(|| self.served.usage()));
+        let ran = watched(load.threads, record, &mut silent, |control| self.ask.run(&load, control));
         let after = Look::after(|| self.served.usage());
         let around = around.end(&self.served);
         if let Served::Ours(hosted) = &*self.served {
@@ -127,13 +129,16 @@ impl Loads {
         if let Some(together) = &sent.together {
             record.note("generators", &together.to_string());
         }
-        Ok(Watched { outcome: sent.outcome, looks: (before, after), around })
+        Ok(Watched { outcome: sent.outcome, looks: (before, after), silence, around })
     }
 
     /// Pushes what the machine did during a load.
     pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
-        let sent = watched.outcome.record.service().total();
+        let sent = watched.outcome.record.sent();
         watched.looks.1.push(&watched.looks.0, &self.ask.cores, sent, record);
+        if let Some(silence) = &watched.silence {
+            watched.looks.1.push_silence(silence, record);
+        }
         watched.around.push(&self.served, &watched.outcome, record);
     }
 
@@ -206,6 +211,8 @@ fn title(params: &model::Params) -> String {
 pub struct Watched {
     pub outcome: Outcome,
     looks: (Look, Look),
+    /// A second after the last answer, where none came until the end.
+    silence: Option<Look>,
     around: Around,
 }
 

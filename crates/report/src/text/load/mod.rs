@@ -87,7 +87,7 @@ fn manner(doc: &LoadDoc) -> Vec<String> {
     if param("keepalive") == "off" {
         parts.push("a connection a request".to_owned());
     }
-    parts.extend(doc.seconds.map(number::duration));
+    parts.extend(doc.window.or(doc.seconds).map(number::duration));
     parts.extend(doc.label.clone());
     parts.push(format!("run {}", short(&doc.run)));
     parts
@@ -258,7 +258,7 @@ fn share(count: u64, total: u64) -> String {
 fn generator(doc: &LoadDoc) -> String {
     let one = &doc.generator;
     let mut parts = Vec::new();
-    if let Some(share) = one.busiest_thread_share {
+    if let Some(share) = one.busiest_core_share {
         parts.push(format!("{} of its busiest core", number::percent(share)));
     }
     if let Some(cpu) = one.cpu_per_request {
