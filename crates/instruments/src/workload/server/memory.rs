@@ -243,8 +243,8 @@ fn unified(root: &Root, own: &Membership, mounts: &[Mount]) -> Result<Home, Stri
     Err(match names(top, "cgroup.controllers") {
         true if is_bound => format!(
             "{top} has processes, and a control group with processes hands no memory controller down; as root: `mkdir \
-             {top}/rest; for p in $(cat {top}/cgroup.procs); do echo $p > {top}/rest/cgroup.procs; done; echo +memory > \
-             {top}/cgroup.subtree_control`"
+             {top}/rest; for p in $(cat {top}/cgroup.procs); do echo $p > {top}/rest/cgroup.procs; done; echo \
+             +memory > {top}/cgroup.subtree_control`"
         ),
         true => format!(
             "no control group above this process hands the memory controller down; as root: `echo +memory > \
