@@ -10,8 +10,8 @@ use instruments::load::schedule::read_replay;
 use instruments::load::target::Url;
 use instruments::workload::web;
 use model::doc::LoadDoc;
-use model::plan::{Level, PLAN_VERSION_ALONE, Takes, Via};
-use model::{Arm, Cell, Instrument, ParamKind, Params, Plan, Setup, Size};
+use model::plan::Takes;
+use model::{Cell, Instrument, ParamKind, Params, Plan, Setup};
 use report::text::load::live::Live;
 use report::text::load::{Tail, screen};
 
@@ -65,37 +65,14 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<Plan, CliError> {
     let card = web::INSTRUMENT.card();
     let wrong = |why: String| CliError::usage(why).hint("boxscore load --help shows how each is written");
     let params = card.resolve(&given).map_err(|error| wrong(error.to_string()))?;
-    let setup = Setup {
-        params: params.clone(),
-        size: Size::Full,
-        cpus: usable,
-        dir: ".".into(),
-        llc: None,
-        memory: None,
-        seed,
-        command: None,
-        relay: None,
-    };
+    let setup = Setup { seed, ..Setup::bare(params.clone(), usable, ".") };
     web::INSTRUMENT.fit(&setup).map_err(|unfit| wrong(unfit.why))?;
     let headline = ["throughput", "response-time-p99"].map(str::to_owned).to_vec();
     Ok(Plan {
-        version: PLAN_VERSION_ALONE,
         seed,
-        level: Level::Named,
-        cells: vec![Cell { instrument: card.name.to_owned(), params, headline }],
-        arms: vec![Arm { name: String::new(), set: Params::default() }],
-        machines: vec![Via { name: String::new(), command: None }],
-        generators: Vec::new(),
-        takes: Takes::Fixed(1),
-        warm_up: 0,
-        take_seconds: 0.05,
-        budget_seconds: None,
         cpus,
-        dir: None,
-        command: None,
-        telemetry_only: false,
         label: args.label.clone(),
-        fake: None,
+        ..Plan::bare(vec![Cell { instrument: card.name.to_owned(), params, headline }], Takes::Fixed(1))
     })
 }
 

@@ -15,11 +15,10 @@ use model::frame::{Frame, Hello, OwnCost, Segment, WIRE_VERSION, encode};
 use model::generate::{Loaded, Order, Relay};
 use model::metric::{Better, Metric, MetricInfo};
 use model::params::{ParamKind, ParamSpec};
-use model::plan::{Level, PLAN_VERSION, Takes, Via};
+use model::plan::{PLAN_VERSION, Takes, Via};
 use model::reading::Take;
 use model::{
-    Arm, Card, Cell, Count, Fact, Fault, Instrument, Params, Plan, Probe, Record, RecordExt, Setup, Unfit,
-    Value,
+    Card, Cell, Count, Fact, Fault, Instrument, Params, Plan, Probe, Record, RecordExt, Setup, Unfit, Value,
 };
 
 const SUM: Metric<Count> = Metric::new("sum", Better::Higher, "of what the generators brought");
@@ -162,21 +161,10 @@ fn plan(words: &[&str], generators: usize, takes: u32) -> Plan {
     Plan {
         version: PLAN_VERSION,
         seed: 11,
-        level: Level::Named,
-        cells: words.iter().map(cell).collect(),
-        arms: vec![Arm { name: String::new(), set: Params::default() }],
         machines: vec![via("m", 0)],
         generators: (0..generators).map(|n| via("gen", n)).collect(),
-        takes: Takes::Fixed(takes),
-        warm_up: 0,
         take_seconds: 0.001,
-        budget_seconds: None,
-        cpus: None,
-        dir: None,
-        command: None,
-        telemetry_only: false,
-        label: None,
-        fake: None,
+        ..Plan::bare(words.iter().map(cell).collect(), Takes::Fixed(takes))
     }
 }
 

@@ -12,7 +12,7 @@ use model::data::Status;
 use model::frame::{Frame, Hello, Live, OwnCost, Segment, WIRE_VERSION, encode};
 use model::metric::{Better, Metric, MetricInfo};
 use model::params::{ParamKind, ParamSpec};
-use model::plan::{Level, PLAN_VERSION, Takes, Via};
+use model::plan::{Takes, Via};
 use model::reading::Take;
 use model::{
     Arm, Card, Cell, Fact, Fault, Instrument, Params, PerSec, Phase, Plan, Probe, Record, RecordExt, Setup,
@@ -162,23 +162,12 @@ fn plan(cells: &[u32], arms: usize, machines: usize, takes: Takes) -> Plan {
         headline: vec!["rate".into()],
     };
     Plan {
-        version: PLAN_VERSION,
         seed: 11,
-        level: Level::Named,
-        cells: cells.iter().map(cell).collect(),
         arms: (0..arms).map(|n| Arm { name: format!("arm{n}"), set: Params::default() }).collect(),
         machines: (0..machines).map(|n| Via { name: format!("m{n}"), command: None }).collect(),
-        generators: Vec::new(),
-        takes,
         warm_up: 1,
         take_seconds: 0.001,
-        budget_seconds: None,
-        cpus: None,
-        dir: None,
-        command: None,
-        telemetry_only: false,
-        label: None,
-        fake: None,
+        ..Plan::bare(cells.iter().map(cell).collect(), takes)
     }
 }
 

@@ -1,5 +1,5 @@
-//! What a child says beside its frames, for the message when it is lost: the first line of a stdout that holds no frames,
-//! the last lines of its stderr, how it ended, and what the user may do.
+//! What a child says beside its frames, for the message when it is lost: the first line of a stdout that holds no
+//! frames, the last lines of its stderr, how it ended, and what the user may do.
 //!
 //! Lines are made printable and cut; a flood is heard at leisure. What it says while it works is not shown.
 

@@ -108,15 +108,12 @@ mod tests {
 
     fn setup(given: &str) -> Setup {
         Setup {
-            params: CARD.resolve(&Params::parse(given).unwrap()).unwrap(),
             size: Size::Smoke,
-            cpus: sys::affinity::allowed().unwrap().iter().map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
-            dir: std::env::temp_dir(),
-            llc: None,
-            memory: None,
-            seed: 1,
-            command: None,
-            relay: None,
+            ..Setup::bare(
+                CARD.resolve(&Params::parse(given).unwrap()).unwrap(),
+                sys::affinity::allowed().unwrap().iter().map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
+                std::env::temp_dir(),
+            )
         }
     }
 

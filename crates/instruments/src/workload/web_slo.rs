@@ -292,17 +292,8 @@ mod tests {
     fn goals_are_read() {
         let goal = |text: &str| {
             let params = CARD.resolve(&Params::parse(text).unwrap()).unwrap();
-            let setup = Setup {
-                params,
-                size: model::Size::Smoke,
-                cpus: vec![0],
-                dir: std::env::temp_dir(),
-                llc: None,
-                memory: None,
-                seed: 1,
-                command: None,
-                relay: None,
-            };
+            let setup =
+                Setup { size: model::Size::Smoke, ..Setup::bare(params, vec![0], std::env::temp_dir()) };
             Goal::of(&setup)
         };
         assert_eq!(goal(""), Ok(Goal { share: 0.99, limit_s: 0.01 }));

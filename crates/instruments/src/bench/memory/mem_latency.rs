@@ -211,17 +211,7 @@ mod tests {
         let params = CARD.resolve(&Params::parse(params).unwrap()).unwrap();
         let (llc, memory) = (Some(8 << 20), Some(4 << 30));
         let dir = std::env::temp_dir();
-        Setup {
-            params,
-            size: Size::Full,
-            cpus: vec![0, 1],
-            dir,
-            llc,
-            memory,
-            seed: 1,
-            command: None,
-            relay: None,
-        }
+        Setup { llc, memory, ..Setup::bare(params, vec![0, 1], dir) }
     }
 
     #[test]

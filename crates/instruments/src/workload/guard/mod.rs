@@ -64,8 +64,8 @@ pub(crate) fn program() -> Option<&'static PathBuf> {
     PROGRAM.get()
 }
 
-/// The guard's whole life: reads lines of `+` or `-` and PGID, control group or private folder (after `=`) until the pipe
-/// closes, then ends what is left.
+/// The guard's whole life: reads lines of `+` or `-` and PGID, control group or private folder (after `=`) until the
+/// pipe closes, then ends what is left.
 pub fn serve(input: impl Read) {
     let mut wards = Wards::default();
     for line in BufReader::new(input).split(b'\n') {

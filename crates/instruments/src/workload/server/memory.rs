@@ -1,10 +1,8 @@
 //! A memory limit for a server: a control group of its own, of version 1 or 2, below or beside ours.
 //!
 //! Bytes. What a server's processes hold counts, and every page of a file that they were the first to read since it was
-//! last dropped from the cache; pages that another process brought in do not. It never swaps, but where version 1
-//! does not
-//! count swap ([`Room::may_swap`]). The group goes with the server; what lies above our own control group still binds
-//! it.
+//! last dropped from the cache; pages that another process brought in do not. It never swaps, but where version 1 does not
+//! count swap ([`Room::may_swap`]). The group goes with the server; what lies above our own control group still binds it.
 
 use std::fs;
 use std::io::Write;
@@ -105,8 +103,8 @@ impl Room {
         let unique = MADE.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("{PREFIX}{}-{unique}", std::process::id()));
         let mut room = Room { version, limit, folder: Folder::make(&path)?, may_swap: false };
-        room.may_swap =
-            !set(&path, version, limit)? && has_swap(&fs::read("/proc/swaps").unwrap_or_default());
+        let is_bound = set(&path, version, limit)?;
+        room.may_swap = !is_bound && has_swap(&fs::read("/proc/swaps").unwrap_or_default());
         Ok(room)
     }
 
@@ -147,12 +145,7 @@ impl Room {
     }
 }
 
-/// Whether /proc/swaps lists a device below its head.
-fn has_swap(swaps: &[u8]) -> bool {
-    lines(swaps).skip(1).any(|line| !line.trim_ascii().is_empty())
-}
-
-/// Limits a new group; says whether its swap is limited too. Kernels that do not count swap have neither file.
+/// Limits a new group; whether its swap could be limited too.
 fn set(folder: &Path, version: Version, limit: u64) -> Result<bool, String> {
     let write = |name: &str, bytes: u64| {
         let path = folder.join(name);
@@ -161,12 +154,21 @@ fn set(folder: &Path, version: Version, limit: u64) -> Result<bool, String> {
         written.map_err(|error| format!("cannot write {}: {error}", path.display()))
     };
     write(version.limit(), limit)?;
-    // A server that swaps measures the swap device.
+    // A server that swaps measures the swap device. Kernels that do not count swap have neither file.
     let (swap, bytes) = match version {
         Version::V1 => ("memory.memsw.limit_in_bytes", limit),
         Version::V2 => ("memory.swap.max", 0),
     };
-    if folder.join(swap).exists() { write(swap, bytes).map(|()| true) } else { Ok(false) }
+    let has_file = folder.join(swap).exists();
+    if has_file {
+        write(swap, bytes)?;
+    }
+    Ok(has_file)
+}
+
+/// Whether /proc/swaps lists a device below its head.
+fn has_swap(swaps: &[u8]) -> bool {
+    lines(swaps).skip(1).any(|line| !line.trim_ascii().is_empty())
 }
 
 fn usage(folder: &Path, version: Version) -> Use {
@@ -241,8 +243,8 @@ fn unified(root: &Root, own: &Membership, mounts: &[Mount]) -> Result<Home, Stri
     Err(match names(top, "cgroup.controllers") {
         true if is_bound => format!(
             "{top} has processes, and a control group with processes hands no memory controller down; as root: `mkdir \
-             {top}/rest; for p in $(cat {top}/cgroup.procs); do echo $p > {top}/rest/cgroup.procs; done; echo +memory > \
-             {top}/cgroup.subtree_control`"
+             {top}/rest; for p in $(cat {top}/cgroup.procs); do echo $p > {top}/rest/cgroup.procs; done; echo \
+             +memory > {top}/cgroup.subtree_control`"
         ),
         true => format!(
             "no control group above this process hands the memory controller down; as root: `echo +memory > \
@@ -266,8 +268,7 @@ fn hint(why: &str) -> &'static str {
     }
 }
 
-/// Removes the groups of programs that were killed together with their guard, so long ago. A group with processes
-/// stays.
+/// Removes the groups of programs that were killed together with their guard, so long ago. A group with processes stays.
 fn sweep(parent: &Path, old: Duration) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
@@ -392,7 +393,7 @@ mod tests {
             for file in &files[..if has_swap { 2 } else { 1 }] {
                 fs::write(dir.path().join(file), "").unwrap();
             }
-            set(dir.path(), version, 64 << 20).unwrap();
+            assert_eq!(set(dir.path(), version, 64 << 20), Ok(has_swap));
             files.map(|file| fs::read_to_string(dir.path().join(file)).ok())
         };
         let text = |text: &str| Some(text.to_owned());
