@@ -6,6 +6,7 @@ use std::time::Duration;
 use harness::conductor::Show;
 use indicatif::{ProgressBar, ProgressStyle};
 use model::Plan;
+use model::reading::Take;
 
 use crate::out;
 
@@ -56,26 +57,7 @@ impl Screen for Display {
                 self.refresh(known.as_deref().unwrap_or_default());
             }
             Show::Taken { machine, take, median, width, n } => {
-                if self.says_takes {
-                    self.talk(&format!("{}stored take {}", self.on(*machine), take.seq));
-                }
-                let estimate = match (median, width) {
-                    (Some(median), Some(width)) => {
-                        format!(
-                            "take {n} · {} ± {}",
-                            self.quantity(take, *median),
-                            report::number::percent(*width)
-                        )
-                    }
-                    (Some(median), None) => format!("take {n} · {}", self.quantity(take, *median)),
-                    _ if take.phase == model::Phase::WarmUp => "warm-up".to_owned(),
-                    _ => format!("take {}", (take.block + 1).saturating_sub(self.plan.warm_up)),
-                };
-                self.estimates.insert((*machine, take.cell, take.arm), estimate.clone());
-                match &take.fault {
-                    Some(fault) => self.talk(&format!("fault: {}: {fault}", self.doing)),
-                    None => self.refresh(&estimate),
-                }
+                self.taken(*machine, take, (*median, *width, *n))
             }
             Show::Left { seconds } => self.left = *seconds,
             Show::Unfit { cell, arm, why, machine } => {
@@ -85,13 +67,13 @@ impl Screen for Display {
                     None => self.unfit.push((key, vec![*cell])),
                 }
             }
-            Show::Lost { machine, why } => {
-                let on = self.on(*machine);
-                let who = if on.is_empty() { "the measuring child: " } else { &on };
-                self.talk(&format!("{who}lost: {why}"));
+            Show::Lost { machine, why, hint } => {
+                let via = self.plan.machines.get(*machine).filter(|via| !via.name.is_empty());
+                let who = via.map_or_else(|| "the measuring child".to_owned(), model::plan::Via::called);
+                self.lost(&who, why, *hint);
             }
-            Show::GeneratorLost { name, why } => {
-                self.talk(&format!("generator {name}: lost: {why}"));
+            Show::GeneratorLost { called, why, hint } => {
+                self.lost(&format!("generator {called}"), why, *hint);
             }
             // Takes of a run are short; `load` draws them.
             Show::Live { .. } => {}
@@ -132,6 +114,27 @@ impl Display {
         }
     }
 
+    /// A take is stored: its figure's estimate so far, or its fault.
+    fn taken(&mut self, machine: usize, take: &Take, (median, width, n): (Option<f64>, Option<f64>, usize)) {
+        if self.says_takes {
+            self.talk(&format!("{}stored take {}", self.on(machine), take.seq));
+        }
+        let estimate = match (median, width) {
+            (Some(median), Some(width)) => {
+                let width = report::number::percent(width);
+                format!("take {n} · {} ± {width}", self.quantity(take, median))
+            }
+            (Some(median), None) => format!("take {n} · {}", self.quantity(take, median)),
+            _ if take.phase == model::Phase::WarmUp => "warm-up".to_owned(),
+            _ => format!("take {}", (take.block + 1).saturating_sub(self.plan.warm_up)),
+        };
+        self.estimates.insert((machine, take.cell, take.arm), estimate.clone());
+        match &take.fault {
+            Some(fault) => self.talk(&format!("fault: {}: {fault}", self.doing)),
+            None => self.refresh(&estimate),
+        }
+    }
+
     /// Says what cannot run: one line for each reason.
     fn tell_unfit(&mut self) {
         for ((machine, arm, why), cells) in std::mem::take(&mut self.unfit) {
@@ -144,7 +147,7 @@ impl Display {
         }
     }
 
-    fn quantity(&self, take: &model::reading::Take, value: f64) -> String {
+    fn quantity(&self, take: &Take, value: f64) -> String {
         let headline = self.plan.cells.get(take.cell as usize).and_then(|cell| cell.headline.first());
         let reading =
             (take.readings.iter()).find(|reading| headline.is_none_or(|name| *name == reading.key.metric));
@@ -215,6 +218,13 @@ impl Display {
     }
 
     /// A line that stays.
+    fn lost(&self, who: &str, why: &str, hint: Option<&str>) {
+        self.talk(&format!("{who}: lost: {why}"));
+        if let Some(hint) = hint {
+            self.talk(&format!(" hint: {hint}"));
+        }
+    }
+
     fn talk(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| out::say(text)),

@@ -1,25 +1,25 @@
 //! The way to a measuring child: a process with frames on its pipes. On this host the same binary, elsewhere
 //! whatever command the user gave, with `agent --stdio` behind it.
 
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+mod said;
+
+use std::io::{ErrorKind, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harness::conductor::Link;
+use harness::conductor::{Link, Parting};
 use harness::worker::{Event, pump};
 use model::frame::{self, Frame};
 use model::plan::Via;
 
 use crate::error::CliError;
+use said::{Overheard, Said};
 
 /// What exec says of a program for another processor.
 const ENOEXEC: i32 = 8;
-
-/// Last lines that a child said on stderr: shown when it is lost.
-const LAST_LINES: usize = 5;
 
 /// How long a child may take to end once its pipe is closed.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -27,19 +27,17 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long its last words are waited for: something that it started may hold its stderr open.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Bytes of such a line that are kept.
-const LINE: usize = 400;
-
 /// Frames that wait to be dealt with; who sends more waits.
 const WAITING: usize = 4;
-
-/// After this many bytes on stderr a child is listened to at leisure, so that a flood takes no CPU from the takes.
-const MUCH: usize = 1 << 20;
-const LEISURE: Duration = Duration::from_millis(20);
 
 pub struct ChildLink {
     to: Option<To>,
     child: Child,
+    /// What the user gave to start it; `None` is this program.
+    command: Option<String>,
+    said: Arc<Said>,
+    /// Disconnected once its stderr ended.
+    listened: Option<Receiver<()>>,
 }
 
 /// How frames get to a child.
@@ -78,10 +76,15 @@ impl Link for ChildLink {
         }
     }
 
-    fn hang_up(&mut self) -> Option<String> {
+    fn hang_up(&mut self) -> Parting {
         self.to = None;
         // A child whose pipe broke ends within moments; one that hangs is not waited for here.
-        self.ended_within(Duration::from_millis(500)).map(how_it_ended)
+        let status = self.ended_within(Duration::from_millis(500));
+        if let (Some(_), Some(listened)) = (status, self.listened.take()) {
+            // Either way they are taken as far as they came.
+            let _ended = listened.recv_timeout(LAST_WORDS);
+        }
+        self.said.parting(status, self.command.as_deref())
     }
 }
 
@@ -96,18 +99,6 @@ impl ChildLink {
                 _ => return None,
             }
         }
-    }
-}
-
-/// What a shell says of a command that it could not start has codes of its own.
-fn how_it_ended(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(127), _) => "exit code 127: the command was not found".to_owned(),
-        (Some(126), _) => "exit code 126: the command could not be executed".to_owned(),
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(9)) => "killed by signal 9 (KILL: by somebody, or for want of memory)".to_owned(),
-        (None, Some(signal)) => format!("killed by signal {signal}"),
-        (None, None) => "it ended".to_owned(),
     }
 }
 
@@ -174,87 +165,32 @@ fn spawn(index: usize, via: &Via, give: SyncSender<(usize, Event)>) -> Result<Ch
             _ => failed,
         }
     })?;
-    let said = Arc::new(Mutex::new(Vec::<String>::new()));
+    let said = Arc::new(Said::default());
     let listened = child.stderr.take().map(|stderr| {
         let said = Arc::clone(&said);
         let (done, listened) = channel::<()>();
         std::thread::spawn(move || {
             // Dropped at the end: that is the message.
             let _done = done;
-            listen(stderr, &said);
+            said.listen(stderr);
         });
         listened
     });
     let Some(stdout) = child.stdout.take() else {
         return Err(CliError::data("the measuring child has no stdout"));
     };
+    let overheard = Overheard::new(stdout, Arc::clone(&said));
+    let heard = Arc::clone(&said);
     std::thread::spawn(move || {
-        pump(stdout, |event| {
-            let event = match event {
-                Event::Lost(why) => {
-                    if let Some(listened) = &listened {
-                        // Either way they are taken as far as they came.
-                        let _ended = listened.recv_timeout(LAST_WORDS);
-                    }
-                    Event::Lost(with_last_words(&why, &said))
-                }
-                frame => frame,
-            };
+        pump(overheard, |event| {
+            if matches!(event, Event::Frame(_)) {
+                heard.speaks();
+            }
             give.send((index, event)).is_ok()
         });
     });
-    Ok(ChildLink { to: child.stdin.take().map(To::Pipe), child })
-}
-
-/// Keeps the last lines of what a child says, each cut where it is too long to be read.
-fn listen(mut from: impl Read, said: &Mutex<Vec<String>>) {
-    let mut chunk = [0u8; 16 << 10];
-    let (mut line, mut length, mut heard) = (Vec::new(), 0usize, 0usize);
-    let keep = |line: &mut Vec<u8>, length: &mut usize| {
-        if *length == 0 {
-            return;
-        }
-        let mut text = String::from_utf8_lossy(line).trim_end().to_owned();
-        if *length > line.len() {
-            text.push_str(" ... (cut: the line is longer)");
-        }
-        line.clear();
-        *length = 0;
-        if let Ok(mut said) = said.lock() {
-            said.push(text);
-            let surplus = said.len().saturating_sub(LAST_LINES);
-            said.drain(..surplus);
-        }
-    };
-    loop {
-        let count = match from.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            // It cannot be heard any more; that it is lost shows on its other pipe.
-            Err(_) => break,
-        };
-        for part in chunk[..count].split_inclusive(|byte| *byte == b'\n') {
-            length += part.len();
-            let room = LINE.saturating_sub(line.len());
-            line.extend_from_slice(&part[..part.len().min(room)]);
-            if part.ends_with(b"\n") {
-                keep(&mut line, &mut length);
-            }
-        }
-        heard = heard.saturating_add(count);
-        if heard > MUCH {
-            std::thread::sleep(LEISURE);
-        }
-    }
-    keep(&mut line, &mut length);
-}
-
-fn with_last_words(why: &str, said: &Mutex<Vec<String>>) -> String {
-    match said.lock() {
-        Ok(said) if !said.is_empty() => format!("{why}; it said: {}", said.join(" | ")),
-        _ => why.to_owned(),
-    }
+    let to = child.stdin.take().map(To::Pipe);
+    Ok(ChildLink { to, child, command: via.command.clone(), said, listened })
 }
 
 fn command(via: &Via) -> Result<Command, CliError> {
@@ -271,24 +207,5 @@ fn command(via: &Via) -> Result<Command, CliError> {
             command.args(["-c", &format!("{text} agent --stdio")]);
             Ok(command)
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_lines_are_cut_and_the_last_are_kept() {
-        let said = Mutex::new(Vec::new());
-        let text: String = (0..9).map(|n| format!("line {n}\n")).collect();
-        listen(text.as_bytes(), &said);
-        assert_eq!(*said.lock().unwrap(), ["line 4", "line 5", "line 6", "line 7", "line 8"]);
-        let endless = std::io::repeat(b'x').take(300_000).chain(&b"\nthe end"[..]);
-        listen(endless, &said);
-        let lines = said.into_inner().unwrap();
-        assert_eq!(lines.len(), LAST_LINES);
-        assert_eq!(lines[3], format!("{} ... (cut: the line is longer)", "x".repeat(LINE)));
-        assert_eq!(lines[4], "the end");
     }
 }

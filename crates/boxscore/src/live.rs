@@ -44,7 +44,7 @@ impl LiveScreen {
         self.load.elapsed = elapsed;
         self.load.good = now.good;
         self.load.failed = now.failed;
-        self.load.received_bytes = now.received_bytes;
+        self.load.body_bytes = now.body_bytes;
         if let Some(response) = &now.response {
             self.load.response = Some(response.clone());
         }
@@ -72,9 +72,10 @@ impl Screen for LiveScreen {
                     ),
                 }
             }
-            Show::Lost { why, .. } => {
+            Show::Lost { why, hint, .. } => {
                 self.end();
                 out::say(&format!("the measuring child: lost: {why}"));
+                hint.iter().for_each(|hint| out::say(&format!(" hint: {hint}")));
             }
             // Why it cannot run, and how it went, is said at the end.
             Show::Doing { .. }

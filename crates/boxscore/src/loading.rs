@@ -6,11 +6,12 @@ use std::path::Path;
 
 use harness::conductor::{Ended, Manner, Outcome};
 use instruments::load::http::request::header;
+use instruments::load::schedule::read_replay;
 use instruments::load::target::Url;
 use instruments::workload::web;
 use model::doc::LoadDoc;
-use model::plan::{Level, PLAN_VERSION_ALONE, Takes, Via};
-use model::{Arm, Cell, Instrument, Params, Plan, Setup, Size};
+use model::plan::Takes;
+use model::{Cell, Instrument, ParamKind, Params, Plan, Setup};
 use report::text::load::live::Live;
 use report::text::load::{Tail, screen};
 
@@ -24,7 +25,8 @@ use crate::resolve::Resolver;
 use crate::study;
 use crate::{out, planning};
 
-const SECONDS: u64 = 10;
+const DURATION: &str = "10s";
+const CONNECTIONS: u64 = 50;
 const MOST_THREADS: usize = 4;
 /// A longer body is named by its file instead of standing in every figure's parameters.
 const MOST_BODY: usize = 4096;
@@ -36,14 +38,16 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let seed = sys::clock::wall_ns() ^ u64::from(std::process::id());
     let plan = plan(args, &allowed, seed)?;
     let params = &plan.cells[0].params;
-    let connections = report::text::count(args.connections as usize, "connection");
+    let number = |key: &str| params.get(key).and_then(|text| text.parse::<u64>().ok());
+    let count = usize::try_from(number("connections").unwrap_or_default()).unwrap_or(usize::MAX);
+    let connections = report::text::count(count, "connection");
     // The number of requests ends it, or the last line of the file.
     let ends_itself = args.requests.is_some() || args.replay.is_some();
     let duration = params.get("duration").and_then(|text| text.parse().ok()).filter(|_| !ends_itself);
     let live = Live {
         title: format!("{} · {connections}", args.urls.join(" ")),
         duration,
-        requests: args.requests,
+        requests: number("requests"),
         ..Live::default()
     };
     let mut screen = LiveScreen::new(live, global.json);
@@ -61,37 +65,14 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<Plan, CliError> {
     let card = web::INSTRUMENT.card();
     let wrong = |why: String| CliError::usage(why).hint("boxscore load --help shows how each is written");
     let params = card.resolve(&given).map_err(|error| wrong(error.to_string()))?;
-    let setup = Setup {
-        params: params.clone(),
-        size: Size::Full,
-        cpus: usable,
-        dir: ".".into(),
-        llc: None,
-        memory: None,
-        seed,
-        command: None,
-        relay: None,
-    };
+    let setup = Setup { seed, ..Setup::bare(params.clone(), usable, ".") };
     web::INSTRUMENT.fit(&setup).map_err(|unfit| wrong(unfit.why))?;
     let headline = ["throughput", "response-time-p99"].map(str::to_owned).to_vec();
     Ok(Plan {
-        version: PLAN_VERSION_ALONE,
         seed,
-        level: Level::Named,
-        cells: vec![Cell { instrument: card.name.to_owned(), params, headline }],
-        arms: vec![Arm { name: String::new(), set: Params::default() }],
-        machines: vec![Via { name: String::new(), command: None }],
-        generators: Vec::new(),
-        takes: Takes::Fixed(1),
-        warm_up: 0,
-        take_seconds: 0.05,
-        budget_seconds: None,
         cpus,
-        dir: None,
-        command: None,
-        telemetry_only: false,
         label: args.label.clone(),
-        fake: None,
+        ..Plan::bare(vec![Cell { instrument: card.name.to_owned(), params, headline }], Takes::Fixed(1))
     })
 }
 
@@ -105,18 +86,19 @@ fn params(args: &Args, cpus: usize) -> Result<Params, CliError> {
     }
     params.set("url", &args.urls.join(" "));
     if !args.weights.is_empty() {
-        let weights: Vec<String> = args.weights.iter().map(f64::to_string).collect();
-        params.set("weights", &weights.join(" "));
+        let weights = args.weights.iter().map(|text| value("--weight", "weights", text));
+        params.set("weights", &weights.collect::<Result<Vec<_>, _>>()?.join(" "));
     }
-    params.set("connections", &args.connections.to_string());
-    params.set("generators", &threads(args, cpus)?.to_string());
-    match args.requests {
-        Some(requests) => params.set("requests", &requests.to_string()),
+    match &args.requests {
+        Some(requests) => params.set("requests", &value("--requests", "requests", requests)?),
         None => {
-            let seconds = args.duration.as_deref().map(|text| seconds("--duration", text)).transpose()?;
-            params.set("duration", &seconds.unwrap_or(SECONDS).to_string());
+            let text = args.duration.as_deref().unwrap_or(DURATION);
+            params.set("duration", &value("--duration", "duration", text)?);
         }
     }
+    let connections = connections(args, params.get("requests"))?;
+    params.set("connections", &connections.to_string());
+    params.set("generators", &threads(args, cpus, connections)?.to_string());
     arrivals(args, &mut params)?;
     for text in &args.headers {
         header(text).map_err(|why| CliError::usage(format!("--header: {why}")))?;
@@ -125,28 +107,28 @@ fn params(args: &Args, cpus: usize) -> Result<Params, CliError> {
         params.set("headers", &args.headers.join("\n"));
     }
     let body = args.body.as_deref().map(body).transpose()?;
-    params.set("method", args.method.as_deref().unwrap_or(if body.is_some() { "POST" } else { "GET" }));
+    let method = args.method.as_deref().map(method).transpose()?;
+    params.set("method", method.unwrap_or(if body.is_some() { "POST" } else { "GET" }));
     if let Some(body) = body {
         params.set("body", &body);
     }
     params.set("keepalive", if args.no_keepalive { "off" } else { "on" });
-    params.set("timeout", &seconds("--timeout", &args.timeout)?.to_string());
+    params.set("timeout", &value("--timeout", "timeout", &args.timeout)?);
     params.set("certificate", if args.insecure { "any" } else { "checked" });
     Ok(params)
 }
 
 /// When requests are due.
 fn arrivals(args: &Args, params: &mut Params) -> Result<(), CliError> {
-    if let Some(rate) = args.rate {
-        if !(rate.is_finite() && rate > 0.0) {
-            return Err(CliError::usage(format!("--rate {rate}: must be above 0"))
-                .hint("without --rate each connection sends as soon as it has its answer"));
-        }
-        params.set("rate", &rate.to_string());
+    if let Some(rate) = &args.rate {
+        let rate = value("--rate", "rate", rate).map_err(|error| {
+            error.hint("without --rate each connection sends as soon as it has its answer")
+        })?;
+        params.set("rate", &rate);
         params.set("arrivals", if args.poisson { "poisson" } else { "constant" });
     }
     if let Some(ramp) = &args.ramp {
-        params.set("ramp", ramp);
+        params.set("ramp", &value("--ramp", "ramp", ramp)?);
         params.set("arrivals", "ramp");
     }
     if let Some(name) = &args.replay {
@@ -154,35 +136,71 @@ fn arrivals(args: &Args, params: &mut Params) -> Result<(), CliError> {
         let path = path.map_err(|error| CliError::data(format!("--replay {name}: {error}")))?;
         let text =
             path.to_str().ok_or_else(|| CliError::data(format!("--replay {name}: its path is not UTF-8")))?;
+        let lines = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+        lines
+            .and_then(|lines| read_replay(&lines))
+            .map_err(|why| CliError::data(format!("--replay {name}: {why}")))?;
         params.set("replay", text);
         params.set("arrivals", "replay");
     }
     Ok(())
 }
 
-fn threads(args: &Args, cpus: usize) -> Result<u32, CliError> {
-    let usual = u32::try_from((cpus / 2).clamp(1, MOST_THREADS)).unwrap_or(1).min(args.connections);
-    match args.threads {
-        Some(threads) if threads > args.connections => Err(CliError::usage(format!(
-            "--threads {threads} with --connections {}: each thread needs a connection",
-            args.connections
-        ))
-        .hint(format!("-t {} or fewer, or -c {threads}", args.connections))),
-        threads => Ok(threads.unwrap_or(usual)),
+/// What a flag says of a parameter, in the spelling of the card.
+fn value(flag: &str, key: &str, text: &str) -> Result<String, CliError> {
+    let spec = web::INSTRUMENT.card().param(key);
+    let spec = spec.ok_or_else(|| CliError::usage(format!("{flag}: a load has no {key}")))?;
+    // What stands for "not given" is said by leaving the flag out.
+    let kind = match spec.kind {
+        ParamKind::Or(_, kind) => *kind,
+        kind => kind,
+    };
+    let wrong = || CliError::usage(format!("{flag} {text} is not possible: {}", kind.wanted()));
+    kind.canonical(text).ok_or_else(wrong)
+}
+
+fn number(flag: &str, key: &str, text: &str) -> Result<u64, CliError> {
+    let number = value(flag, key, text)?;
+    number.parse().map_err(|_| CliError::usage(format!("{flag} {text} is not a whole number")))
+}
+
+/// Never more than there are requests.
+fn connections(args: &Args, requests: Option<&str>) -> Result<u64, CliError> {
+    let requests = requests.and_then(|text| text.parse::<u64>().ok()).unwrap_or(u64::MAX);
+    match &args.connections {
+        None => Ok(CONNECTIONS.min(requests)),
+        Some(text) => match number("--connections", "connections", text)? {
+            count if count > requests => Err(CliError::usage(format!(
+                "--connections {text} with --requests {requests}: each connection needs a request"
+            ))
+            .hint(format!("-c {requests} or fewer, or -n {count}"))),
+            count => Ok(count),
+        },
     }
 }
 
-/// Whole seconds.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "checked to be whole and in range"
-)]
-fn seconds(flag: &str, text: &str) -> Result<u64, CliError> {
-    match planning::parse_span(text) {
-        Some(span) if (1.0..=86_400.0).contains(&span) && span.fract() == 0.0 => Ok(span as u64),
-        _ => Err(CliError::usage(format!("{flag} {text}: not whole seconds from 1 s to 24 h"))
-            .hint("write it as 10s, 2m or 1h30m")),
+fn threads(args: &Args, cpus: usize, connections: u64) -> Result<u64, CliError> {
+    match &args.threads {
+        None => Ok(((cpus / 2).clamp(1, MOST_THREADS) as u64).min(connections)),
+        Some(text) => match number("--threads", "generators", text)? {
+            threads if threads > connections => Err(CliError::usage(format!(
+                "--threads {text} with --connections {connections}: each thread needs a connection"
+            ))
+            .hint(format!("-t {connections} or fewer, or -c {threads}"))),
+            threads => Ok(threads),
+        },
+    }
+}
+
+/// Methods are told apart by their case (RFC 9110), so that a known one in small letters is another that no server has.
+fn method(text: &str) -> Result<&str, CliError> {
+    const KNOWN: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    match KNOWN.iter().find(|known| known.eq_ignore_ascii_case(text)) {
+        Some(known) if *known != text => {
+            Err(CliError::usage(format!("--method {text}: methods are in capitals"))
+                .hint(format!("--method {known}")))
+        }
+        _ => Ok(text),
     }
 }
 
@@ -330,6 +348,10 @@ mod tests {
         has(&[URL, "-c", "1"], "connections=1;generators=1");
         has(&[URL, "-c9", "-t3", "-d", "2m", "--no-keepalive"], "generators=3;duration=120;keepalive=off");
         has(&[URL, "-n", "1000"], "requests=1000");
+        has(&[URL, "-n", "1"], "requests=1;connections=1;generators=1");
+        has(&[URL, "-n", "1k", "-c", "0.1k"], "requests=1000;connections=100");
+        has(&[URL, "-d", "2.5s", "--timeout", "500ms"], "duration=2.5;timeout=0.5");
+        has(&[URL, "-d", "500ms", "-r", "1k"], "duration=0.5;rate=1000");
         has(&[URL, "-r", "2.5", "--poisson"], "arrivals=poisson;rate=2.5");
         // What wrk2, oha and hey call it.
         has(&[URL, "-R", "100"], "arrivals=constant;rate=100");
@@ -363,17 +385,43 @@ mod tests {
     }
 
     #[test]
+    fn a_replay_that_cannot_be_read_is_told_with_its_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "0 /a\n2 /b\n2 /b\n1 /a\n").unwrap();
+        let name = file.path().to_str().unwrap();
+        assert_eq!(planned(&[URL, "--replay", name]).unwrap().get("arrivals"), Some("replay"));
+        std::fs::write(file.path(), "0 /a\nsoon /b\n").unwrap();
+        let error = planned(&[URL, "--replay", name]).unwrap_err();
+        assert!(error.kind == Kind::Data && error.message.contains(&format!("{name}: line 2: ")), "{error}");
+    }
+
+    #[test]
     fn what_makes_no_sense_is_a_usage_error() {
         for (given, says) in [
             (vec!["127.0.0.1:8080/"], "http://"),
             (vec!["ftp://a/"], "only http"),
             (vec![URL, "-c", "2", "-t", "3"], "each thread needs a connection"),
-            (vec![URL, "-r", "0"], "above 0"),
-            (vec![URL, "-r", "nan"], "above 0"),
-            (vec![URL, "-d", "1.5s"], "whole seconds"),
-            (vec![URL, "-d", "soon"], "whole seconds"),
-            (vec![URL, "--timeout", "0"], "whole seconds"),
-            (vec![URL, "--ramp", "5"], "two rates"),
+            (vec![URL, "-c", "0"], "--connections 0 is not possible: a whole number from 1"),
+            (vec![URL, "-c", "many"], "--connections many"),
+            (vec![URL, "-c", "-3"], "--connections -3"),
+            (vec![URL, "-c", "50", "-n", "10"], "each connection needs a request"),
+            (vec![URL, "-t", "0"], "--threads 0"),
+            (vec![URL, "-n", "0"], "--requests 0"),
+            (vec![URL, "-n", "1.5"], "--requests 1.5"),
+            (vec![URL, "-r", "0"], "--rate 0 is not possible: a number above 0"),
+            (vec![URL, "-r", "nan"], "--rate nan"),
+            (vec![URL, "-r", "inf"], "--rate inf"),
+            (vec![URL, "-r", "-5"], "--rate -5"),
+            (vec![URL, "-r", "5/s"], "--rate 5/s"),
+            (vec![URL, "-d", "0"], "--duration 0 is not possible: a time such as 10s"),
+            (vec![URL, "-d", "-3"], "--duration -3"),
+            (vec![URL, "-d", "soon"], "--duration soon"),
+            (vec![URL, "-d", "30h"], "at most 86400s"),
+            (vec![URL, "--timeout", "0"], "--timeout 0"),
+            (vec![URL, "--ramp", "5"], "--ramp 5 is not possible: two rates"),
+            (vec![URL, "--ramp", "-1:5"], "--ramp -1:5"),
+            (vec![URL, "--weight", "much"], "--weight much"),
+            (vec![URL, "-m", "get"], "capitals"),
             (vec![URL, "--weight", "1", "--weight", "2"], "2 weights for 1 URLs"),
             (vec![URL, "http://127.0.0.1:81/"], "different servers"),
             (vec![URL, "-H", "no colon"], "no colon"),

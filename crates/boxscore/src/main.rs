@@ -22,6 +22,7 @@ mod runs;
 mod sink;
 mod stopping;
 mod study;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -103,6 +104,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::List(args) => cli::list::run(args, global),
         Verb::Run(args) => cli::run::run(args, global),
         Verb::Load(args) => cli::load::run(args, global),
+        Verb::Logs(args) => cli::logs::run(args, global),
         Verb::Compare(args) => cli::compare::run(args, global),
         Verb::Report(args) => cli::report::run(args, global),
         Verb::History(args) => cli::history::run(args, global),

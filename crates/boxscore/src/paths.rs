@@ -6,9 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::cli::Global;
 use crate::error::CliError;
 
+const STORE: &str = "BOXSCORE_STORE";
+
 /// The database file: `--store`, `$BOXSCORE_STORE`, or the XDG data directory; never a temporary directory by default.
 pub fn store(global: &Global) -> Result<PathBuf, CliError> {
-    if let Some(path) = &global.store {
+    let given = global.store.clone().map(|path| ("--store", path));
+    // An empty variable is as good as none.
+    let set = || std::env::var_os(STORE).filter(|value| !value.is_empty()).map(|value| (STORE, value.into()));
+    if let Some((by, path)) = given.or_else(set) {
         let text = path.display().to_string();
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             return Err(
@@ -17,12 +22,10 @@ pub fn store(global: &Global) -> Result<PathBuf, CliError> {
         }
         if path.is_dir() {
             let full = path.join("store.db");
-            return Err(CliError::usage(format!(
-                "--store {text} is a directory; it names the database file"
-            ))
-            .hint(format!("say --store {}", full.display())));
+            return Err(CliError::usage(format!("{by} {text} is a directory; it names the database file"))
+                .hint(format!("say --store {}", full.display())));
         }
-        return Ok(path.clone());
+        return Ok(path);
     }
     data_dir().map(|dir| dir.join("store.db"))
 }

@@ -1,15 +1,20 @@
-//! From the command line to a plan. Pure: it knows the cards, the number of CPUs and the NUMA nodes, not the machine.
+//! From the command line to a plan. It knows the cards, the number of CPUs and the NUMA nodes; of this machine it asks
+//! only whether it can carry out what the user said, and only where it is to be measured here.
 
+mod children;
+mod fits;
 mod web;
+mod words;
 
 use model::fake::FakeWorld;
 use model::plan::{Command, Level, PLAN_VERSION, PLAN_VERSION_ALONE, Takes};
-use model::{Arm, Cadence, Card, Cell, Family, Node, Params, Plan, Tier};
+use model::{Arm, Cadence, Card, Cell, Family, Need, Node, Params, Plan, Setup, Tier};
+use words::Word;
+
+pub use model::params::parse_span;
 
 use crate::cli::run::Args;
 use crate::error::{CliError, nearest};
-
-mod children;
 
 const QUICK_BUDGET: f64 = 110.0;
 /// Of instruments that the user named: the command ends within 3 minutes.
@@ -19,12 +24,14 @@ const TAKE_SECONDS: f64 = 0.05;
 const TARGET: f64 = 0.02;
 
 /// What variants are spread over.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Host {
     pub cpus: u32,
     pub nodes: Vec<Node>,
     /// The web server that `server=auto` stands for.
     pub server: &'static str,
+    /// What instruments would be set up with here; none where it is measured elsewhere.
+    pub setup: Option<Setup>,
 }
 
 impl Host {
@@ -32,7 +39,9 @@ impl Host {
     fn within(&self, listed: &[u32]) -> Host {
         let mut nodes = self.nodes.clone();
         nodes.iter_mut().for_each(|node| node.cpus.retain(|cpu| listed.contains(cpu)));
-        Host { cpus: u32::try_from(listed.len()).unwrap_or(u32::MAX), nodes, ..*self }
+        let mut setup = self.setup.clone();
+        setup.iter_mut().for_each(|setup| setup.cpus.retain(|cpu| listed.contains(cpu)));
+        Host { cpus: u32::try_from(listed.len()).unwrap_or(u32::MAX), nodes, setup, ..*self }
     }
 }
 
@@ -50,15 +59,20 @@ fn of_command(args: &Args) -> Result<(), CliError> {
     }
 }
 
-/// The plan that the arguments ask for.
-pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Result<Plan, CliError> {
+/// The plan that the arguments ask for, and what the user should know of it beside.
+pub fn plan(
+    args: &Args,
+    cards: &[&'static Card],
+    host: &Host,
+    seed: u64,
+) -> Result<(Plan, Vec<String>), CliError> {
     of_command(args)?;
     let level = level(args);
     let telemetry_only = args.names == ["telemetry"];
     let command = command(args)?;
-    let sets = [sets(&args.sets)?, web::flags(args)?].concat();
+    let sets = [words::sets(&args.sets)?, web::flags(args)?].concat();
     let chosen = choose(args, cards, command.is_some(), telemetry_only)?;
-    check_sets(&sets, &chosen)?;
+    words::check(&sets, &chosen)?;
     let listed = args.cpus.as_deref().map(parse_cpus).transpose()?;
     let host = listed.as_ref().map_or_else(|| host.clone(), |listed| host.within(listed));
     let mut cells = Vec::new();
@@ -66,8 +80,17 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
         let host = children::spread(card, &host, args.from.len());
         cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), &sets, &host)?);
     }
-    let mut arms = arms(&args.arms, &chosen)?;
-    let cells = distinct(web::settle(cells, &host, &chosen), &arms, &chosen);
+    let words::Arms { mut arms, words, said } = words::arms(args, &chosen, &sets)?;
+    let (cells, implied) = web::settle(cells, &host, &chosen, &sets);
+    let mut said = [said, implied].concat();
+    let words = [sets, words].concat();
+    let asked = |setup| fits::Asked { words: &words, arms: &arms, cards: &chosen, setup };
+    let cells = distinct(cells, &arms, &chosen);
+    let (cells, left_out) = match &host.setup {
+        Some(setup) => asked(setup).settle(cells)?,
+        None => (cells, Vec::new()),
+    };
+    said.extend(left_out);
     let (takes, budget_seconds) = limits(args, level)?;
     let cells = match budget_seconds {
         Some(budget) if args.quick && level == Level::Named => web::within(cells, arms.len(), budget),
@@ -79,10 +102,13 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
         );
     }
     let warm_up = web::warm_up(args, &cells);
+    if let Some(budget) = budget_seconds {
+        said.extend(web::short_of_time(&cells, arms.len(), &takes, warm_up, budget));
+    }
     if args.profile {
         web::profile(&cells, &mut arms)?;
     }
-    Ok(Plan {
+    let plan = Plan {
         version: if args.from.is_empty() { PLAN_VERSION_ALONE } else { PLAN_VERSION },
         seed,
         level,
@@ -100,7 +126,8 @@ pub fn plan(args: &Args, cards: &[&'static Card], host: &Host, seed: u64) -> Res
         telemetry_only,
         label: args.label.clone(),
         fake: args.fake.as_deref().map(fake).transpose()?,
-    })
+    };
+    Ok((plan, said))
 }
 
 /// Reads a plan that somebody may have written by hand.
@@ -175,7 +202,7 @@ fn choose(
     if command {
         return Ok(cards.iter().filter(measured).filter(|card| card.name == "cmd").copied().collect());
     }
-    let own = |card: &&&'static Card| card.family != Family::User;
+    let own = |card: &&&'static Card| card.family != Family::User && !card.needs.contains(&Need::Files);
     let usual = |card: &&&'static Card| web::is_usual(card);
     let names = web::names(args)?;
     if names.is_empty() {
@@ -202,8 +229,13 @@ fn choose(
 
 fn unknown(name: &str, cards: &[&'static Card]) -> CliError {
     if let Some(card) = cards.iter().find(|card| card.name == name) {
-        let when =
-            if card.family == Family::User { "is run with --cmd" } else { "is read in every run by itself" };
+        let when = match card.family {
+            _ if card.needs.contains(&Need::Files) => {
+                "are read, not measured: boxscore logs LABEL=access.log"
+            }
+            Family::User => "is run with --cmd",
+            _ => "is read in every run by itself",
+        };
         return CliError::usage(format!("`{name}` {when}"));
     }
     let names = (cards.iter().filter(|card| card.cadence == Cadence::Repeat).map(|card| card.name))
@@ -213,49 +245,6 @@ fn unknown(name: &str, cards: &[&'static Card]) -> CliError {
         Some(near) => error.hint(format!("did you mean `{near}`? `boxscore list` shows them all")),
         None => error.hint("`boxscore list` shows them all"),
     }
-}
-
-/// `--set k=v` or `--set instrument.k=v`.
-fn sets(given: &[String]) -> Result<Vec<(Option<String>, Params)>, CliError> {
-    let mut sets = Vec::new();
-    for text in given {
-        let pairs = Params::parse(text).map_err(|error| CliError::usage(format!("--set {text}: {error}")))?;
-        for (key, value) in pairs.0 {
-            let (instrument, key) = match key.split_once('.') {
-                Some((instrument, key)) => (Some(instrument.to_owned()), key.to_owned()),
-                None => (None, key),
-            };
-            let mut one = Params::default();
-            one.set(&key, &value);
-            sets.push((instrument, one));
-        }
-    }
-    Ok(sets)
-}
-
-/// Every `--set` must mean something to at least one of the instruments.
-fn check_sets(sets: &[(Option<String>, Params)], chosen: &[&'static Card]) -> Result<(), CliError> {
-    for (instrument, params) in sets {
-        for key in params.0.keys() {
-            let takes = |card: &&&'static Card| {
-                instrument.as_ref().is_none_or(|name| name == card.name) && card.param(key).is_some()
-            };
-            if chosen.iter().any(|card| takes(&card)) {
-                continue;
-            }
-            let named = instrument.as_ref().map(|name| format!("{name}.")).unwrap_or_default();
-            let known = chosen.iter().flat_map(|card| card.params.iter().map(|param| param.name));
-            let error =
-                CliError::usage(format!("--set {named}{key}: no instrument of this run has that parameter"));
-            return Err(match nearest(key, known) {
-                Some(near) => {
-                    error.hint(format!("did you mean `{near}`? `boxscore list --long` shows the parameters"))
-                }
-                None => error.hint("`boxscore list --long` shows the parameters of each"),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// How much of a card is measured: all of it when it is named, but in a study of several arms only what the default run
@@ -273,17 +262,11 @@ fn card_cells(
     card: &'static Card,
     level: Level,
     tier: Tier,
-    sets: &[(Option<String>, Params)],
+    sets: &[Word],
     host: &Host,
 ) -> Result<Vec<Cell>, CliError> {
     let wrong = |error: model::params::ParamError| CliError::usage(format!("{}: {error}", card.name));
-    let mut fixed = Params::default();
-    for (instrument, params) in sets {
-        let meant = instrument.as_ref().is_none_or(|name| name == card.name);
-        if meant && params.0.keys().all(|key| card.param(key).is_some()) {
-            fixed = fixed.with(params);
-        }
-    }
+    let fixed = words::fixed(sets, card);
     let mut cells: Vec<Cell> = Vec::new();
     for variant in card.variants.iter().filter(|variant| variant.tier <= tier) {
         for params in card.expand(variant, host.cpus, &host.nodes).map_err(wrong)? {
@@ -347,44 +330,6 @@ fn distinct(cells: Vec<Cell>, arms: &[Arm], chosen: &[&'static Card]) -> Vec<Cel
         }
     }
     kept
-}
-
-fn arms(given: &[String], chosen: &[&'static Card]) -> Result<Vec<Arm>, CliError> {
-    if given.is_empty() {
-        return Ok(vec![Arm { name: String::new(), set: Params::default() }]);
-    }
-    let mut arms: Vec<Arm> = Vec::new();
-    for text in given {
-        let set = Params::parse(text).map_err(|error| CliError::usage(format!("--arm {text}: {error}")))?;
-        let mut clean = Params::default();
-        for (key, value) in &set.0 {
-            let specs: Vec<_> = chosen.iter().filter_map(|card| card.param(key)).collect();
-            if specs.is_empty() && key != "cpus" {
-                let error = CliError::usage(format!("--arm {text}: no instrument of this run has `{key}`"));
-                let known = chosen.iter().flat_map(|card| card.params.iter().map(|param| param.name));
-                return Err(match nearest(key, known) {
-                    Some(near) => error.hint(format!("did you mean `{near}`?")),
-                    None => error.hint("`boxscore list --long` shows the parameters of each"),
-                });
-            }
-            let value = match specs.first() {
-                Some(spec) => spec
-                    .canonical(value)
-                    .map_err(|error| CliError::usage(format!("--arm {text}: {error}")))?,
-                None => value.clone(),
-            };
-            clean.set(key, &value);
-        }
-        let name = clean.to_string();
-        if let Some(server) = web::implied(&clean) {
-            clean.set("server", server);
-        }
-        if arms.iter().any(|arm| arm.name == name) {
-            return Err(CliError::usage(format!("--arm {text} is given twice")));
-        }
-        arms.push(Arm { name, set: clean });
-    }
-    Ok(arms)
 }
 
 fn limits(args: &Args, level: Level) -> Result<(Takes, Option<f64>), CliError> {
@@ -456,32 +401,6 @@ pub fn parse_share(text: &str) -> Option<f64> {
     (share.is_finite() && share > 0.0 && share < 10.0).then_some(share)
 }
 
-/// `90s`, `10m`, `24h`, `2d`, `1h30m`, or plain seconds.
-#[must_use]
-pub fn parse_span(text: &str) -> Option<f64> {
-    let mut total = 0.0;
-    let mut rest = text.trim();
-    if let Ok(seconds) = rest.parse::<f64>() {
-        return (seconds.is_finite() && seconds > 0.0).then_some(seconds);
-    }
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest.get(..end)?.parse().ok()?;
-        let unit_end = rest[end..].find(|c: char| c.is_ascii_digit()).map_or(rest.len(), |at| end + at);
-        total += number
-            * match rest.get(end..unit_end)?.trim() {
-                "ms" => 0.001,
-                "s" => 1.0,
-                "m" | "min" => 60.0,
-                "h" => 3600.0,
-                "d" => 86400.0,
-                _ => return None,
-            };
-        rest = rest.get(unit_end..)?;
-    }
-    (total > 0.0).then_some(total)
-}
-
 /// The CPUs of `--cpus`.
 pub fn parse_cpus(list: &str) -> Result<Vec<u32>, CliError> {
     model::params::parse_cpus(list)
@@ -526,7 +445,7 @@ mod tests {
     /// The CPU lists and nodes of the cells that are bound to a node.
     fn matrix(instrument: &str, host: &Host, args: &Args) -> Vec<(String, String, String)> {
         let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
-        let cells = plan(args, &cards, host, 1).unwrap().cells;
+        let cells = plan(args, &cards, host, 1).unwrap().0.cells;
         let bound = cells.iter().filter(|cell| cell.instrument == instrument);
         let of = |cell: &Cell, key: &str| cell.params.get(key).unwrap_or_default().to_owned();
         let bound = bound.filter(|cell| of(cell, "node") != "any");
@@ -539,7 +458,8 @@ mod tests {
     #[test]
     fn a_full_run_has_the_matrix_of_nodes() {
         let node = |id, cpus: &[u32]| Node { id, cpus: cpus.to_vec(), memory: true };
-        let two = Host { cpus: 4, nodes: vec![node(0, &[0, 1]), node(1, &[2, 3])], server: "nginx" };
+        let two =
+            Host { cpus: 4, nodes: vec![node(0, &[0, 1]), node(1, &[2, 3])], server: "nginx", setup: None };
         let full = Args { full: true, ..Args::default() };
         let pairs = |threads: &str| {
             [("0-1", "0"), ("0-1", "1"), ("2-3", "0"), ("2-3", "1")]
@@ -550,7 +470,7 @@ mod tests {
         let some = Args { cpus: Some("1-2".to_owned()), ..full.clone() };
         let lists: Vec<String> = matrix("mem-latency", &two, &some).into_iter().map(|cell| cell.1).collect();
         assert_eq!(lists, ["1", "1", "2", "2"]);
-        let one = Host { cpus: 4, nodes: vec![node(0, &[0, 1, 2, 3])], server: "nginx" };
+        let one = Host { cpus: 4, nodes: vec![node(0, &[0, 1, 2, 3])], server: "nginx", setup: None };
         assert_eq!(matrix("mem-latency", &one, &full), []);
         assert_eq!(matrix("mem-bandwidth", &one, &full), []);
         assert_eq!(matrix("mem-latency", &two, &Args::default()), []);

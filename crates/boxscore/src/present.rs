@@ -1,5 +1,6 @@
 //! What a user sees after a run: the box score, where the report is, and what to do next.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use model::data::{RunData, Status};
@@ -152,7 +153,8 @@ pub fn report_after(runs: &[String], path: &Path, global: &Global) -> Result<Opt
 
 fn beside(runs: &[Shown], compare: Option<CompareDoc>, path: &Path) -> Result<Option<PathBuf>, CliError> {
     let recorded = |data: &RunData| data.plan.telemetry_only && !data.telemetry.is_empty();
-    let visible = runs.iter().any(|one| !one.doc.series.is_empty() || recorded(&one.data));
+    let taken = |doc: &RunDoc| !doc.series.is_empty() && !report::text::score::is_unbegun(doc);
+    let visible = runs.iter().any(|one| taken(&one.doc) || recorded(&one.data));
     match runs.first().filter(|_| visible) {
         Some(first) => write_report(runs, compare, &default_report(path, &first.doc.run)).map(Some),
         None => Ok(None),
@@ -169,7 +171,7 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
     let whole = is_whole(&one.data.head);
     let cut = one.data.head.status == Status::Interrupted;
     let again = match cut {
-        true => advice("again", format!("boxscore resume {}", short(&one.doc.run)), "completes this run"),
+        true => advice("again", format!("boxscore resume {}", short(&one.doc.run)), &left(&one.data)),
         false => advice("again", one.doc.command.clone(), "each further run replaces assumed noise"),
     };
     let mut list = vec![again];
@@ -186,6 +188,18 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
         list.push(advice("share", command, "one line that others paste into compare"));
     }
     Tail { report: written.map(paths::tilde), advice: list }
+}
+
+/// What a run that was cut still lacks.
+fn left(run: &RunData) -> String {
+    let all = run.plan.cells.len() * run.plan.arms.len();
+    let taken: BTreeSet<(u32, u32)> =
+        run.takes.iter().filter(|take| take.is_measured()).map(|take| (take.cell, take.arm)).collect();
+    match all.saturating_sub(taken.len()) {
+        0 => "completes this run: every figure has takes, not all that were planned".to_owned(),
+        1 if all == 1 => "completes this run: its figure has no take yet".to_owned(),
+        none => format!("completes this run: {none} of {all} figures have no take yet"),
+    }
 }
 
 /// The report of a run stands beside its store.

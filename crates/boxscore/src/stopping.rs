@@ -73,7 +73,8 @@ fn end_at_once() -> ! {
     std::thread::spawn(move || {
         let _done = done;
         out::say(
-            "ended at once; every take that was shown is stored, and `boxscore resume` continues a run that was cut",
+            "ended at once; every take that was shown is stored, and `boxscore resume` continues a run that was cut (one \
+             that loads a server of yours only where you name it)",
         );
     });
     // Either way it ends here.

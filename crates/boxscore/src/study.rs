@@ -1,12 +1,12 @@
 //! Carries out a study: plan, store, children, conductor; then shows what came of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use harness::conductor::{Conductor, Ended, Finished, Manner, Outcome};
 use model::data::{Price, RunData, Series, TakeHead};
-use model::plan::Plan;
+use model::plan::{Plan, Takes};
 use model::reading::Take;
-use model::{Card, Instrument, Reading};
+use model::{Card, Instrument, Params, Reading, Setup, Size};
 use store::{Filter, Mode, Options, Store};
 use sys::files::{Lock, LockFile};
 
@@ -28,7 +28,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let (price, watts) = (price(args)?, watts(args)?);
     let planned = match &args.plan {
         Some(_) => None,
-        None => Some(fresh(args)?),
+        None => Some(fresh(args, &path)?),
     };
     let mut store = open(&path)?;
     let mut plan = match (planned, &args.plan) {
@@ -45,7 +45,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let said = Said { label: plan.label.clone(), price, watts };
     let sitting = Sitting { plan: &plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
     let mut display = Display::new(&plan, global.json, args.show_takes);
-    let manner = Manner::default();
+    let manner = manner_of(&plan);
     let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, manner))?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
@@ -103,7 +103,7 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let said = Said { label: plan.label.clone(), ..Said::default() };
     let sitting = Sitting { plan: &plan, study: study.to_owned(), said, earlier, runs, elapsed_ns };
     let mut display = Display::new(&plan, global.json, show_takes);
-    let manner = Manner::default();
+    let manner = manner_of(&plan);
     let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, manner))?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
@@ -164,7 +164,7 @@ fn cards() -> Vec<&'static Card> {
 }
 
 /// A new plan from the arguments.
-fn fresh(args: &Args) -> Result<Plan, CliError> {
+fn fresh(args: &Args, store: &Path) -> Result<Plan, CliError> {
     let allowed = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
     let seed = args.seed.unwrap_or_else(|| sys::clock::wall_ns() ^ u64::from(std::process::id()));
     let count = u32::try_from(allowed.len()).unwrap_or(u32::MAX);
@@ -178,14 +178,35 @@ fn fresh(args: &Args) -> Result<Plan, CliError> {
     nodes.iter_mut().for_each(|node| node.cpus.retain(allowed_here));
     // Other machines are asked for the usual one, and say so where it is missing.
     let server = if here { instruments::workload::server::kind::usual().name() } else { "nginx" };
-    let plan = planning::plan(args, &cards(), &planning::Host { cpus: count, nodes, server }, seed)?;
     if let Some(dir) = args.dir.as_ref().filter(|dir| here && !dir.is_dir()) {
         return Err(CliError::data(format!("--dir {}: there is no such directory", dir.display())));
     }
-    if let Some(listed) = plan.cpus.as_ref().filter(|_| here) {
-        all_here(listed, &allowed)?;
+    if let Some(list) = args.cpus.as_ref().filter(|_| here) {
+        cpus_here(list, &allowed)?;
+    }
+    let dir = args.dir.clone().unwrap_or_else(|| paths::beside(store));
+    let setup = here.then(|| setup_here(dir, &allowed, seed));
+    let (plan, said) =
+        planning::plan(args, &cards(), &planning::Host { cpus: count, nodes, server, setup }, seed)?;
+    for line in said {
+        out::say(&format!("note: {line}"));
     }
     Ok(plan)
+}
+
+/// Enough of a set-up to ask whether an instrument could be carried out here.
+fn setup_here(dir: PathBuf, allowed: &[usize], seed: u64) -> Setup {
+    Setup {
+        params: Params::default(),
+        size: Size::Full,
+        cpus: allowed.iter().filter_map(|&cpu| u32::try_from(cpu).ok()).collect(),
+        dir,
+        llc: None,
+        memory: None,
+        seed,
+        command: None,
+        relay: None,
+    }
 }
 
 /// The CPUs of a list, each of which may be used.
@@ -254,6 +275,13 @@ fn watts(args: &Args) -> Result<Option<f64>, CliError> {
     }
 }
 
+/// A single take of one load, as `boxscore load` makes it, may last for hours: an interrupt ends it early, also where
+/// it is repeated or resumed.
+fn manner_of(plan: &Plan) -> Manner {
+    let load = matches!(plan.cells.as_slice(), [only] if only.instrument == "web");
+    Manner { watched: false, cuts: load && plan.takes == Takes::Fixed(1) && plan.warm_up == 0 }
+}
+
 /// One sitting of a study: from the start, or the rest of an interrupted one.
 struct Sitting<'a> {
     plan: &'a Plan,
@@ -296,7 +324,7 @@ impl Sitting<'_> {
         }
         Err(match (outcome.ended, outcome.refused) {
             (Ended::Interrupted, _) => nothing_yet(),
-            (_, Some(refused)) => CliError::data(format!("nothing was measured: {refused}")),
+            (_, Some(refused)) => refusal("nothing was measured", &refused),
             _ => CliError::data("no machine could be measured").hint("the lines above say why"),
         })
     }
@@ -372,6 +400,14 @@ fn recorded(runs: &[String], path: &Path, global: &Global, report: bool) -> Resu
 /// It ended before its plan was done, whoever ended it.
 const fn is_cut(outcome: &Outcome) -> bool {
     matches!(outcome.ended, Ended::Interrupted | Ended::Lost | Ended::Refused)
+}
+
+/// What a sink said that refused: the hint, where it has one, is on a line of its own.
+fn refusal(what: &str, refused: &str) -> CliError {
+    match refused.split_once("\n hint: ") {
+        Some((why, hint)) => CliError::data(format!("{what}: {why}")).hint(hint),
+        None => CliError::data(format!("{what}: {refused}")),
+    }
 }
 
 /// Why a run was cut, and what is kept of it.

@@ -73,8 +73,10 @@ fn one_of_two_may_send_alone_and_more_than_there_are_may_not() {
 #[test]
 fn a_generator_that_cannot_be_started_is_named_before_anything_is_measured() {
     let bench = Bench::new();
-    study(&bench, "1", &[], &[PROGRAM.to_owned(), "bad=/nowhere/boxscore".to_owned()])
-        .expect(1, &["generator bad: lost:", "nothing was measured: generator bad:", "exit code 127"]);
+    study(&bench, "1", &[], &[PROGRAM.to_owned(), "bad=/nowhere/boxscore".to_owned()]).expect(
+        1,
+        &["nothing was measured: generator bad (/nowhere/boxscore): the pipe", "exit code 127", " hint: "],
+    );
     assert!(bench.heads().is_empty());
     let bench = Bench::new();
     let mut args = common::ONE.to_vec();
@@ -94,7 +96,7 @@ fn a_generator_that_is_killed_makes_faults_that_name_it() {
     assert!(running.until("stored take 2"), "{:?}", running.heard);
     let pid: u32 = fs::read_to_string(&pid).expect("its pid").trim().parse().expect("a number");
     common::signal(pid, "KILL");
-    running.end().expect(3, &["generator goes: lost: the pipe was closed; killed by signal 9"]);
+    running.end().expect(3, &["): lost: the pipe was closed; killed by signal 9"]);
     let run = bench.only();
     assert_eq!(run.head.status, Status::Faulty);
     let faults = faults(&run);
@@ -106,17 +108,19 @@ fn a_generator_that_is_killed_makes_faults_that_name_it() {
 }
 
 #[test]
-fn a_generator_with_a_cpu_quota_says_so() {
+fn generators_in_one_cpu_quota_say_so_and_share_it() {
     let quota = match Quota::new(2500) {
         Ok(quota) => quota,
         Err(why) => return cannot(&why),
     };
     let bench = Bench::new();
-    let from = format!("tight=echo $$ > {}/cgroup.procs; exec {PROGRAM}", quota.0.display());
-    study(&bench, "1", &[], &[from]).expect(0, &[]);
+    let from = ["tight", "beside"]
+        .map(|name| format!("{name}=echo $$ > {}/cgroup.procs; exec {PROGRAM}", quota.0.display()));
+    study(&bench, "1", &["--set", "generators=2"], &from).expect(0, &[]);
     let run = bench.only();
     let said = notes(&run, "generators");
-    assert!(said.iter().all(|text| text.contains("tight has a CPU quota of 0.25 cores")), "{said:?}");
+    let says = |text: &&str| text.ends_with("; tight and beside share a CPU quota of 0.25 cores");
+    assert!(!said.is_empty() && said.iter().all(says), "{said:?}");
     let share = run.series.iter().find(|series| series.key.metric == "generator-share").expect("a share");
     assert!(share.measured().iter().all(|share| *share > 0.0 && *share <= 1.0), "{:?}", share.measured());
 }

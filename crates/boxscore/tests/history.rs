@@ -40,3 +40,10 @@ fn runs_come_newest_first_up_to_the_limit() {
     assert_eq!(bench.run(&["history", "--label", "nosuch"]).expect(0, &[]).out, "no run matches\n");
     bench.run(&["history", "--limit", "0"]).expect(2, &["0"]);
 }
+
+#[test]
+fn a_store_of_the_environment_is_no_argument_that_was_given() {
+    let bench = Bench::new();
+    let said = bench.run(&["load"]).expect(2, &["<URL>", "boxscore load"]);
+    assert!(!said.err.contains("--store"), "{said:#?}");
+}

@@ -34,6 +34,13 @@ fn last_lines(said: &Said, run: &RunData) {
         said.err.ends_with("interrupted: every take that was shown is stored; `boxscore resume` continues"),
         "{said:#?}"
     );
+    let lacks = if run.takes.iter().any(|take| take.phase == Phase::Measured) {
+        "completes this run: every figure has takes"
+    } else {
+        assert!(said.out.contains("no figure yet") && !said.out.contains("95 %"), "{said:#?}");
+        "completes this run: its figure has no take yet"
+    };
+    assert!(said.out.contains(lacks), "{said:#?}");
     assert_eq!(run.head.status, Status::Interrupted);
     assert!(run.notes.iter().any(|note| note.text == "an interrupt"), "{:?}", run.notes);
 }

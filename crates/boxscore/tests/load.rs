@@ -257,6 +257,26 @@ fn what_is_wrong_with_the_command_line_is_said_before_a_store_is_made() {
 }
 
 #[test]
+fn a_load_that_was_lost_begins_again_only_where_it_is_named() {
+    let (bench, server) = (Bench::new(), Scripted::start());
+    let url = server.url("/");
+    let running = Running::start(bench.command(&["load", &url, "-c", "2", "-d", "10m"]));
+    let arrived = || server.arrived.lock().expect("nobody panicked").len();
+    let end = Instant::now() + PATIENCE;
+    while arrived() == 0 {
+        assert!(Instant::now() < end, "no request came");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    running.signal("KILL");
+    running.end();
+    let id = bench.only().head.id;
+    let run = common::short(&id);
+    let said = bench.run(&["resume"]).expect(2, &[run, &url, "only where it is named"]);
+    assert!(said.err.contains(&format!("boxscore resume {run} loads it again")), "{said:#?}");
+    assert_eq!(bench.only().head.status, Status::Interrupted, "it was resumed");
+}
+
+#[test]
 fn ctrl_c_ends_the_load_and_keeps_its_result() {
     let (bench, server) = (Bench::new(), Scripted::start());
     let url = server.url("/");

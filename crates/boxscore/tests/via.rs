@@ -53,7 +53,10 @@ fn two_machines_are_one_interleaved_study() {
 fn a_machine_that_cannot_be_reached_is_named_and_the_other_goes_on() {
     let bench = Bench::new();
     let via = [format!("good={PROGRAM}"), "bad=/nowhere/boxscore".to_owned()];
-    study(&bench, &FAKE, "3", &via).expect(3, &["bad: lost:", "/nowhere/boxscore", "exit code 127"]);
+    study(&bench, &FAKE, "3", &via).expect(
+        3,
+        &["bad (/nowhere/boxscore): lost:", "exit code 127", "give the path that boxscore has there"],
+    );
     let runs = runs(&bench);
     assert_eq!(runs.len(), 1);
     assert_whole(of(&runs, "good"), 3);
@@ -63,8 +66,10 @@ fn a_machine_that_cannot_be_reached_is_named_and_the_other_goes_on() {
 fn no_machine_at_all_is_an_error() {
     let bench = Bench::new();
     let via = ["bad=echo the door is locked >&2; false".to_owned()];
-    study(&bench, &FAKE, "3", &via)
-        .expect(1, &["bad: lost:", "it said: the door is locked", "no machine could be measured"]);
+    study(&bench, &FAKE, "3", &via).expect(
+        1,
+        &["bad (echo the door is locked >&2; false): lost:", "it said: the door is locked; exit code 1"],
+    );
     assert!(bench.heads().is_empty());
 }
 
@@ -72,7 +77,12 @@ fn no_machine_at_all_is_an_error() {
 fn what_is_no_agent_is_refused() {
     let bench = Bench::new();
     let via = [format!("good={PROGRAM}"), "chatty=echo Welcome to this host, dear user, and".to_owned()];
-    study(&bench, &FAKE, "3", &via).expect(3, &["chatty: lost:"]);
+    let says = [
+        "chatty (echo Welcome to this host, dear user, and): lost: what it sent is no frame of boxscore",
+        "its stdout began with: Welcome to this host, dear user, and agent --stdio; exit code 0",
+        "hint: what it starts must be boxscore, of this version, and nothing may print before it",
+    ];
+    study(&bench, &FAKE, "3", &via).expect(3, &says);
     assert_whole(of(&runs(&bench), "good"), 3);
 }
 
@@ -87,7 +97,7 @@ fn a_machine_that_falls_away_midway_leaves_the_other_whole() {
     assert!(running.until("goes: stored take 3"), "{:?}", running.heard);
     let pid: u32 = fs::read_to_string(&pid).expect("its pid").trim().parse().expect("a number");
     common::signal(pid, "KILL");
-    running.end().expect(3, &["goes: lost: the pipe was closed; killed by signal 9"]);
+    running.end().expect(3, &["): lost: the pipe was closed; killed by signal 9"]);
     let runs = runs(&bench);
     assert_whole(of(&runs, "stays"), 400);
     assert_eq!(of(&runs, "goes").head.status, Status::Interrupted);
@@ -151,9 +161,9 @@ fn another_build_is_refused_with_both_names_and_what_to_do() {
     fs::write(&path, bytes).expect("the frame");
     let via = [format!("good={PROGRAM}"), format!("old=cat {}; sleep 1000; :", path.display())];
     let said =
-        study(&bench, &FAKE, "3", &via).expect(3, &["old: lost: it is boxscore 9", "copy this binary there"]);
+        study(&bench, &FAKE, "3", &via).expect(3, &["lost: it is boxscore 9", "copy this binary there"]);
     // The build may end in a byte that only looks like text: its length.
-    let line = said.err.lines().find(|line| line.starts_with("old: lost")).expect("the line");
+    let line = said.err.lines().find(|line| line.starts_with("old (")).expect("the line");
     let known = |build: &str| line.contains(&build[..build.len() - 1]);
     assert!(known(&ours) && known(&other), "{line} names not {ours} and {other}");
     assert_whole(of(&runs(&bench), "good"), 3);
@@ -174,10 +184,7 @@ fn a_flood_of_frames_loses_only_its_machine() {
     ];
     study(&bench, &FAKE, "3", &via).expect(
         3,
-        &[
-            "early: lost: it spoke before it said hello",
-            "flood: lost: it sent far more than a machine has to tell",
-        ],
+        &["lost: it spoke before it said hello", "lost: it sent far more than a machine has to tell"],
     );
     assert_whole(of(&runs(&bench), "good"), 3);
 }

@@ -21,10 +21,13 @@ use crate::order::{self, Place};
 use crate::tally::{Tally, most_blocks, rule};
 use crate::worker::Event;
 
-pub use crate::ports::{Ended, Finished, Link, Manner, Outcome, Show, Sink, SinkError};
+pub use crate::ports::{Ended, Finished, Link, Manner, Outcome, Parting, Show, Sink, SinkError};
 
 /// A child that says nothing for so long is lost: it pings every second.
 const SILENCE_NS: u64 = 30_000_000_000;
+/// How long children may take to say hello, from the start of all. A host that is not there makes ssh give up by itself
+/// after the 127 s in which Linux tries to connect, and then it says why; a user who types a password needs less.
+const HELLO_NS: u64 = 150_000_000_000;
 const POLL: Duration = Duration::from_millis(200);
 /// Answers are not counted as a flood is: the first that nobody waits for is the last.
 const UNASKED: &str = "it answered what it was not asked";
@@ -449,12 +452,10 @@ impl<'a> Conductor<'a> {
         if self.machines[machine].lost.is_some() {
             return Ok(());
         }
-        let why = match self.machines[machine].link.hang_up() {
-            Some(how) => format!("{why}; {how}"),
-            None => why.to_owned(),
-        };
+        let parting = self.machines[machine].link.hang_up();
+        let why = parting.after(why);
         self.machines[machine].lost = Some(why.clone());
-        self.sink.show(&Show::Lost { machine, why: &why });
+        self.sink.show(&Show::Lost { machine, why: &why, hint: parting.hint.as_deref() });
         self.sink.note(machine, "lost", &why)
     }
 
@@ -575,10 +576,24 @@ impl<'a> Conductor<'a> {
 
     /// Every wait is bounded: a machine that is waited for and says nothing for too long is lost.
     fn check_silence(&mut self, machine: usize) -> Result<(), SinkError> {
-        let silent_ns = sys::clock::now_ns().saturating_sub(self.machines[machine].heard_ns);
-        if silent_ns <= SILENCE_NS {
-            return Ok(());
+        let state = &self.machines[machine];
+        match too_silent(state.greeted, state.heard_ns, self.began_ns) {
+            Some(why) => self.lose(machine, &why),
+            None => Ok(()),
         }
-        self.lose(machine, &format!("nothing heard for {} s", silent_ns / 1_000_000_000))
+    }
+}
+
+/// Why a child is given up that was heard at that time; the study began at the other.
+fn too_silent(greeted: bool, heard_ns: u64, began_ns: u64) -> Option<String> {
+    let since_ns = |from_ns: u64| sys::clock::now_ns().saturating_sub(from_ns);
+    match greeted {
+        true if since_ns(heard_ns) > SILENCE_NS => {
+            Some(format!("nothing heard for {} s", since_ns(heard_ns) / 1_000_000_000))
+        }
+        false if since_ns(began_ns) > HELLO_NS => {
+            Some(format!("no hello within {} s", HELLO_NS / 1_000_000_000))
+        }
+        _ => None,
     }
 }

@@ -80,7 +80,7 @@ impl Probe for FakeProbe {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use model::plan::{Level, PLAN_VERSION, Takes, Via};
+    use model::plan::{Takes, Via};
     use model::{Arm, Cell, Plan};
 
     use super::*;
@@ -98,23 +98,12 @@ pub(crate) mod tests {
         };
         let via = |n| Via { name: format!("m{n}"), command: None };
         Plan {
-            version: PLAN_VERSION,
             seed: 7,
-            level: Level::Named,
-            cells: (0..cells).map(cell).collect(),
             arms: (0..arms).map(arm).collect(),
             machines: (0..machines).map(via).collect(),
-            generators: Vec::new(),
-            takes: Takes::Fixed(4),
             warm_up: 1,
             take_seconds: 0.001,
-            budget_seconds: None,
-            cpus: None,
-            dir: None,
-            command: None,
-            telemetry_only: false,
-            label: None,
-            fake: None,
+            ..Plan::bare((0..cells).map(cell).collect(), Takes::Fixed(4))
         }
     }
 }

@@ -11,9 +11,29 @@ use model::reading::Take;
 pub trait Link {
     fn send(&mut self, frame: &Frame) -> Result<(), String>;
 
-    /// Closes the way, which ends the child; says how it ended, where that is known by now.
-    fn hang_up(&mut self) -> Option<String> {
-        None
+    /// Closes the way, which ends the child; says what is known of its end by now.
+    fn hang_up(&mut self) -> Parting {
+        Parting::default()
+    }
+}
+
+/// What is known of a child that is gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parting {
+    /// What it said, and how it ended.
+    pub how: Option<String>,
+    /// What the user may do about it.
+    pub hint: Option<String>,
+}
+
+impl Parting {
+    /// Why it was given up, with what is known of its end.
+    #[must_use]
+    pub fn after(&self, why: &str) -> String {
+        match &self.how {
+            Some(how) => format!("{why}; {how}"),
+            None => why.to_owned(),
+        }
     }
 }
 
@@ -60,10 +80,13 @@ pub enum Show<'a> {
     Lost {
         machine: usize,
         why: &'a str,
+        hint: Option<&'a str>,
     },
+    /// Its name with its command.
     GeneratorLost {
-        name: &'a str,
+        called: &'a str,
         why: &'a str,
+        hint: Option<&'a str>,
     },
     /// The user asked to stop: the take in flight is finished first.
     Stopping,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use model::frame::Job;
 use model::generate::Relay;
 use model::plan::PROFILE;
-use model::{Cadence, Card, Fact, Instrument, Params, Probe, Record, Seconds, Setup, Size, Unfit};
+use model::{Cadence, Card, Fact, Instrument, Params, Probe, Record, Seconds, Setup, Unfit};
 
 use crate::fake::{FakeProbe, Stand};
 
@@ -219,18 +219,14 @@ pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> 
         Some(wanted) => wanted.into_iter().filter(allowed).collect(),
         None => host.cpus.clone(),
     };
-    let dir = job.plan.dir.clone().unwrap_or_else(|| job.dir.clone()).into();
+    let dir = job.plan.dir.clone().unwrap_or_else(|| job.dir.clone());
     let cpus = if cpus.is_empty() { host.cpus.clone() } else { cpus };
     Setup {
-        params,
-        size: Size::Full,
-        cpus,
-        dir,
         llc: host.llc,
         memory: host.memory,
         seed: job.plan.seed,
         command: job.plan.command.clone(),
-        relay: None,
+        ..Setup::bare(params, cpus, dir)
     }
 }
 

@@ -31,12 +31,15 @@ pub enum Event {
 
 /// Reads frames until the pipe ends, and hands each on. Meant for a thread of its own.
 pub fn pump(mut from: impl Read, mut give: impl FnMut(Event) -> bool) {
+    const NO_FRAME: &str = "what it sent is no frame of boxscore";
     let mut bytes = Vec::new();
     let mut chunk = vec![0u8; 64 << 10];
+    let mut speaks = false;
     loop {
         loop {
             match frame::decode(&bytes) {
                 Ok(Some((frame, used))) => {
+                    speaks = true;
                     bytes.drain(..used);
                     if !give(Event::Frame(frame)) {
                         return;
@@ -44,14 +47,20 @@ pub fn pump(mut from: impl Read, mut give: impl FnMut(Event) -> bool) {
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    give(Event::Lost(error.to_string()));
+                    // A text read as a length is no long frame.
+                    give(Event::Lost(if speaks { error.to_string() } else { NO_FRAME.to_owned() }));
                     return;
                 }
             }
         }
         match from.read(&mut chunk) {
             Ok(0) => {
-                give(Event::Lost("the pipe was closed".to_owned()));
+                let why = match (speaks, bytes.is_empty()) {
+                    (_, true) => "the pipe was closed",
+                    (true, false) => "the pipe was closed in the middle of a frame",
+                    (false, false) => NO_FRAME,
+                };
+                give(Event::Lost(why.to_owned()));
                 return;
             }
             Ok(count) => bytes.extend_from_slice(&chunk[..count]),

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harness::conductor::{Conductor, Ended, Link, Outcome, Show, Sink, SinkError};
+use harness::conductor::{Conductor, Ended, Link, Outcome, Parting, Show, Sink, SinkError};
 use harness::worker::{Event, Worker, pump};
 use model::card::{Cadence, Family};
 use model::data::Status;
@@ -15,11 +15,10 @@ use model::frame::{Frame, Hello, OwnCost, Segment, WIRE_VERSION, encode};
 use model::generate::{Loaded, Order, Relay};
 use model::metric::{Better, Metric, MetricInfo};
 use model::params::{ParamKind, ParamSpec};
-use model::plan::{Level, PLAN_VERSION, Takes, Via};
+use model::plan::{PLAN_VERSION, Takes, Via};
 use model::reading::Take;
 use model::{
-    Arm, Card, Cell, Count, Fact, Fault, Instrument, Params, Plan, Probe, Record, RecordExt, Setup, Unfit,
-    Value,
+    Card, Cell, Count, Fact, Fault, Instrument, Params, Plan, Probe, Record, RecordExt, Setup, Unfit, Value,
 };
 
 const SUM: Metric<Count> = Metric::new("sum", Better::Higher, "of what the generators brought");
@@ -62,7 +61,7 @@ impl Probe for ToyProbe {
             id: 0,
             bodies: self.words.iter().map(|word| word.clone().into_bytes()).collect(),
             connect_ns: 60 * second,
-            run_ns: Some(if hangs { second / 10 } else { 60 * second }),
+            run_ns: if hangs { second / 10 } else { 60 * second },
         };
         let mut started = 0;
         let parts =
@@ -108,9 +107,9 @@ impl Link for Pipe {
     fn send(&mut self, frame: &Frame) -> Result<(), String> {
         self.0.write_all(&encode(frame).unwrap()).map_err(|error| error.to_string())
     }
-    fn hang_up(&mut self) -> Option<String> {
+    fn hang_up(&mut self) -> Parting {
         drop(self.0.shutdown(std::net::Shutdown::Both));
-        None
+        Parting::default()
     }
 }
 
@@ -146,8 +145,8 @@ impl Sink for Shelf {
         Ok(())
     }
     fn show(&mut self, show: &Show<'_>) {
-        if let Show::GeneratorLost { name, why } = show {
-            self.lost.push(format!("{name}: {why}"));
+        if let Show::GeneratorLost { called, why, .. } = show {
+            self.lost.push(format!("{called}: {why}"));
         }
     }
 }
@@ -162,21 +161,10 @@ fn plan(words: &[&str], generators: usize, takes: u32) -> Plan {
     Plan {
         version: PLAN_VERSION,
         seed: 11,
-        level: Level::Named,
-        cells: words.iter().map(cell).collect(),
-        arms: vec![Arm { name: String::new(), set: Params::default() }],
         machines: vec![via("m", 0)],
         generators: (0..generators).map(|n| via("gen", n)).collect(),
-        takes: Takes::Fixed(takes),
-        warm_up: 0,
         take_seconds: 0.001,
-        budget_seconds: None,
-        cpus: None,
-        dir: None,
-        command: None,
-        telemetry_only: false,
-        label: None,
-        fake: None,
+        ..Plan::bare(words.iter().map(cell).collect(), Takes::Fixed(takes))
     }
 }
 

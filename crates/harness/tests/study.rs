@@ -5,14 +5,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
-use harness::conductor::{Conductor, Ended, Finished, Link, Manner, Outcome, Show, Sink, SinkError};
+use harness::conductor::{Conductor, Ended, Finished, Link, Manner, Outcome, Parting, Show, Sink, SinkError};
 use harness::worker::{Worker, pump};
 use model::card::{Cadence, Family};
 use model::data::Status;
 use model::frame::{Frame, Hello, Live, OwnCost, Segment, WIRE_VERSION, encode};
 use model::metric::{Better, Metric, MetricInfo};
 use model::params::{ParamKind, ParamSpec};
-use model::plan::{Level, PLAN_VERSION, Takes, Via};
+use model::plan::{Takes, Via};
 use model::reading::Take;
 use model::{
     Arm, Card, Cell, Fact, Fault, Instrument, Params, PerSec, Phase, Plan, Probe, Record, RecordExt, Setup,
@@ -67,7 +67,7 @@ impl Probe for ToyProbe {
                     return Ok(());
                 }
                 assert!(record.is_watched());
-                record.live(Live { elapsed_ns: 0, good: told, failed: 0, received_bytes: 0, response: None });
+                record.live(Live { elapsed_ns: 0, good: told, failed: 0, body_bytes: 0, response: None });
                 std::thread::sleep(std::time::Duration::from_millis(100));
             }
             return Err(Fault::new("nobody cut it"));
@@ -90,9 +90,9 @@ impl Link for Pipe {
         use std::io::Write;
         self.0.write_all(&encode(frame).unwrap()).map_err(|error| error.to_string())
     }
-    fn hang_up(&mut self) -> Option<String> {
+    fn hang_up(&mut self) -> Parting {
         drop(self.0.shutdown(std::net::Shutdown::Both));
-        None
+        Parting::default()
     }
 }
 
@@ -162,23 +162,12 @@ fn plan(cells: &[u32], arms: usize, machines: usize, takes: Takes) -> Plan {
         headline: vec!["rate".into()],
     };
     Plan {
-        version: PLAN_VERSION,
         seed: 11,
-        level: Level::Named,
-        cells: cells.iter().map(cell).collect(),
         arms: (0..arms).map(|n| Arm { name: format!("arm{n}"), set: Params::default() }).collect(),
         machines: (0..machines).map(|n| Via { name: format!("m{n}"), command: None }).collect(),
-        generators: Vec::new(),
-        takes,
         warm_up: 1,
         take_seconds: 0.001,
-        budget_seconds: None,
-        cpus: None,
-        dir: None,
-        command: None,
-        telemetry_only: false,
-        label: None,
-        fake: None,
+        ..Plan::bare(cells.iter().map(cell).collect(), takes)
     }
 }
 

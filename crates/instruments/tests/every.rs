@@ -76,17 +76,7 @@ fn cpus() -> Vec<u32> {
 fn setup(params: Params, dir: &Path) -> Setup {
     // Two CPUs show what several threads do; a large machine must not make a test long.
     let cpus = cpus().into_iter().take(2).collect();
-    Setup {
-        params,
-        size: Size::Smoke,
-        cpus,
-        dir: dir.to_owned(),
-        llc: Some(1 << 20),
-        memory: Some(1 << 30),
-        seed: 1,
-        command: None,
-        relay: None,
-    }
+    Setup { size: Size::Smoke, llc: Some(1 << 20), memory: Some(1 << 30), ..Setup::bare(params, cpus, dir) }
 }
 
 /// The default parameters and every variant, without repeats; with the headline metrics of each.

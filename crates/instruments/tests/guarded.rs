@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use instruments::workload::guard::{self, Guarded};
-use model::{Fact, Fault, Finding, Histogram, MetricInfo, Params, Record, Setup, Size};
+use model::{Fact, Fault, Finding, Histogram, MetricInfo, Params, Record, Setup};
 use sys::process::{Start, group_exists};
 
 fn main() -> ExitCode {
@@ -134,19 +134,16 @@ fn take(run: &str, prepare: Option<&str>, timeout: &str, metrics: &[(&str, &str)
     let cmd = instruments::find("cmd").unwrap();
     let given = Params::parse(&format!("timeout={timeout}")).unwrap();
     let setup = Setup {
-        params: cmd.card().resolve(&given).unwrap(),
-        size: Size::Full,
-        cpus: vec![u32::try_from(sys::affinity::allowed().unwrap()[0]).unwrap()],
-        dir: std::env::temp_dir(),
-        llc: None,
-        memory: None,
-        seed: 1,
         command: Some(model::plan::Command {
             run: run.to_owned(),
             prepare: prepare.map(str::to_owned),
             metrics: metrics.iter().map(|(name, regex)| ((*name).to_owned(), (*regex).to_owned())).collect(),
         }),
-        relay: None,
+        ..Setup::bare(
+            cmd.card().resolve(&given).unwrap(),
+            vec![u32::try_from(sys::affinity::allowed().unwrap()[0]).unwrap()],
+            std::env::temp_dir(),
+        )
     };
     cmd.fit(&setup).unwrap();
     let mut probe = cmd.prepare(&setup).unwrap();

@@ -1,13 +1,15 @@
 //! Loads at the limits of a machine: a server's memory, a cold cache, the kernel's queues. This program is its own
 //! guard when called with `guard`.
 
-use std::collections::BTreeMap;
+mod sheet;
+
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use instruments::workload::guard;
-use model::{Fact, Finding, Histogram, MetricInfo, Params, Probe, Record, Seconds, Setup, Size, Unfit};
+use model::{Params, Probe, Seconds, Setup, Size, Unfit};
+use sheet::Sheet;
 
 fn main() -> ExitCode {
     guard::set_program("/proc/self/exe");
@@ -22,51 +24,18 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-#[derive(Default)]
-struct Sheet {
-    values: BTreeMap<String, f64>,
-    notes: Vec<(String, String)>,
-    refusals: Vec<Finding>,
-}
-
-impl Sheet {
-    #[track_caller]
-    fn get(&self, name: &str) -> f64 {
-        *self.values.get(name).unwrap_or_else(|| panic!("no {name}: {:?} {:?}", self.values, self.notes))
-    }
-}
-
-impl Record for Sheet {
-    fn value(&mut self, metric: &MetricInfo, value: f64) {
-        self.values.insert(metric.name.to_owned(), value);
-    }
-    fn value_of(&mut self, metric: &MetricInfo, extra: &Params, value: f64) {
-        self.values.insert(format!("{} {extra}", metric.name), value);
-    }
-    fn histogram(&mut self, _: &MetricInfo, _: Histogram) {}
-    fn fact(&mut self, _: Fact) {}
-    fn note(&mut self, kind: &str, text: &str) {
-        self.notes.push((kind.to_owned(), text.to_owned()));
-    }
-    fn refuse(&mut self, finding: Finding) {
-        self.refusals.push(finding);
-    }
-}
-
 fn prepare(given: &str, dir: &Path) -> Result<Box<dyn Probe>, Unfit> {
     let web = instruments::find("web").unwrap();
     let allowed = sys::affinity::allowed().unwrap();
     let given = format!("server=nginx;timeout=60;{given}");
     let setup = Setup {
-        params: web.card().resolve(&Params::parse(&given).unwrap()).unwrap(),
         size: Size::Smoke,
-        cpus: allowed.iter().take(2).map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
-        dir: dir.to_owned(),
-        llc: None,
-        memory: None,
         seed: 7,
-        command: None,
-        relay: None,
+        ..Setup::bare(
+            web.card().resolve(&Params::parse(&given).unwrap()).unwrap(),
+            allowed.iter().take(2).map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
+            dir,
+        )
     };
     web.fit(&setup)?;
     web.prepare(&setup)
@@ -74,7 +43,7 @@ fn prepare(given: &str, dir: &Path) -> Result<Box<dyn Probe>, Unfit> {
 
 #[track_caller]
 fn take(probe: &mut dyn Probe) -> Sheet {
-    let mut sheet = Sheet::default();
+    let mut sheet = Sheet::of("web");
     probe.take(1, &mut sheet).unwrap();
     sheet
 }

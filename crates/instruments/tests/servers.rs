@@ -15,8 +15,8 @@ use instruments::workload::server::content::{Content, Limits, Set};
 use instruments::workload::server::kind::{self, Kind, ServerError};
 use instruments::workload::server::options::{Mpm, Options};
 use instruments::workload::server::run::Server;
-use instruments::workload::server::url::External;
 use instruments::workload::server::{account, builtin, tree};
+use instruments::workload::web::served::Served;
 use sys::process::{Group, Start};
 
 const LIMITS: Limits = Limits { mix_bytes: 1 << 20, large_bytes: 3_000_000 };
@@ -224,10 +224,7 @@ fn a_killed_owner_leaves_nothing_behind() {
         owner.wait().unwrap();
         soon(kind.name(), || tree::members(pgid).unwrap().is_empty());
         soon(kind.name(), || TcpListener::bind(address).is_ok());
-        // Its folders stayed; whoever makes one beside them clears them away.
-        assert!(!is_empty(dir.path()));
-        content(Set::Gif, dir.path()).remove().unwrap();
-        assert!(is_empty(dir.path()));
+        soon(kind.name(), || is_empty(dir.path()));
     }
 }
 
@@ -340,13 +337,15 @@ fn processes_are_found_from_outside() {
             let cpus = sys::affinity::allowed().unwrap().len().to_string();
             assert!(server.setup().contains(&("workers", cpus)), "one for each CPU: {:?}", server.setup());
         }
-        let external = External::attach(&server.url("/1M.bin")).unwrap();
+        // As one that is not ours, it is known by its socket alone.
+        let theirs = Served::theirs(&server.url("/1M.bin").parse().unwrap());
         let wanted = if kind.name() == "httpd" { "Apache" } else { kind.name() };
-        assert!(external.version.as_ref().is_some_and(|version| version.contains(wanted)), "{external:?}");
+        let (head, _) = fetch(server.address(), "/1M.bin");
+        assert!(head.lines().any(|line| line.starts_with("Server:") && line.contains(wanted)), "{head}");
         let ids =
             |usage: &tree::Usage| -> BTreeSet<i32> { usage.processes.iter().map(|stat| stat.pid).collect() };
         // Processes may still be starting.
-        soon("the same processes", || ids(&server.usage().unwrap()) == ids(&external.usage().unwrap()));
+        soon("the same processes", || ids(&server.usage().unwrap()) == ids(&theirs.usage().unwrap()));
         let before = server.usage().unwrap();
         let mut spent = None;
         soon("CPU time", || {
@@ -359,7 +358,7 @@ fn processes_are_found_from_outside() {
         let busiest = spent.unwrap().busiest.unwrap();
         assert!(busiest.cpu_ns > 0 && ids(&before).contains(&busiest.pid), "{busiest:?}");
         server.stop().unwrap();
-        assert!(external.usage().unwrap_err().contains("listens on"));
+        assert!(theirs.usage().unwrap_err().contains("listens on"));
     }
 }
 
@@ -414,7 +413,7 @@ fn plain(dir: &Path) {
         assert_eq!(server.account(), None);
         assert_eq!(fetch(server.address(), "/1k.bin").1.len(), 1024);
         server.usage().unwrap();
-        assert!(External::attach(&server.url("/1k.bin")).unwrap().usage().is_ok());
+        assert!(Served::theirs(&server.url("/1k.bin").parse().unwrap()).usage().is_ok());
         server.stop().unwrap();
         let greedy = Options { nice: -1, ..options };
         let why = Server::start(kind, &greedy, &content, dir).unwrap_err().to_string();

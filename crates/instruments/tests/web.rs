@@ -1,14 +1,16 @@
 //! Loads of servers that are started for them: this program is its own guard when called with `guard`, and the built-in
 //! server when called with `serve-builtin`.
 
-use std::collections::BTreeMap;
+mod sheet;
+
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use instruments::workload::guard;
 use instruments::workload::server::{builtin, tree};
-use model::{Fact, Finding, Histogram, MetricInfo, Params, Probe, Record, Seconds, Setup, Size};
+use model::{Params, Probe, Seconds, Setup, Size};
+use sheet::Sheet;
 
 fn main() -> ExitCode {
     guard::set_program("/proc/self/exe");
@@ -32,71 +34,17 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-#[derive(Default)]
-struct Sheet {
-    /// Whose metrics may be pushed.
-    instrument: &'static str,
-    values: BTreeMap<String, f64>,
-    notes: Vec<(String, String)>,
-}
-
-impl Sheet {
-    #[track_caller]
-    fn get(&self, name: &str) -> f64 {
-        *self.values.get(name).unwrap_or_else(|| panic!("no {name}: {:?} {:?}", self.values, self.notes))
-    }
-
-    #[track_caller]
-    fn declared(&self, metric: &MetricInfo) {
-        let card = instruments::find(self.instrument).unwrap().card();
-        assert_eq!(
-            card.metric(metric.name),
-            Some(metric),
-            "{} is not on the card of {}",
-            metric.name,
-            card.name
-        );
-    }
-
-    fn note(&self, kind: &str) -> &str {
-        self.notes.iter().find(|note| note.0 == kind).map_or("", |note| note.1.as_str())
-    }
-}
-
-impl Record for Sheet {
-    fn value(&mut self, metric: &MetricInfo, value: f64) {
-        self.declared(metric);
-        self.values.insert(metric.name.to_owned(), value);
-    }
-    fn value_of(&mut self, metric: &MetricInfo, extra: &Params, value: f64) {
-        self.declared(metric);
-        self.values.insert(format!("{} {extra}", metric.name), value);
-    }
-    fn histogram(&mut self, metric: &MetricInfo, histogram: Histogram) {
-        self.values.insert(metric.name.to_owned(), histogram.count() as f64);
-    }
-    fn fact(&mut self, _: Fact) {}
-    fn note(&mut self, kind: &str, text: &str) {
-        self.notes.push((kind.to_owned(), text.to_owned()));
-    }
-    fn refuse(&mut self, finding: Finding) {
-        self.notes.push(("refused".to_owned(), finding.text));
-    }
-}
-
 fn setup(instrument: &str, given: &str, dir: &Path) -> Setup {
     let card = instruments::find(instrument).unwrap().card();
     let allowed = sys::affinity::allowed().unwrap();
     Setup {
-        params: card.resolve(&Params::parse(given).unwrap()).unwrap(),
         size: Size::Smoke,
-        cpus: allowed.iter().take(2).map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
-        dir: dir.to_owned(),
-        llc: None,
-        memory: None,
         seed: 7,
-        command: None,
-        relay: None,
+        ..Setup::bare(
+            card.resolve(&Params::parse(given).unwrap()).unwrap(),
+            allowed.iter().take(2).map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
+            dir,
+        )
     }
 }
 
@@ -108,6 +56,10 @@ fn probe(instrument: &str, given: &str, dir: &Path) -> Box<dyn Probe> {
     probe
 }
 
+fn note<'a>(sheet: &'a Sheet, kind: &str) -> &'a str {
+    sheet.notes.iter().find(|note| note.0 == kind).map_or("", |note| note.1.as_str())
+}
+
 #[track_caller]
 fn take(probe: &mut dyn Probe) -> Sheet {
     take_of("web", probe)
@@ -115,7 +67,7 @@ fn take(probe: &mut dyn Probe) -> Sheet {
 
 #[track_caller]
 fn take_of(instrument: &'static str, probe: &mut dyn Probe) -> Sheet {
-    let mut sheet = Sheet { instrument, ..Sheet::default() };
+    let mut sheet = Sheet::of(instrument);
     probe.take(1, &mut sheet).unwrap();
     sheet
 }
@@ -160,14 +112,14 @@ fn every_server_is_loaded_and_seen() {
             assert!(sheet.get(metric) > 0.0, "{given}: {metric}");
         }
         assert!(!sheet.values.keys().any(|name| name.starts_with("failed")), "{given}: {:?}", sheet.notes);
-        let setup = sheet.note("web-setup");
+        let setup = note(&sheet, "web-setup");
         assert!(setup.contains(version) && setup.contains("generator"), "{given}: {setup}");
-        assert!(sheet.note("server-build").contains('/'), "{given}: {:?}", sheet.notes);
+        assert!(note(&sheet, "server-build").contains('/'), "{given}: {:?}", sheet.notes);
         let roles: Vec<&String> = sheet.values.keys().filter(|name| name.starts_with("core-busy")).collect();
         let has = |role: &str| roles.iter().any(|name| name.ends_with(&format!("role={role}")));
         assert!(has("both") || has("server") && has("generator"), "{given}: {roles:?}");
         // What is said once is said once.
-        assert_eq!(take(probe.as_mut()).note("web-setup"), "");
+        assert_eq!(note(&take(probe.as_mut()), "web-setup"), "");
         drop(probe);
         assert!(groups(dir.path()).is_empty(), "{given}");
         assert!(is_empty(dir.path()), "{given}");
@@ -229,7 +181,7 @@ fn a_server_that_dies_is_a_fault_and_comes_back() {
                 assert!(sys::process::signal_group(group, 9).unwrap(), "it had ended already");
             }
         });
-        let fault = probe.take(1, &mut Sheet { instrument: "web", ..Sheet::default() });
+        let fault = probe.take(1, &mut Sheet::of("web"));
         killer.join().unwrap();
         // Whether this take or, on a slow machine, the next one meets it: it is told, and another server is there.
         if let Err(fault) = &fault {
@@ -238,7 +190,7 @@ fn a_server_that_dies_is_a_fault_and_comes_back() {
         let sheet = take(probe.as_mut());
         assert!(sheet.get("throughput") > 0.0);
         assert!(
-            fault.is_err() || sheet.note("server-restarted").contains("ended"),
+            fault.is_err() || note(&sheet, "server-restarted").contains("ended"),
             "{server}: {:?}",
             sheet.notes
         );

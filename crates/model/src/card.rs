@@ -76,6 +76,8 @@ pub enum Need {
     Server,
     /// A goal that only the user can name.
     Objective,
+    /// Files that only the user can name.
+    Files,
 }
 
 impl Need {
@@ -88,6 +90,7 @@ impl Need {
             Need::Command => "command",
             Need::Server => "server",
             Need::Objective => "objective",
+            Need::Files => "files",
         }
     }
 }

@@ -4,6 +4,7 @@
 //! removed field raises it.
 
 mod load;
+mod logs;
 mod web;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::params::Params;
 use crate::unit::Unit;
 
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, TimesDoc};
+pub use logs::{FormatDoc, LogsDoc, PathDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
 };
@@ -346,6 +348,20 @@ pub struct HistoryRow {
     pub level: String,
     pub takes: u64,
     pub faults: u64,
+    /// A load that the user ended before its time.
+    #[serde(default)]
+    pub cut: Option<CutDoc>,
+}
+
+/// How short a load came that the user ended. Seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CutDoc {
+    pub lasted: Option<f64>,
+    /// Null where a number of requests or a file was to end it.
+    pub asked: Option<f64>,
+    /// Where a number of requests was to end it.
+    pub requests: Option<u64>,
+    pub requests_asked: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -12,7 +12,7 @@ use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 3;
+pub const WIRE_VERSION: u32 = 4;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -74,8 +74,9 @@ pub struct Live {
     /// Requests that are over, since then.
     pub good: u64,
     pub failed: u64,
-    pub received_bytes: u64,
-    /// Response times of all of them; `None` where not every thread told in time.
+    /// Of the bodies of good answers.
+    pub body_bytes: u64,
+    /// Response times of all of them but those without an answer; `None` where not every thread told in time.
     pub response: Option<Histogram>,
 }
 
@@ -203,12 +204,12 @@ mod tests {
                 elapsed_ns: 1,
                 good: 2,
                 failed: 3,
-                received_bytes: 4,
+                body_bytes: 4,
                 response: Some(Histogram::default()),
             })),
             Frame::Fault { cell: 2, arm: 1, text: "too little memory".into() },
             Frame::Ready(vec![Fact::text("cpu.model", "x", "y"), Fact::unknown("a", "b", "c")]),
-            Frame::Generate(Box::new(Order { id: 1, bodies: vec![vec![1, 2]], connect_ns: 3, run_ns: None })),
+            Frame::Generate(Box::new(Order { id: 1, bodies: vec![vec![1, 2]], connect_ns: 3, run_ns: 4 })),
             Frame::Generating { id: 1 },
             Frame::Telemetry(Segment {
                 source: "cpu".into(),
@@ -233,7 +234,7 @@ mod tests {
 
     fn order() -> impl Strategy<Value = Order> {
         let bodies = proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20), 0..4);
-        (any::<u64>(), bodies, any::<u64>(), any::<Option<u64>>())
+        (any::<u64>(), bodies, any::<u64>(), any::<u64>())
             .prop_map(|(id, bodies, connect_ns, run_ns)| Order { id, bodies, connect_ns, run_ns })
     }
 

@@ -24,8 +24,8 @@ pub struct Order {
     pub bodies: Vec<Vec<u8>>,
     /// How long setting up may take.
     pub connect_ns: u64,
-    /// How long carrying it out may take; `None`: as long as the generators show signs of life.
-    pub run_ns: Option<u64>,
+    /// How long carrying it out may take.
+    pub run_ns: u64,
 }
 
 /// What one generator did.

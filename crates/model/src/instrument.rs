@@ -44,6 +44,13 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// With nothing known of the host but its CPUs, and full sizes.
+    #[must_use]
+    pub fn bare(params: Params, cpus: Vec<u32>, dir: impl Into<PathBuf>) -> Setup {
+        let (size, dir) = (Size::Full, dir.into());
+        Setup { params, size, cpus, dir, llc: None, memory: None, seed: 1, command: None, relay: None }
+    }
+
     /// How many threads the `threads` parameter means here, or why that many cannot run.
     pub fn threads(&self) -> Result<usize, Unfit> {
         let have = self.cpus.len();

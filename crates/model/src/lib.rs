@@ -5,6 +5,7 @@
 pub mod card;
 pub mod data;
 pub mod doc;
+pub mod drops;
 pub mod fact;
 pub mod fake;
 pub mod finding;

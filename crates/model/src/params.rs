@@ -2,11 +2,15 @@
 //!
 //! A parameter's stored form is text in one canonical spelling, so that equal parameters are equal keys.
 
+mod kind;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use kind::{ParamKind, number, parse_span, show_time, whole};
 
 /// Sorted `k=v` pairs; part of every series key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -100,27 +104,6 @@ pub enum ParamError {
     Impossible { key: String, value: String, wanted: String },
 }
 
-/// What values a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParamKind {
-    /// A whole number within bounds.
-    Int { min: u64, max: u64 },
-    /// A size in bytes: `31`, `4KiB`, `8MiB`; the canonical spelling uses the largest exact prefix.
-    Bytes { min: u64, max: u64 },
-    /// A size in bytes, or `auto` (the instrument's choice for the machine).
-    BytesOrAuto { min: u64, max: u64 },
-    /// A size in bytes, or `none`.
-    BytesOrNone { min: u64, max: u64 },
-    /// One of a list.
-    Choice(&'static [&'static str]),
-    /// `1`, `2`, … or `all` (every allowed CPU).
-    Threads,
-    /// A CPU list such as `0-3,8`, or `auto`.
-    Cpus,
-    /// Any text.
-    Text,
-}
-
 /// One parameter on a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParamSpec {
@@ -138,33 +121,7 @@ impl ParamSpec {
             value: value.to_owned(),
             wanted,
         };
-        match self.kind {
-            ParamKind::Int { min, max } => match value.parse::<u64>() {
-                Ok(number) if (min..=max).contains(&number) => Ok(number.to_string()),
-                _ => Err(wrong(format!("a whole number from {min} to {max}"))),
-            },
-            ParamKind::BytesOrAuto { .. } if value == "auto" => Ok(value.to_owned()),
-            ParamKind::BytesOrNone { .. } if value == "none" => Ok(value.to_owned()),
-            ParamKind::Bytes { min, max }
-            | ParamKind::BytesOrAuto { min, max }
-            | ParamKind::BytesOrNone { min, max } => match parse_bytes(value) {
-                Some(bytes) if (min..=max).contains(&bytes) => Ok(show_bytes(bytes)),
-                _ => Err(wrong(format!("a size from {} to {}", show_bytes(min), show_bytes(max)))),
-            },
-            ParamKind::Choice(choices) if choices.contains(&value) => Ok(value.to_owned()),
-            ParamKind::Choice(choices) => Err(wrong(format!("one of {}", choices.join(", ")))),
-            ParamKind::Threads if value == "all" => Ok(value.to_owned()),
-            ParamKind::Threads => match value.parse::<u32>() {
-                Ok(number) if (1..=65_536).contains(&number) => Ok(number.to_string()),
-                _ => Err(wrong("a number of threads, or all".to_owned())),
-            },
-            ParamKind::Cpus if value == "auto" => Ok(value.to_owned()),
-            ParamKind::Cpus => match parse_cpus(value) {
-                Some(cpus) => Ok(show_cpus(&cpus)),
-                None => Err(wrong("a CPU list such as 0-3,8, or auto".to_owned())),
-            },
-            ParamKind::Text => Ok(value.to_owned()),
-        }
+        self.kind.canonical(value).ok_or_else(|| wrong(self.kind.wanted()))
     }
 }
 
@@ -291,11 +248,15 @@ mod tests {
         assert_eq!(spec.canonical("1k").unwrap(), "1KiB");
         assert_eq!(spec.canonical("127").unwrap(), "127");
         assert!(spec.canonical("auto").is_err());
-        let spec = ParamSpec { kind: ParamKind::BytesOrAuto { min: 1, max: 1 << 30 }, ..spec };
+        let spec =
+            ParamSpec { kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 1, max: 1 << 30 }), ..spec };
         assert_eq!(spec.canonical("auto").unwrap(), "auto");
         assert_eq!(spec.canonical("2048").unwrap(), "2KiB");
         assert!(spec.canonical("2TiB").is_err());
-        let spec = ParamSpec { kind: ParamKind::BytesOrNone { min: 1 << 20, max: 1 << 30 }, ..spec };
+        let spec = ParamSpec {
+            kind: ParamKind::Or("none", &ParamKind::Bytes { min: 1 << 20, max: 1 << 30 }),
+            ..spec
+        };
         assert_eq!(spec.canonical("none").unwrap(), "none");
         assert_eq!(spec.canonical("512M").unwrap(), "512MiB");
         for bad in ["auto", "1k", "2G", ""] {

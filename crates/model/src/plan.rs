@@ -78,6 +78,19 @@ pub struct Via {
     pub command: Option<String>,
 }
 
+impl Via {
+    /// Its name with its command, for messages: `box2 (ssh box2 ./boxscore)`.
+    #[must_use]
+    pub fn called(&self) -> String {
+        const MOST: usize = 100;
+        let Some(command) = &self.command else { return self.name.clone() };
+        let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
+        let start: String = command.chars().take(MOST).map(plain).collect();
+        let more = if command.chars().nth(MOST).is_some() { "..." } else { "" };
+        format!("{} ({start}{more})", self.name)
+    }
+}
+
 /// The user's own work (`run --cmd`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Command {
@@ -129,6 +142,30 @@ pub const PLAN_VERSION: u32 = 2;
 pub const PLAN_VERSION_ALONE: u32 = 1;
 
 impl Plan {
+    /// These cells on this machine, each with so many takes: one arm, no warm-up, no limits.
+    #[must_use]
+    pub fn bare(cells: Vec<Cell>, takes: Takes) -> Plan {
+        Plan {
+            version: PLAN_VERSION_ALONE,
+            seed: 1,
+            level: Level::Named,
+            cells,
+            arms: vec![Arm { name: String::new(), set: Params::default() }],
+            machines: vec![Via { name: String::new(), command: None }],
+            generators: Vec::new(),
+            takes,
+            warm_up: 0,
+            take_seconds: 0.05,
+            budget_seconds: None,
+            cpus: None,
+            dir: None,
+            command: None,
+            telemetry_only: false,
+            label: None,
+            fake: None,
+        }
+    }
+
     /// The keys on which arms differ: left out when rows of different arms are matched.
     #[must_use]
     pub fn arm_keys(&self) -> Params {

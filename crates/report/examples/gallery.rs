@@ -88,7 +88,7 @@ fn trust() -> Markup {
         (page::card("Trust", &html! { ul class="trust" {
             (Trust::Doubtful.line(&html! { "clock fell 5.07 → 4.21 GHz within 38 s of full load (firmware power limit) " (clock.render()) }))
             (Trust::Doubtful.line(&html! { "memory read reaches 69 % of the 89.6 GB/s that 2 x DDR5-5600 can deliver" }))
-            (Trust::Refused.line(&html! { "disk fsync: 3 µs, and the drive's flush counter never moved. Not counted" }))
+            (Trust::Refused.line(&html! { "disk fsync: 3 us, and the drive's flush counter never moved. Not counted" }))
             (Trust::Ok.line(&html! { details { summary { "13 other checks" } "load 0.02, steal 0, swap 0, drift 0.3 %, own CPU 0.4 %" } }))
         } }))
         (page::card("This machine", &html! {

@@ -1,7 +1,7 @@
 //! Numbers as people read them: one scale a column, 3 to 4 significant digits, thousands separators.
 //!
 //! Values come in base units (s, B, 1/s, B/s, Hz, W, J, degrees Celsius) and are scaled only here.
-//! Bytes take Ki/Mi/Gi unless the caller asks for powers of ten; everything else takes k/M/G and m/µ/n.
+//! Bytes take Ki/Mi/Gi unless the caller asks for powers of ten; everything else takes k/M/G and m/u/n.
 //! Nothing here computes a statistic, and a value that is not finite prints as `-`, never as 0.
 
 use model::metric::Prefix;
@@ -10,7 +10,7 @@ use model::unit::Unit;
 /// Powers of 1000 or of 1024.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefixes {
-    /// k, M, G and m, µ, n.
+    /// k, M, G and m, u, n.
     Decimal,
     /// Ki, Mi, Gi; nothing below 1.
     Binary,
@@ -85,7 +85,7 @@ impl Kind {
 const DECIMAL: [(f64, &str); 9] = [
     (1e-12, "p"),
     (1e-9, "n"),
-    (1e-6, "µ"),
+    (1e-6, "u"),
     (1e-3, "m"),
     (1.0, ""),
     (1e3, "k"),
@@ -175,10 +175,10 @@ impl Scale {
         }
     }
 
-    /// The unit label for a terminal that may not show `µ` and `°`.
+    /// The unit label for a terminal that may not show `°`.
     #[must_use]
     pub fn ascii_unit(&self) -> String {
-        self.unit.replace('µ', "u").replace('°', "deg ")
+        self.unit.replace('°', "deg ")
     }
 }
 

@@ -351,7 +351,7 @@ mod tests {
         let got = axis(&AxisSpec::new("ratio", Kind::of(Unit::Ratio)).log(), &[0.8, 1.6]);
         assert_eq!(labels(&got), ["0.8", "1", "1.2", "1.4", "1.6"]);
         let got = axis(&AxisSpec::new("latency", Kind::of(Unit::Second)).log(), &[1e-6, 2.0]);
-        assert_eq!(labels(&got)[0], "1 µs");
+        assert_eq!(labels(&got)[0], "1 us");
     }
 
     #[test]

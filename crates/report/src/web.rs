@@ -127,7 +127,8 @@ pub fn loads(run: &RunDoc) -> Vec<Load<'_>> {
             }),
         }
     }
-    out.retain(|load| load.rate().is_some());
+    // Of a run that was cut, some had a warm-up alone.
+    out.retain(|load| load.rate().is_some_and(|rate| rate.n > 0 || rate.faults > 0));
     out
 }
 
@@ -135,6 +136,14 @@ pub fn loads(run: &RunDoc) -> Vec<Load<'_>> {
 #[must_use]
 pub fn has_sweeps(run: &RunDoc) -> bool {
     loads(run).len() > MANY
+}
+
+/// Whether the loads of a run are told by tables in text: also few of them, where rows would add no interval.
+#[must_use]
+pub fn are_tabled(run: &RunDoc) -> bool {
+    let loads = loads(run);
+    let bounded = |load: &Load<'_>| load.rows.iter().any(|row| row.low.is_some());
+    !loads.is_empty() && (loads.len() > MANY || !loads.iter().any(bounded))
 }
 
 /// The loads of a run by sweep: arm by arm, closed loops first, large files and single loads after the others.

@@ -94,7 +94,7 @@ fn a_web_run_shows_sweep_curve_bottleneck_profile_and_setup() {
         "nginx delivers up to 4.80 GB/s of large files, to 4 readers",
         "What speaks against it",
         "cpu0 server",
-        "generator 11.9 µs",
+        "generator 11.9 us",
         "the generator, 90 %",
         "function, kernel",
         "tcp_sendmsg: 52 % (470 samples)",
@@ -108,7 +108,7 @@ fn a_web_run_shows_sweep_curve_bottleneck_profile_and_setup() {
 #[test]
 fn one_load_shows_its_times_by_percentile_and_no_sweep() {
     let text = web(vec![common::web::one_load()]);
-    assert!(text.contains("Half of the answers take 160 µs, 1 in 100 more than"), "the median as planted");
+    assert!(text.contains("Half of the answers take 160 us, 1 in 100 more than"), "the median as planted");
     assert!(text.contains("from when it was sent") && text.contains("<section id=\"web-bound\""));
     assert!(
         text.contains("http://10.0.0.7/ serves 29.9 k/s, 1 in 100 answers takes more than 2.10 ms; bound by")

@@ -64,6 +64,24 @@ fn a_run_without_reference_facts_or_intervals() {
 }
 
 #[test]
+fn a_run_that_was_cut_in_its_first_take_shows_no_empty_table() {
+    let (mut run, _) = common::web::web();
+    run.status = "interrupted".to_owned();
+    let (taken, rest) = run.series.split_at_mut(1);
+    for series in rest {
+        (series.n, series.faults, series.median, series.low, series.high) = (0, 0, None, None, None);
+    }
+    taken[0].low = None;
+    let one = score::score(&run, &common::facts(), None, &Tail::default(), Look::plain());
+    let loads = one.lines().skip_while(|line| !line.starts_with("web: ")).take_while(|line| !line.is_empty());
+    assert_eq!(loads.filter(|line| !line.starts_with('-')).count(), 3, "a title, a head and one load: {one}");
+    run.series[0].n = 0;
+    let none = score::score(&run, &common::facts(), None, &tail(), Look::plain());
+    assert!(none.contains("no figure yet"), "{none}");
+    assert!(!none.contains("95 %") && !none.contains("checks"), "{none}");
+}
+
+#[test]
 fn sweeps_of_a_web_server() {
     let (run, _) = common::web::web();
     let text = score::score(&run, &common::facts(), None, &Tail::default(), Look::plain());
@@ -229,6 +247,7 @@ fn the_history() {
         level: "quick".to_owned(),
         takes: 120,
         faults: u64::from(status == "faulty") * 2,
+        cut: None,
     };
     let runs = vec![
         row("0192f3a4b5c67def", "complete", None),
@@ -307,7 +326,7 @@ fn many_findings_of_a_rule_are_one_line() {
         .collect();
     let text = score::score(&run, &common::facts(), None, &Tail::default(), Look::plain());
     assert_eq!(text.matches("drifts by").count(), 1, "{text}");
-    assert!(text.contains("! 40 figures"), "{text}");
+    assert!(text.contains("! 40 further figures (crc32c, …)"), "{text}");
     assert!(common::compare().rows.iter().any(|row| row.verdict == VerdictWord::Better));
 }
 
@@ -360,7 +379,7 @@ fn a_load_while_it_runs() {
         duration: Some(10.0),
         good: 4_990,
         failed: 10,
-        received_bytes: 1_234_567,
+        body_bytes: 1_234_567,
         rates: vec![1700.0, 1650.0, 1200.0],
         response: Some(response),
         ..load::live::Live::default()

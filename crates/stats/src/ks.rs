@@ -25,9 +25,39 @@ pub fn ks_distance(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(most)
 }
 
+/// The same between two histograms, as `(upper end, count)` in any order; both must have the same ends where they have
+/// any, or the distance is too large. `None` if one counts nothing.
+pub fn ks_distance_counts(a: &[(f64, u64)], b: &[(f64, u64)]) -> Option<f64> {
+    let total = |counts: &[(f64, u64)]| counts.iter().map(|(_, count)| *count as f64).sum::<f64>();
+    let (all_a, all_b) = (total(a), total(b));
+    if all_a == 0.0 || all_b == 0.0 || a.iter().chain(b).any(|(end, _)| end.is_nan()) {
+        return None;
+    }
+    let share = |of: f64, sign: f64| move |(end, count): &(f64, u64)| (*end, sign * *count as f64 / of);
+    let mut steps: Vec<(f64, f64)> =
+        a.iter().map(share(all_a, 1.0)).chain(b.iter().map(share(all_b, -1.0))).collect();
+    steps.sort_unstable_by(|x, y| x.0.total_cmp(&y.0));
+    let (mut apart, mut most) = (0.0_f64, 0.0_f64);
+    for same in steps.chunk_by(|x, y| x.0 == y.0) {
+        apart += same.iter().map(|(_, step)| step).sum::<f64>();
+        most = most.max(apart.abs());
+    }
+    Some(most.min(1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_as_values() {
+        let (a, b) = ([1.0, 1.0, 2.0, 3.0], [1.0, 4.0]);
+        let counts = |v: &[f64]| v.iter().map(|x| (*x, 1)).collect::<Vec<_>>();
+        assert_eq!(ks_distance_counts(&counts(&a), &counts(&b)), ks_distance(&a, &b));
+        assert_eq!(ks_distance_counts(&[(8.0, 3), (2.0, 1)], &[(2.0, 10), (8.0, 30)]), Some(0.0));
+        assert_eq!(ks_distance_counts(&[(1.0, 5)], &[(2.0, 7)]), Some(1.0));
+        assert_eq!(ks_distance_counts(&[], &[(2.0, 7)]), None);
+    }
 
     #[test]
     fn by_hand() {

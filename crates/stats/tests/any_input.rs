@@ -53,6 +53,28 @@ proptest! {
         let takes: Vec<Take> = v.iter().map(|a| w.iter().map(|b| (a * b, 3)).collect()).collect();
         let _ = quantile_over_takes(&takes, x, 100, &mut rng);
         let _ = quantile_over_takes(&takes, 0.5, 100, &mut rng);
+        let sums = |a: f64, b: f64| Sums { work: a.abs(), cost: b.abs() };
+        let strata: Vec<Stratum> = v.iter().zip(&w).zip(0..)
+            .map(|((a, b), block)| Stratum { block, class: 0, arm: sums(*a, *b), base: sums(*b, x) })
+            .collect();
+        let _ = stratified(&strata, 100, &mut rng);
+    }
+
+    #[test]
+    fn stratified_ratios_are_sound(v in prop::collection::vec(0.0..1e6_f64, 24..160), seed in 0..100_u64) {
+        let strata: Vec<Stratum> = v.as_chunks::<4>().0.iter().zip(0..)
+            .map(|(&[work, cost, other, took], block)| Stratum {
+                block,
+                class: 0,
+                arm: Sums { work, cost },
+                base: Sums { work: other, cost: took },
+            })
+            .collect();
+        if let Ok(found) = stratified(&strata, 100, &mut Rng::new(seed)) {
+            prop_assert!(is_sound(found.effect.interval));
+            prop_assert!(found.effect.estimate.is_finite() && found.crude.is_finite());
+            prop_assert!((0.0..=1.0).contains(&found.shared) && found.run <= found.blocks);
+        }
     }
 
     #[test]

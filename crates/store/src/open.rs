@@ -147,12 +147,13 @@ fn prepare_file(path: &Path, options: &Options) -> Result<Option<(u32, u32)>> {
         // Files beside it belong to whom it belongs.
         Ok(data) => return Ok(Some((data.uid(), data.gid()))),
         Err(error) if error.kind() == io::ErrorKind::NotFound && options.mode == Mode::Create => {}
+        Err(error) if options.mode == Mode::Create => return Err(unmade(path, path, &error)),
         Err(error) => return Err(StoreError::io(path, &error)),
     }
     if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(StoreError::Directory { path: absolute(path) });
     }
-    make_dirs(parent(path), options.owner)?;
+    make_dirs(path, options.owner)?;
     let made = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path);
     match made {
         Ok(file) => {
@@ -163,16 +164,31 @@ fn prepare_file(path: &Path, options: &Options) -> Result<Option<(u32, u32)>> {
             Ok(options.owner)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(options.owner),
-        Err(error) => Err(StoreError::io(path, &error)),
+        Err(error) => Err(unmade(path, path, &error)),
     }
+}
+
+/// Why a store could not be made: where nothing can be made, that it does not exist yet is not what is wrong.
+fn unmade(store: &Path, part: &Path, error: &io::Error) -> StoreError {
+    let dir = parent(part);
+    let what = match error.kind() {
+        io::ErrorKind::NotFound => format!("nothing can be made in {}: {error}", dir.display()),
+        io::ErrorKind::NotADirectory => {
+            let file = part.ancestors().find(|part| part.is_file()).unwrap_or(dir);
+            format!("{} is a file, so nothing can be made in it", file.display())
+        }
+        _ => return StoreError::io(part, error),
+    };
+    StoreError::ReadOnly { path: store.to_path_buf(), what }
 }
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-fn make_dirs(dir: &Path, owner: Option<(u32, u32)>) -> Result<()> {
-    let missing: Vec<&Path> = dir
+/// Makes the directories that a store stands in.
+fn make_dirs(store: &Path, owner: Option<(u32, u32)>) -> Result<()> {
+    let missing: Vec<&Path> = parent(store)
         .ancestors()
         .filter(|part| !part.as_os_str().is_empty())
         .take_while(|part| !part.exists())
@@ -181,7 +197,7 @@ fn make_dirs(dir: &Path, owner: Option<(u32, u32)>) -> Result<()> {
         match DirBuilder::new().mode(0o755).create(part) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            Err(error) => return Err(StoreError::io(part, &error)),
+            Err(error) => return Err(unmade(store, part, &error)),
         }
         if let Some((uid, gid)) = owner {
             std::os::unix::fs::chown(part, Some(uid), Some(gid))

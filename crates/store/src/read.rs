@@ -147,6 +147,11 @@ impl Store {
         Ok(heads)
     }
 
+    /// Notes of a run, in order.
+    pub fn notes(&self, run: &str) -> Result<Vec<Note>> {
+        self.notes_of(self.number(run)?)
+    }
+
     pub fn origin(&self, run: &str) -> Result<Origin> {
         let sql = "SELECT hostname, boot_id, build, target, clock_source FROM participant WHERE run = $1 AND no = 0";
         let found = self.rows(sql, [self.number(run)?], |row| {

@@ -8,9 +8,11 @@
 //! | --- | --- |
 //! | what did this run measure, and may it be believed | [`run_doc()`], [`findings()`] |
 //! | what did one load give, and what does that mean | [`load_doc()`] |
+//! | did the user end it before its time | [`cut_short()`] |
 //! | what binds a load, and what would raise it | [`bottlenecks()`] |
 //! | throughput and times over the load, with knee and peak | [`curves()`] |
 //! | which of these machines or arms is better | [`compare()`], [`paragraph()`] |
+//! | which group of served requests is faster, and is that fair | [`traffic::judge()`] |
 //! | what about this host would spoil a measurement | [`doctor()`] |
 
 pub mod bottleneck;
@@ -27,6 +29,7 @@ pub mod prove;
 pub mod rules;
 pub mod run;
 mod say;
+pub mod traffic;
 
 pub use bottleneck::bottlenecks;
 pub use compare::{CompareOptions, Side, compare};
@@ -35,5 +38,6 @@ pub use curve::curves;
 pub use doctor::{Live, doctor, own_cost};
 pub use load::load_doc;
 pub use paragraph::paragraph;
+pub use rules::cut::of_run as cut_short;
 pub use rules::{Ruling, findings, rulings};
 pub use run::{RunContext, run_doc};

@@ -8,6 +8,8 @@ use model::data::{Point, RunData, Series};
 use model::doc::{GeneratorDoc, LoadDoc, RunDoc, TimesDoc};
 use model::{Histogram, Phase, Value, ladder};
 
+use crate::rules::cut;
+
 /// Steps of the histograms, the slowest apart.
 const STEPS: usize = 11;
 
@@ -42,17 +44,18 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         Some(Value::Histogram(histogram)) => histogram.clone(),
         _ => Histogram::default(),
     };
-    let errors: BTreeMap<String, u64> = seen
-        .iter()
-        .filter(|(series, _)| series.key.metric == "failed")
-        .filter_map(|(series, point)| {
-            Some((series.key.params.get("kind")?.to_owned(), whole(point.number()?)))
-        })
-        .collect();
+    let errors = errors(&seen);
     let (response, service) = (times("response-times"), times("service-times"));
     let borders = ladder::borders(&[&response, &service], STEPS);
     let failed = errors.values().sum::<u64>();
+    let unsent = errors.get("unsent").copied().unwrap_or(0);
+    let requests = number("requests").map_or_else(|| response.count(), whole);
     let cpu = number("generator-cpu");
+    let begun = requests.saturating_sub(unsent);
+    // Answers without a body carry nothing, and have no rate among the figures.
+    let bandwidth = number("bandwidth").or_else(|| number("throughput").map(|_| 0.0));
+    // A run from before the window was stored counted up to the last answer.
+    let span = number("answering-time").map(|last| number("window").map_or(last, |window| window.max(last)));
     let mut load = LoadDoc {
         schema: "boxscore.load/1".to_owned(),
         run: run.head.id.clone(),
@@ -62,31 +65,41 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         setup: run.notes.iter().find(|note| note.kind == "web-setup").map(|note| note.text.clone()),
         params: cell.params.clone(),
         seconds: number("answering-time"),
-        cut: run.notes.iter().any(|note| note.kind == "cut"),
-        requests: response.count(),
-        good: response.count().saturating_sub(failed),
+        window: number("window"),
+        cut: run.notes.iter().any(|note| note.kind == cut::KIND),
+        requests,
+        good: requests.saturating_sub(failed),
         errors,
         throughput: number("throughput"),
-        bytes: number("bandwidth")
-            .zip(number("answering-time"))
-            .map(|(rate, seconds)| (rate * seconds).round()),
-        bandwidth: number("bandwidth"),
+        bytes: bandwidth.zip(span).map(|(rate, seconds)| (rate * seconds).round()),
+        bandwidth,
         offered_load: number("offered-load"),
         in_flight: number("in-flight"),
         response_time: times_doc(&response, &borders),
         service_time: times_doc(&service, &borders),
         late_p99: number("late-p99"),
         generator: GeneratorDoc {
-            cpu_seconds: cpu.map(|each| each * service.count() as f64),
+            cpu_seconds: cpu.map(|each| each * begun as f64),
             cpu_per_request: cpu,
-            busiest_thread_share: number("generator-share"),
+            busiest_core_share: number("generator-share"),
+            busiest_thread_share: number("generator-thread-share"),
         },
         remarks: Vec::new(),
         bottlenecks: doc.bottlenecks.clone(),
         findings: doc.findings.clone(),
     };
-    load.remarks = remarks(&load);
+    load.remarks = [remarks(&load), of_replay(run)].concat();
     Some(load)
+}
+
+/// Failed requests by kind.
+fn errors(seen: &[(&Series, Point)]) -> BTreeMap<String, u64> {
+    seen.iter()
+        .filter(|(series, _)| series.key.metric == "failed")
+        .filter_map(|(series, point)| {
+            Some((series.key.params.get("kind")?.to_owned(), whole(point.number()?)))
+        })
+        .collect()
 }
 
 #[expect(
@@ -111,6 +124,11 @@ fn times_doc(histogram: &Histogram, borders: &[u64]) -> TimesDoc {
         mean: histogram.mean_ns().map(|ns| ns / 1e9),
         histogram: ladder::count(histogram, borders),
     }
+}
+
+/// What was noted of how a replay was read.
+fn of_replay(run: &RunData) -> Vec<String> {
+    run.notes.iter().filter(|note| note.kind == "replay").map(|note| note.text.clone()).collect()
 }
 
 /// What a reader must know to take the figures for what they are.
@@ -141,9 +159,6 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
              server, or {} connections, can do",
             load.params.get("connections").unwrap_or("these")
         ));
-    }
-    if load.cut {
-        out.push("ended by the user: the figures are of the time until then".to_owned());
     }
     out
 }
@@ -176,6 +191,7 @@ mod tests {
             setup: None,
             params: model::Params::parse("connections=10").unwrap(),
             seconds: None,
+            window: None,
             cut: false,
             requests: 0,
             good: 0,
@@ -208,6 +224,16 @@ mod tests {
         assert!(said[0].ends_with("the generator's own delay, 5.00 ms at p99"), "{said:?}");
         assert!(doc(0.0015, 0.0007, None).is_empty(), "under a millisecond apart");
         assert!(doc(0.9, 0.6, None).is_empty(), "under twice as long");
+    }
+
+    #[test]
+    fn a_replay_that_goes_back_is_remarked() {
+        let mut run = crate::loads::planted::empty();
+        assert_eq!(of_replay(&run), [""; 0]);
+        for (kind, text) in [("web-setup", "one"), ("replay", "its times go back")] {
+            run.notes.push(model::data::Note { kind: kind.into(), text: text.into(), at_ns: None });
+        }
+        assert_eq!(of_replay(&run), ["its times go back"]);
     }
 
     #[test]

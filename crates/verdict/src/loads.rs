@@ -15,9 +15,13 @@ use model::{Better, Histogram, Params, Phase, Unit, Value};
 use crate::say;
 
 /// Parameters that name a part of a take, and not the take.
-const PARTS: [&str; 5] = ["cpu", "role", "kind", "disk", "counter"];
+const PARTS: [&str; 6] = ["cpu", "role", "kind", "disk", "counter", "status"];
 /// Instruments that load a server, and the rate that each is about.
 const INSTRUMENTS: [(&str, &str); 2] = [("web", "throughput"), ("web-slo", "slo-throughput")];
+
+/// Requests and seconds of all takes together, without which nothing is said of what binds a load.
+pub const LEAST_REQUESTS: u64 = 5;
+pub const LEAST_S: f64 = 0.2;
 
 /// One core during a load. Shares of the take's time.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +34,14 @@ pub struct Core {
     pub system: Option<f64>,
     pub softirq: Option<f64>,
     pub steal: Option<f64>,
+}
+
+impl Core {
+    /// What nobody can have of it any more: it is busy, or the hypervisor has given it to others.
+    #[must_use]
+    pub fn taken(&self) -> f64 {
+        (self.busy + self.steal.unwrap_or(0.0)).min(1.0)
+    }
 }
 
 /// What one cell measured in one arm.
@@ -155,6 +167,27 @@ impl<'a> Load<'a> {
         kept.collect()
     }
 
+    /// Requests of all measured takes, failed ones included; where they were not counted, those that have a time.
+    #[must_use]
+    pub fn requests(&self) -> Option<f64> {
+        let counted: f64 = self.by_take("requests").values().sum();
+        let timed: u64 = self.histograms("response-times").iter().map(|times| times.count()).sum();
+        Some(if counted > 0.0 { counted } else { timed as f64 }).filter(|requests| *requests > 0.0)
+    }
+
+    /// The texts of a kind of note that was made in the measured takes.
+    #[must_use]
+    pub fn notes<'r>(&self, run: &'r RunData, kind: &str) -> Vec<&'r str> {
+        let takes = self.takes();
+        let spans: Vec<(u64, u64)> = (run.takes.iter())
+            .filter(|take| takes.contains(&take.seq))
+            .map(|take| (take.start_ns, take.end_ns))
+            .collect();
+        let inside = |at: u64| spans.iter().any(|(start, end)| (*start..=*end).contains(&at));
+        let notes = run.notes.iter().filter(|note| note.kind == kind && note.at_ns.is_some_and(inside));
+        notes.map(|note| note.text.as_str()).collect()
+    }
+
     /// Mean of a metric's histograms over all takes, in seconds.
     #[must_use]
     pub fn mean_time(&self, metric: &str) -> Option<f64> {
@@ -257,6 +290,16 @@ impl<'a> Load<'a> {
         let rows =
             self.series.iter().filter(|(_, s, _)| s.better != Better::Neither && wanted(&s.key.metric));
         rows.map(|(index, ..)| *index).collect()
+    }
+
+    /// Its requests and seconds where they are too few to say what binds it: the work of cores is counted in ticks of a
+    /// hundredth of a second, and a few requests are no load.
+    #[must_use]
+    pub fn too_short(&self) -> Option<(u64, f64)> {
+        let requests = self.histograms("response-times").iter().map(|times| times.count()).sum::<u64>();
+        let seconds = self.by_take("answering-time").into_values().reduce(|a, b| a + b)?;
+        let is_short = (1..LEAST_REQUESTS).contains(&requests) || seconds < LEAST_S;
+        is_short.then_some((requests, seconds))
     }
 
     /// Rows that the load generator could have set: all but what the server used for each request.

@@ -192,6 +192,13 @@ pub fn histogram(run: &RunData, instrument: &str, metric: &str) -> Option<Histog
     (all.count() > 0).then_some(all)
 }
 
+/// Requests of a load that are over, good and failed, over all its measured takes.
+#[must_use]
+pub fn requests(run: &RunData, instrument: &str) -> Option<u64> {
+    let counts = series(run, instrument, "requests")?.measured();
+    (!counts.is_empty()).then(|| counts.iter().sum::<f64>().round() as u64)
+}
+
 /// Failed requests of a load by kind, over all its measured takes.
 #[must_use]
 pub fn failed(run: &RunData, instrument: &str) -> BTreeMap<String, u64> {
@@ -241,7 +248,7 @@ pub fn refused_if_seen(what: &str, planted: &str, run: &RunData, kind: &str) -> 
     }
 }
 
-/// What must be named as what binds the first load of the run.
+/// What must be named as what binds the load of the highest throughput, the first that was not served in full.
 #[must_use]
 pub fn binds(what: &str, planted: &str, run: &RunData, kinds: &[Binding]) -> ProofLineDoc {
     let context = RunContext::default();
@@ -409,10 +416,14 @@ mod tests {
                 ("in-flight", 10.0),
                 ("in-flight-by-little", 10.2),
                 ("failed;kind=reset", 3.0),
+                ("requests", 50.0),
             ],
         );
         let instrument = run.series[0].key.instrument.clone();
         assert!(median(&run, &instrument, "throughput").is_some_and(|rate| (rate - 5.0).abs() < 0.01));
+        // Over eight takes, each off by less than a thousandth.
+        assert!(requests(&run, &instrument).is_some_and(|count| (398..=402).contains(&count)));
+        assert_eq!(requests(&run, "other"), None);
         assert!(failed(&run, &instrument).get("reset").is_some_and(|count| *count >= 3));
         let states = |planted| -> Vec<ProofState> {
             in_flight(&run, &instrument, planted, &Gaps::default()).iter().map(|line| line.state).collect()

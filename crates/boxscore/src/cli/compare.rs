@@ -126,10 +126,19 @@ fn document(loaded: &[Loaded], args: &Args) -> Result<CompareDoc, CliError> {
             Some(metric) => {
                 error.hint(format!("no row is called `{metric}`; without --metric all are shown"))
             }
-            None => error.hint("run the same instruments on both, for example `boxscore run --quick`"),
+            None => none_in_common(error, &verdict::compare::apart(&sides, &options)),
         });
     }
     Ok(document)
+}
+
+/// Says what keeps the figures apart, where the same was measured in another way.
+fn none_in_common(error: CliError, apart: &[String]) -> CliError {
+    match apart {
+        [] => error.hint("run the same instruments on both, for example `boxscore run --quick`"),
+        some => CliError { message: format!("{}: {}", error.message, some.join("; ")), ..error }
+            .hint("repeat one of them as it was, `boxscore run --plan RUN`, and compare those"),
+    }
 }
 
 /// Sides of one name (two runs of a machine) are told apart by their number.

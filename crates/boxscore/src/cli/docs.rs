@@ -136,15 +136,5 @@ fn metric_section(text: &mut String, one: &dyn Instrument) {
 
 /// The documents must not depend on the machine that writes them.
 fn bare() -> model::Setup {
-    model::Setup {
-        params: Params::default(),
-        size: model::Size::Smoke,
-        cpus: vec![0],
-        dir: ".".into(),
-        llc: None,
-        memory: None,
-        seed: 0,
-        command: None,
-        relay: None,
-    }
+    model::Setup { size: model::Size::Smoke, seed: 0, ..model::Setup::bare(Params::default(), vec![0], ".") }
 }

@@ -1,8 +1,10 @@
-//! `boxscore history`: the runs in the store, newest first. Reads heads only, no readings.
+//! `boxscore history`: the runs in the store, newest first. Reads heads and notes; readings only of a load that the
+//! user ended before its time, to say how long it lasted.
 
 use model::data::RunHead;
 use model::doc::{HistoryDoc, HistoryRow};
 use store::{Filter, Store};
+use verdict::rules::cut::KIND as CUT;
 
 use crate::cli::Global;
 use crate::error::CliError;
@@ -61,7 +63,12 @@ fn rows(args: &Args, store: &Store) -> Result<Vec<HistoryRow>, CliError> {
             _ => store.plan(&head.study).map_err(present::store_error)?.level.word().to_owned(),
         };
         known = Some((head.study.clone(), level.clone()));
-        rows.push(row(head, level));
+        let noted = store.notes(&head.id).map_err(present::store_error)?;
+        let cut = match noted.iter().any(|note| note.kind == CUT) {
+            true => verdict::cut_short(&store.load(&head.id).map_err(present::store_error)?),
+            false => None,
+        };
+        rows.push(HistoryRow { cut, ..row(head, level) });
     }
     Ok(rows)
 }
@@ -78,5 +85,6 @@ fn row(head: &RunHead, level: String) -> HistoryRow {
         level,
         takes: head.takes,
         faults: head.faults,
+        cut: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use model::doc::{InstrumentDoc, ListDoc, MetricDoc, ParamDoc};
 use model::params::{ParamKind, show_bytes};
-use model::{Cadence, Card, Instrument, Params, Setup, Size};
+use model::{Cadence, Card, Instrument, Params, Setup};
 
 use crate::cli::Global;
 use crate::error::CliError;
@@ -52,15 +52,12 @@ fn setup(global: &Global) -> Setup {
     let cpus = sys::affinity::allowed().unwrap_or_default();
     let dir = paths::store(global).map(|store| paths::beside(&store)).unwrap_or_else(|_| ".".into());
     Setup {
-        params: Params::default(),
-        size: Size::Full,
-        cpus: cpus.into_iter().filter_map(|cpu| u32::try_from(cpu).ok()).collect(),
-        dir,
-        llc: None,
-        memory: None,
         seed: 0,
-        command: None,
-        relay: None,
+        ..Setup::bare(
+            Params::default(),
+            cpus.into_iter().filter_map(|cpu| u32::try_from(cpu).ok()).collect(),
+            dir,
+        )
     }
 }
 
@@ -110,12 +107,12 @@ fn values(kind: ParamKind) -> String {
     match kind {
         ParamKind::Int { min, max } => format!("{min} to {max}"),
         ParamKind::Bytes { min, max } => format!("{} to {}", show_bytes(min), show_bytes(max)),
-        ParamKind::BytesOrNone { min, max } => format!("none, or {} to {}", show_bytes(min), show_bytes(max)),
-        ParamKind::BytesOrAuto { min, max } => format!("auto, or {} to {}", show_bytes(min), show_bytes(max)),
         ParamKind::Choice(choices) => choices.join(", "),
         ParamKind::Threads => "a number, or all".to_owned(),
         ParamKind::Cpus => "a CPU list, or auto".to_owned(),
-        ParamKind::Text => "text".to_owned(),
+        ParamKind::Signed { min, max } => format!("{min} to {max}"),
+        ParamKind::Or(word, kind) => format!("{word}, or {}", values(*kind)),
+        kind => kind.wanted(),
     }
 }
 

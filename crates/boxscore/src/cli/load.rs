@@ -18,6 +18,7 @@ Examples:
   boxscore compare latest~1 latest                this load beside the one before
 Response time counts from when a request was due, service time from when it was sent. Without --rate both are the same:
 each connection sends when it has its answer, so that a stall delays what would have shown it.
+Numbers may be written as 1k or 1.5M, times as 10 (seconds), 2.5s, 500ms or 1m30s.
 The load goes where the URL says, at once: aim it only at servers that are yours to load.
 Ctrl-C ends the load early and keeps its result; again, it ends without one.
 Exit codes: 0 all answers good, 1 none good, 2 usage, 3 some requests failed, 130 ended by Ctrl-C.";
@@ -29,31 +30,31 @@ pub struct Args {
     #[arg(value_name = "URL", required = true, num_args = 1..)]
     pub urls: Vec<String>,
     /// How often a URL is asked for beside the others; once for each URL, in their order
-    #[arg(long = "weight", value_name = "W")]
-    pub weights: Vec<f64>,
-    /// Connections of all threads together
-    #[arg(short = 'c', long, value_name = "N", default_value_t = 50)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub connections: u32,
+    #[arg(long = "weight", value_name = "W", allow_negative_numbers = true)]
+    pub weights: Vec<String>,
+    /// Connections of all threads together [default: 50, with --requests at most so many]
+    #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true)]
+    pub connections: Option<String>,
     /// Generator threads, one a CPU [default: half of the CPUs, at most 4 and at most the connections]
-    #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub threads: Option<u32>,
-    /// How long requests are sent (10s, 2m) [default: 10s]
+    #[arg(short = 't', long, value_name = "N", allow_negative_numbers = true)]
+    pub threads: Option<String>,
+    /// How long requests are sent: 10 (seconds), 2.5s, 500ms, 1m30s [default: 10s]
     #[arg(short = 'd', long, short_alias = 'z', value_name = "TIME", conflicts_with = "requests")]
+    #[arg(allow_negative_numbers = true)]
     pub duration: Option<String>,
     /// Send exactly so many requests, however long it takes
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub requests: Option<u64>,
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
+    pub requests: Option<String>,
     /// Requests a second, sent when they are due, not when the server has answered
-    #[arg(short = 'r', long, short_aliases = ['q', 'R'], value_name = "RATE")]
-    pub rate: Option<f64>,
+    #[arg(short = 'r', long, short_aliases = ['q', 'R'], value_name = "RATE", allow_negative_numbers = true)]
+    pub rate: Option<String>,
     /// Requests arrive at random, as independent users do, at the mean --rate
     #[arg(long, requires = "rate")]
     pub poisson: bool,
     /// A rate that rises (or falls) in a straight line over --duration, in requests a second
-    #[arg(long, value_name = "FROM:TO", conflicts_with_all = ["rate", "requests"])]
+    #[arg(long, value_name = "FROM:TO", conflicts_with_all = ["rate", "requests"], allow_hyphen_values = true)]
     pub ramp: Option<String>,
-    /// Requests at the times of a file: lines of `seconds /path`
+    /// Requests at the times of a file: lines of `seconds /path`, in any order; the earliest is due at once
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "ramp", "requests", "duration", "weights"])]
     pub replay: Option<String>,
     /// A header, 'Name: value'; repeatable
@@ -72,7 +73,7 @@ pub struct Args {
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
     /// When a request without a whole answer has failed
-    #[arg(long, value_name = "TIME", default_value = "10s")]
+    #[arg(long, value_name = "TIME", default_value = "10s", allow_negative_numbers = true)]
     pub timeout: String,
     /// Take any certificate
     #[arg(long)]

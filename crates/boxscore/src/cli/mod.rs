@@ -15,6 +15,7 @@ pub mod import;
 pub mod inspect;
 pub mod list;
 pub mod load;
+pub mod logs;
 pub mod note;
 pub mod report;
 pub mod resume;
@@ -44,8 +45,10 @@ pub struct Cli {
 /// What every verb takes.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Global {
-    /// Database file [default: boxscore/store.db in the XDG data directory]
-    #[arg(long, global = true, env = "BOXSCORE_STORE", value_name = "FILE")]
+    /// Database file [default: that of the environment's BOXSCORE_STORE, else boxscore/store.db in the XDG data
+    /// directory]
+    // Not read by the parser: it would call the variable an argument that was given.
+    #[arg(long, global = true, value_name = "FILE")]
     pub store: Option<PathBuf>,
     /// Print one JSON document on stdout
     #[arg(long, global = true)]
@@ -73,6 +76,8 @@ pub enum Verb {
     Run(Box<run::Args>),
     /// Load a web server that runs already: rate, response times, failures
     Load(Box<load::Args>),
+    /// Say what access logs tell: serving speed, times, mix; groups of servers beside each other
+    Logs(Box<logs::Args>),
     /// Compare machines, runs or labels: ratios, intervals, verdicts
     Compare(compare::Args),
     /// Write the HTML report

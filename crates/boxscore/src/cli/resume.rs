@@ -1,13 +1,29 @@
 //! `boxscore resume`: continues an interrupted run, by default the newest one.
+//!
+//! A run that loads a server of the user's is continued only where it is named: whoever says `resume` alone may have
+//! ended that load for the server's sake.
+
+use model::Plan;
+use model::data::{RunHead, Status};
+use store::Store;
 
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::ids::short;
 use crate::{out, paths, present, resolve, runs, study};
 
+const AFTER: &str = "\
+Examples:
+  boxscore resume
+  boxscore resume 019d2f6a1b2c
+Takes that are stored are not repeated; the one that was under way is.
+A run that loads a server of yours (`load URL`, `run web --url URL`) is resumed only where you name it: the load would
+begin anew on that server. Without a name, resume says which URL it is and ends.";
+
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_long_help = "Examples:\n  boxscore resume\n  boxscore resume 019d2f6a1b2c")]
+#[command(after_long_help = AFTER)]
 pub struct Args {
-    /// A run of the store [default: the newest interrupted one]
+    /// A run of the store [default: the newest interrupted one, if it loads no server of yours]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
     /// Say a line on stderr for each take, once it is stored
@@ -19,30 +35,84 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
     let study = {
         let store = resolve::open(&path)?;
-        let heads = store.heads(&store::Filter::default()).map_err(present::store_error)?;
-        let interrupted = |head: &&model::data::RunHead| head.status == model::data::Status::Interrupted;
-        match &args.run {
-            Some(name) => {
-                let id = runs::run_id(name, &store)?;
-                let head = heads.iter().find(|head| head.id == id);
-                let head = head.ok_or_else(|| CliError::data(format!("no run is called `{name}`")))?;
-                if head.status != model::data::Status::Interrupted {
-                    return Err(CliError::data(format!(
-                        "run {name} is {}: only an interrupted run can be resumed",
-                        head.status.word()
-                    )));
-                }
-                head.study.clone()
-            }
-            None => match heads.iter().filter(interrupted).max_by_key(|head| head.started_ns) {
-                Some(head) => head.study.clone(),
-                None => {
-                    return Err(CliError::data("no run of this store was interrupted")
-                        .hint("`boxscore history` lists the runs"));
-                }
-            },
+        let head = chosen(args.run.as_deref(), &store)?;
+        let plan = store.plan(&head.study).map_err(present::store_error)?;
+        let urls = loaded_urls(&plan);
+        match (args.run.is_some(), urls.as_slice()) {
+            (_, []) => {}
+            (true, urls) => out::say(&format!("this loads {} again", urls.join(", "))),
+            (false, urls) => return Err(unasked(&head, urls)),
         }
+        head.study
     };
-    out::say(&format!("resuming study {}", crate::ids::short(&study)));
+    out::say(&format!("resuming study {}", short(&study)));
     study::resume(&study, args.show_takes, global)
+}
+
+/// The run that was named, or the newest that was interrupted.
+fn chosen(name: Option<&str>, store: &Store) -> Result<RunHead, CliError> {
+    let heads = store.heads(&store::Filter::default()).map_err(present::store_error)?;
+    let Some(name) = name else {
+        let interrupted = heads.into_iter().filter(|head| head.status == Status::Interrupted);
+        return interrupted.max_by_key(|head| head.started_ns).ok_or_else(|| {
+            CliError::data("no run of this store was interrupted").hint("`boxscore history` lists the runs")
+        });
+    };
+    let id = runs::run_id(name, store)?;
+    let head = heads.into_iter().find(|head| head.id == id);
+    let head = head.ok_or_else(|| CliError::data(format!("no run is called `{name}`")))?;
+    match head.status {
+        Status::Interrupted => Ok(head),
+        other => Err(CliError::data(format!(
+            "run {name} is {}: only an interrupted run can be resumed",
+            other.word()
+        ))),
+    }
+}
+
+/// The user's servers that a plan loads; a planted world loads none.
+fn loaded_urls(plan: &Plan) -> Vec<String> {
+    let params = plan.cells.iter().map(|cell| &cell.params).chain(plan.arms.iter().map(|arm| &arm.set));
+    let given = params.filter_map(|params| params.get("url")).filter(|url| !matches!(*url, "" | "none"));
+    let mut urls: Vec<String> = Vec::new();
+    for url in given.filter(|_| plan.fake.is_none()) {
+        if !urls.iter().any(|known| known == url) {
+            urls.push(url.to_owned());
+        }
+    }
+    urls
+}
+
+/// Nobody named it, so its load does not begin again.
+fn unasked(head: &RunHead, urls: &[String]) -> CliError {
+    let run = short(&head.id);
+    CliError::usage(format!(
+        "the newest interrupted run, {run}, loads {}: it is resumed only where it is named",
+        urls.join(", ")
+    ))
+    .hint(format!("boxscore resume {run} loads it again; `boxscore history` lists other runs"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Verb};
+
+    fn planned(args: &[&str]) -> Vec<String> {
+        let all = ["boxscore", "run"].iter().chain(args);
+        let Verb::Run(args) = Cli::try_parse_from(all).unwrap().verb else { panic!("a run") };
+        let host = crate::planning::Host { cpus: 2, server: "nginx", ..Default::default() };
+        let cards = crate::cli::compare::cards();
+        loaded_urls(&crate::planning::plan(&args, &cards, &host, 1).unwrap().0)
+    }
+
+    #[test]
+    fn only_servers_of_the_user_are_not_loaded_unasked() {
+        assert!(planned(&["web", "--quick"]).is_empty());
+        assert!(planned(&["crc32c"]).is_empty());
+        assert_eq!(planned(&["web", "--url", "http://127.0.0.1:9/"]), ["http://127.0.0.1:9/"]);
+        assert_eq!(planned(&["web", "--url", "http://127.0.0.1:9/", "--slo", "p99=10ms"]).len(), 1);
+    }
 }

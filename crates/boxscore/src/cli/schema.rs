@@ -34,6 +34,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("export", schema_for!(doc::DoneDoc)),
         ("report", schema_for!(doc::DoneDoc)),
         ("load", schema_for!(doc::LoadDoc)),
+        ("logs", schema_for!(doc::LogsDoc)),
         ("doctor", schema_for!(doc::DoctorDoc)),
         ("doctor-prove", schema_for!(doc::ProveDoc)),
         ("error", schema_for!(doc::ErrorDoc)),

@@ -1,10 +1,11 @@
 //! What loads of web servers need beside their card: which server `auto` is, what an MPM implies, a goal, and how many
 //! cells a quick run has time for.
 
-use model::plan::PROFILE;
+use model::plan::{PROFILE, Takes};
 use model::{Arm, Card, Cell, Need, Params};
 
 use super::Host;
+use super::words::Word;
 use crate::cli::run::Args;
 use crate::error::CliError;
 
@@ -13,32 +14,37 @@ const TYPICAL: f64 = 50.0;
 /// Profiles of one arm: each takes some seconds.
 const MOST_PROFILES: usize = 4;
 const URL: &str = "url";
+pub const SERVER: &str = "server";
+const MPM: &str = "mpm";
 const NONE: &str = "none";
 const AUTO: &str = "auto";
 /// What a take costs beside its own time, in seconds.
 const AROUND: f64 = 0.25;
 /// Takes without which a figure has no interval.
 const LEAST_TAKES: f64 = 6.0;
+/// Bytes per second that a disk surely delivers, and a loopback device as a rule.
+const DISK: f64 = 1e8;
+const LOOPBACK: f64 = 4e9;
+/// Bytes of the content whose size is not said.
+const LARGE: f64 = 5e8;
+const MIX: f64 = 64.0 * 1024.0 * 1024.0;
+const COLD: &str = "cold";
 /// What starting servers and making their content takes, in seconds.
 const SETTING_UP: f64 = 20.0;
 
-/// The parameters that `--url` and `--slo` stand for, by instrument.
-pub fn flags(args: &Args) -> Result<Vec<(Option<String>, Params)>, CliError> {
-    let mut sets = Vec::new();
-    let mut fix = |instrument: Option<&str>, key: &str, value: &str| {
-        let mut one = Params::default();
-        one.set(key, value);
-        sets.push((instrument.map(str::to_owned), one));
-    };
+/// The parameters that `--url` and `--slo` stand for.
+pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
+    let mut words = Vec::new();
     if let Some(url) = &args.url {
-        fix(None, URL, url);
+        words.push(Word::new(&format!("--url {url}"), None, URL, url));
     }
     if let Some(text) = &args.slo {
         let (percentile, limit) = objective(text)?;
-        fix(Some("web-slo"), "percentile", percentile);
-        fix(Some("web-slo"), "limit", &limit);
+        let flag = format!("--slo {text}");
+        words.push(Word::new(&flag, Some("web-slo"), "percentile", percentile));
+        words.push(Word::new(&flag, Some("web-slo"), "limit", &limit));
     }
-    Ok(sets)
+    Ok(words)
 }
 
 /// `p99=10ms` as the two parameters, in the spelling of the card.
@@ -47,14 +53,9 @@ fn objective(text: &str) -> Result<(&str, String), CliError> {
         |what: &str| CliError::usage(format!("--slo {text}: {what}")).hint("for example --slo p99=10ms");
     let (percentile, limit) = text.split_once('=').ok_or_else(|| wrong("not of the form PERCENTILE=TIME"))?;
     let (percentile, limit) = (percentile.trim(), limit.trim());
-    let seconds = match limit.strip_suffix("us") {
-        Some(number) => number.trim().parse::<f64>().ok().map(|us| us / 1e6),
-        None => super::parse_span(limit),
-    };
-    let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+    let seconds = super::parse_span(limit);
     let seconds = seconds.ok_or_else(|| wrong("the limit is not a time"))?;
-    let limit = instruments::workload::web_slo::spelled(seconds)
-        .ok_or_else(|| wrong("the limit must be from 1us to 1h"))?;
+    let limit = model::params::show_time(seconds).ok_or_else(|| wrong("the limit must be from 1us to 1h"))?;
     Ok((percentile, limit))
 }
 
@@ -81,9 +82,15 @@ pub fn is_usual(card: &Card) -> bool {
 }
 
 /// Names the server that `auto` is here, so that results of different servers are never taken for the same.
-/// A server that is not ours has one content only.
-pub fn settle(cells: Vec<Cell>, host: &Host, cards: &[&'static Card]) -> Vec<Cell> {
+/// A server that is not ours has one content only. With what follows from the user's words and is to be said.
+pub fn settle(
+    cells: Vec<Cell>,
+    host: &Host,
+    cards: &[&'static Card],
+    words: &[Word],
+) -> (Vec<Cell>, Vec<String>) {
     let mut kept = Vec::new();
+    let mut said = Vec::new();
     for mut cell in cells {
         let card = cards.iter().find(|card| card.name == cell.instrument);
         let (Some(card), Some(url)) = (card, cell.params.get(URL)) else {
@@ -95,28 +102,77 @@ pub fn settle(cells: Vec<Cell>, host: &Host, cards: &[&'static Card]) -> Vec<Cel
         if !is_ours && cell.params.get("content") != usual("content") {
             continue;
         }
-        if is_ours && cell.params.get("server") == Some(AUTO) {
-            let server = implied(&cell.params).unwrap_or(host.server);
-            cell.params.set("server", server);
+        if is_ours && cell.params.get(SERVER) == Some(AUTO) {
+            let implied = implied(&cell.params);
+            if let (Some(server), Some(word)) = (implied, words.iter().find(|word| word.key == MPM)) {
+                said.push(format!("{} is taken as server={server}, which alone has MPMs", word.flag));
+            }
+            cell.params.set(SERVER, implied.unwrap_or(host.server));
         }
         kept.push(cell);
     }
-    kept
+    said.dedup();
+    (kept, said)
 }
 
 /// The server that an arm's parameters imply: only one has MPMs.
 #[must_use]
 pub fn implied(set: &Params) -> Option<&'static str> {
-    let names_mpm = set.get("mpm").is_some_and(|mpm| mpm != AUTO);
-    (names_mpm && set.get("server").is_none_or(|server| server == AUTO)).then_some("httpd")
+    let names_mpm = set.get(MPM).is_some_and(|mpm| mpm != AUTO);
+    (names_mpm && set.get(SERVER).is_none_or(|server| server == AUTO)).then_some("httpd")
+}
+
+/// What one take of a load costs, in seconds, as far as its parameters tell: the requests, the answers that are under
+/// way when they end, and all the loads of a search. `None` for what is no load.
+fn seconds(cell: &Cell) -> Option<f64> {
+    let of = |name: &str| cell.params.get(name).unwrap_or_default();
+    let number = |name: &str| of(name).parse::<f64>().ok();
+    let take = number("duration").filter(|_| cell.params.get(URL).is_some())?;
+    let size = model::params::parse_bytes(of("content-size"));
+    #[expect(clippy::cast_precision_loss, reason = "a size in bytes")]
+    let bytes = |usual: f64| size.map_or(usual, |bytes| bytes as f64);
+    let under_way = match (of(URL), of("content")) {
+        (NONE, "large") if of("cache") == COLD => bytes(LARGE) / DISK,
+        (NONE, "large") => bytes(LARGE) / LOOPBACK * number("connections").unwrap_or(1.0),
+        (NONE, "mix") if of("cache") == COLD => bytes(MIX) / DISK,
+        _ => 0.0,
+    };
+    // What is slower than its time limit fails.
+    let each = take + under_way.min(number("timeout").unwrap_or(f64::INFINITY)) + AROUND;
+    let is_search = cell.instrument == "web-slo";
+    Some(if is_search { each * f64::from(instruments::workload::web_slo::USUAL_STEPS) } else { each })
+}
+
+/// Says so where a budget has no time for as many takes as a figure with an interval needs.
+#[must_use]
+pub fn short_of_time(
+    cells: &[Cell],
+    arms: usize,
+    takes: &Takes,
+    warm_up: u32,
+    budget: f64,
+) -> Option<String> {
+    let takes = match takes {
+        Takes::Fixed(count) => f64::from(*count),
+        Takes::Adaptive { .. } => LEAST_TAKES,
+    };
+    let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
+    let needed = known.iter().sum::<f64>() * (takes + f64::from(warm_up)) * arms.max(1) as f64;
+    let span = |seconds: f64| report::number::duration(seconds.ceil());
+    (needed > budget).then(|| {
+        format!(
+            "{} of {} need about {} with the warm-up, and there are {}: expect fewer takes and wider intervals, or \
+             give it more with --for",
+            if takes > 1.0 { format!("{takes} takes") } else { "one take".to_owned() },
+            report::text::count(known.len() * arms.max(1), "load"),
+            span(needed),
+            span(budget)
+        )
+    })
 }
 
 /// The cells that a budget has time for with the fewest takes that give an interval; the last ones go first.
 pub fn within(mut cells: Vec<Cell>, arms: usize, budget: f64) -> Vec<Cell> {
-    let seconds = |cell: &Cell| {
-        let take = cell.params.get("duration").and_then(|text| text.parse::<f64>().ok());
-        take.filter(|_| cell.params.get(URL).is_some()).map(|take| take + AROUND)
-    };
     // What has no duration of its own is left as it is.
     let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
     let mut total = known.iter().sum::<f64>() * LEAST_TAKES * arms.max(1) as f64 + SETTING_UP;
@@ -168,8 +224,9 @@ mod tests {
 
     fn cells(given: &Args, cpus: u32) -> Vec<Cell> {
         let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
-        super::super::plan(given, &cards, &Host { cpus, nodes: Vec::new(), server: "nginx" }, 1)
+        super::super::plan(given, &cards, &Host { cpus, nodes: Vec::new(), server: "nginx", setup: None }, 1)
             .unwrap()
+            .0
             .cells
     }
 
@@ -232,14 +289,51 @@ mod tests {
     fn an_mpm_names_its_server_in_every_arm() {
         let arms = ["mpm=prefork", "mpm=event,sendfile=off"].map(str::to_owned).to_vec();
         let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
-        let host = Host { cpus: 2, nodes: Vec::new(), server: "nginx" };
-        let plan = super::super::plan(&Args { arms, ..named(&["web"]) }, &cards, &host, 1).unwrap();
+        let host = Host { cpus: 2, nodes: Vec::new(), server: "nginx", setup: None };
+        let plan = super::super::plan(&Args { arms, ..named(&["web"]) }, &cards, &host, 1).unwrap().0;
         assert_eq!(
             plan.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
             ["mpm=prefork", "mpm=event;sendfile=off"]
         );
         assert!(plan.arms.iter().all(|arm| arm.set.get("server") == Some("httpd")));
         assert_eq!(plan.cells.len(), 1);
+    }
+
+    #[test]
+    fn the_time_of_searches_and_of_large_content_is_counted() {
+        let of = |text: &str| {
+            let name = if text.contains("limit") { "web-slo" } else { "web" };
+            let all = instruments::all();
+            let card = all.iter().map(|one| one.card()).find(|card| card.name == name).unwrap();
+            let params = card.resolve(&Params::parse(text).unwrap()).unwrap();
+            seconds(&Cell { instrument: name.to_owned(), params, headline: Vec::new() }).unwrap()
+        };
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+        near(of("duration=2.5"), 2.75);
+        near(of("limit=10ms;duration=2"), 22.5);
+        near(of("content=large;connections=4"), 1.75);
+        near(of("content=large;content-size=100MB;cache=cold"), 2.25);
+        near(of("content=large;cache=cold;timeout=3"), 4.25);
+        near(of("url=http://a/;content=large"), 1.25);
+    }
+
+    #[test]
+    fn too_little_time_is_said() {
+        let slo = |span: Option<&str>, set: &str| {
+            let args = Args {
+                slo: Some("p99=10ms".to_owned()),
+                span: span.map(str::to_owned),
+                sets: vec![set.to_owned()],
+                ..named(&["web"])
+            };
+            let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
+            let host = Host { cpus: 2, server: "nginx", ..Host::default() };
+            super::super::plan(&args, &cards, &host, 1).unwrap().1
+        };
+        assert_eq!(slo(None, "duration=1"), [""; 0]);
+        let said = slo(Some("60s"), "duration=5");
+        assert!(said.len() == 1 && said[0].starts_with("6 takes of 1 load need about "), "{said:?}");
+        assert!(said[0].contains("--for"), "{said:?}");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use instruments::workload::server::builtin::faulty::{Account, Faults, Planted};
 use model::data::RunData;
-use model::plan::{Level, PLAN_VERSION, Takes, Via};
-use model::{Arm, Cell, Params, Plan};
+use model::plan::Takes;
+use model::{Cell, Params, Plan};
 use sys::files::LockFile;
 use verdict::prove::Gaps;
 
@@ -76,23 +76,8 @@ impl Bench<'_> {
             Ok(Cell { instrument: (*instrument).to_owned(), params, headline: Vec::new() })
         };
         Ok(Plan {
-            version: PLAN_VERSION,
-            seed: 1,
-            level: Level::Named,
-            cells: cells.iter().map(cell).collect::<Result<_, String>>()?,
-            arms: vec![Arm { name: String::new(), set: Params::default() }],
-            machines: vec![Via { name: String::new(), command: None }],
-            generators: Vec::new(),
-            takes: Takes::Fixed(takes),
-            warm_up: 0,
-            take_seconds: 0.05,
             budget_seconds: Some(BUDGET),
-            cpus: None,
-            dir: None,
-            command: None,
-            telemetry_only: false,
-            label: None,
-            fake: None,
+            ..Plan::bare(cells.iter().map(cell).collect::<Result<_, String>>()?, Takes::Fixed(takes))
         })
     }
 

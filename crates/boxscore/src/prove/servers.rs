@@ -14,7 +14,7 @@ const WEB: &str = "web";
 
 /// Requests that ended, good or not.
 fn requests(run: &RunData) -> Option<u64> {
-    prove::histogram(run, WEB, "response-times").map(|times| times.count())
+    prove::requests(run, WEB)
 }
 
 fn times(run: &RunData, metric: &str) -> Option<Histogram> {

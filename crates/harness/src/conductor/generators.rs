@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use model::frame::{Frame, Hello};
 use model::generate::{self, Loaded, NotLoaded, Order, Part};
 
-use super::{Conductor, Link, SILENCE_NS, Show, SinkError, UNASKED};
+use super::{Conductor, Link, Show, SinkError, UNASKED, too_silent};
 use crate::inflow::{self, Inflow};
 use crate::worker::Event;
 
@@ -29,6 +29,8 @@ pub(super) struct Generator {
     heard_ns: u64,
     hello: Option<Hello>,
     lost: Option<String>,
+    /// What to do about that.
+    hint: Option<String>,
     /// Frames with the time at which they came.
     inbox: VecDeque<(u64, Frame)>,
     inflow: Inflow,
@@ -69,6 +71,7 @@ impl Conductor<'_> {
             heard_ns: sys::clock::now_ns(),
             hello: None,
             lost: None,
+            hint: None,
             inbox: VecDeque::new(),
             inflow: Inflow::default(),
             busy: false,
@@ -81,37 +84,42 @@ impl Conductor<'_> {
     pub(super) fn open_generators(&mut self) -> Result<Vec<generate::Generator>, SinkError> {
         let mut known = Vec::new();
         for at in 0..self.generators.len() {
-            let until_ns = sys::clock::now_ns().saturating_add(10 * SILENCE_NS);
-            let hello = loop {
-                if self.stopped() {
-                    return Ok(Vec::new());
-                }
-                match self.hear(at, until_ns, "said no hello")? {
-                    Ok(Some((_, Frame::Hello(hello)))) => break Ok(hello),
-                    Ok(Some(_)) => break Err(UNASKED.to_owned()),
-                    Ok(None) => {}
-                    Err(why) => break Err(why),
-                }
-            };
-            let hello = hello.and_then(|hello| match self.sink.generator(&hello) {
-                Ok(()) => Ok(hello),
-                Err(error) => Err(error.0),
-            });
+            let Some(hello) = self.greeting(at)? else { return Ok(Vec::new()) };
             let name = self.generators[at].name.clone();
-            match hello {
-                Ok(hello) => {
-                    let (host, cpus) = (hello.boot_id.clone(), hello.cpus.clone());
-                    known.push(generate::Generator { name, host, cpus });
-                    self.generators[at].hello = Some(hello);
-                    self.post(at, &Frame::Generator)?;
-                }
-                Err(why) => {
-                    self.lose_generator(at, &why)?;
-                    return Err(SinkError(format!("generator {name}: {why}")));
-                }
-            }
+            let (host, cpus) = (hello.boot_id.clone(), hello.cpus.clone());
+            known.push(generate::Generator { name, host, cpus });
+            self.generators[at].hello = Some(hello);
+            self.post(at, &Frame::Generator)?;
         }
         Ok(known)
+    }
+
+    /// Its hello; `None` when the user asked to stop before it came.
+    fn greeting(&mut self, at: usize) -> Result<Option<Hello>, SinkError> {
+        let why = loop {
+            if self.stopped() {
+                return Ok(None);
+            }
+            match self.hear(at, u64::MAX, "did not say hello")? {
+                Ok(Some((_, Frame::Hello(hello)))) => match self.sink.generator(&hello) {
+                    Ok(()) => return Ok(Some(hello)),
+                    Err(error) => break error.0,
+                },
+                Ok(Some(_)) => break UNASKED.to_owned(),
+                Ok(None) => {}
+                Err(why) => break why,
+            }
+        };
+        self.lose_generator(at, &why)?;
+        let state = &self.generators[at];
+        let why = state.lost.as_deref().unwrap_or(&why);
+        let hint = state.hint.as_ref().map(|hint| format!("\n hint: {hint}")).unwrap_or_default();
+        Err(SinkError(format!("generator {}: {why}{hint}", self.called(at))))
+    }
+
+    /// Its name with its command.
+    fn called(&self, at: usize) -> String {
+        self.plan.generators.get(at).map(|via| via.called()).unwrap_or_default()
     }
 
     /// An event of a generator: kept until somebody waits for it.
@@ -148,16 +156,22 @@ impl Conductor<'_> {
         if state.lost.is_some() {
             return Ok(());
         }
-        let why = match state.link.hang_up() {
-            Some(how) => format!("{why}; {how}"),
-            None => why.to_owned(),
-        };
+        let parting = state.link.hang_up();
+        let why = parting.after(why);
         state.busy = false;
         state.inbox.clear();
         state.lost = Some(why.clone());
-        let name = state.name.clone();
-        self.sink.show(&Show::GeneratorLost { name: &name, why: &why });
-        let text = format!("generator {name}: {why}");
+        state.hint.clone_from(&parting.hint);
+        let text = format!("generator {}: {why}", state.name);
+        // A study that was not begun ends with the same words.
+        if state.hello.is_some() {
+            let called = self.called(at);
+            self.sink.show(&Show::GeneratorLost {
+                called: &called,
+                why: &why,
+                hint: parting.hint.as_deref(),
+            });
+        }
         (0..self.machines.len()).try_for_each(|machine| self.sink.note(machine, "lost", &text))
     }
 
@@ -199,11 +213,11 @@ impl Conductor<'_> {
             return Ok(Err(why.clone()));
         }
         let now_ns = sys::clock::now_ns();
-        let silent_ns = now_ns.saturating_sub(self.generators[at].heard_ns);
+        let state = &self.generators[at];
         if now_ns > until_ns {
             self.lose_generator(at, &format!("it {failed} in time"))?;
-        } else if silent_ns > SILENCE_NS {
-            self.lose_generator(at, &format!("nothing heard for {} s", silent_ns / 1_000_000_000))?;
+        } else if let Some(why) = too_silent(state.hello.is_some(), state.heard_ns, self.began_ns) {
+            self.lose_generator(at, &why)?;
         } else if let Some((machine, frame)) = self.poll()? {
             self.keep(machine, frame)?;
         }
@@ -263,7 +277,7 @@ impl Conductor<'_> {
             let theirs = u64::try_from(i128::from(start_ns) + clock.ahead_ns).unwrap_or(0);
             self.post(at, &Frame::Start { id: order.id, at_ns: Some(theirs) })?;
         }
-        let until_ns = order.run_ns.map_or(u64::MAX, |run_ns| start_ns.saturating_add(run_ns));
+        let until_ns = start_ns.saturating_add(order.run_ns);
         let mut loaded = Vec::with_capacity(wanted);
         for at in 0..wanted {
             let done = self.expect(at, until_ns, false, "did not end its load", |_, frame| match frame {
@@ -343,7 +357,7 @@ impl Conductor<'_> {
 
     /// Sends those home that have a load set up, and waits for those that carry it out.
     fn call_off(&mut self, order: &Order) -> Result<(), SinkError> {
-        let patience_ns = order.run_ns.unwrap_or(0).saturating_add(ANSWER_NS);
+        let patience_ns = order.run_ns.saturating_add(ANSWER_NS);
         let until_ns = sys::clock::now_ns().saturating_add(patience_ns);
         for at in 0..self.generators.len() {
             if self.generators[at].busy {

@@ -3,6 +3,10 @@
 //! A limit anywhere above us holds for us, so every ancestor that is visible counts and the tightest wins. What
 //! lies above the mounted part (inside a container) cannot be seen.
 
+use std::os::unix::fs::MetadataExt;
+
+use serde::{Deserialize, Serialize};
+
 use super::mounts::{self, Mount};
 use super::root::Root;
 
@@ -99,6 +103,34 @@ fn legacy(root: &Root, own: &Membership, mounts: &[Mount], limits: &mut Limits) 
         let read = |folder: &str| bytes_v1(&root.maybe(&format!("{folder}/memory.limit_in_bytes"))?);
         limits.memory = limits.memory.or_else(|| tightest(&folders, read));
     }
+}
+
+/// A CPU quota of one control group.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Quota {
+    /// Device and inode of its folder: the same for all who are in it, whatever path they see it by.
+    pub group: (u64, u64),
+    /// CPUs' worth of time.
+    pub cpus: f64,
+}
+
+/// The CPU quotas of our control group and of those above it, the nearest first.
+#[must_use]
+pub fn quotas(root: &Root) -> Vec<Quota> {
+    let own = root.bytes("/proc/self/cgroup").map(|bytes| membership(&bytes)).unwrap_or_default();
+    let mounts = root.bytes("/proc/self/mountinfo").map(|bytes| mounts::parse(&bytes)).unwrap_or_default();
+    let Some((path, mount)) = controlled(&own, &mounts, "cpu") else { return Vec::new() };
+    let quota = |folder: String| {
+        let cpus = if mount.kind == "cgroup2" {
+            quota_v2(&root.maybe(&format!("{folder}/cpu.max"))?)??
+        } else {
+            let quota = root.number(&format!("{folder}/cpu.cfs_quota_us"))?;
+            quota_v1(quota, root.number(&format!("{folder}/cpu.cfs_period_us"))?)??
+        };
+        let known = std::fs::metadata(root.path(&folder)).ok()?;
+        Some(Quota { group: (known.dev(), known.ino()), cpus }).filter(|quota| quota.cpus > 0.0)
+    };
+    ancestors(mount, path).into_iter().filter_map(quota).collect()
 }
 
 /// How many more tasks our control group and those above it allow; `None` when nothing limits or nothing can be read.
@@ -249,5 +281,31 @@ mod tests {
         let limits = limits(&Root::at(dir.path()));
         assert_eq!((limits.version, limits.cpus, limits.memory), (Some(2), Some(Some(1.5)), Some(None)));
         assert_eq!(limits.cpuset, None);
+        put("sys/fs/cgroup/a/b/c/cpu.max", "50000 100000\n");
+        let above = quotas(&Root::at(dir.path()));
+        put("proc/self/cgroup", "0::/a/b/c\n");
+        let below = quotas(&Root::at(dir.path()));
+        assert_eq!(above.iter().map(|quota| quota.cpus).collect::<Vec<_>>(), [1.5]);
+        assert_eq!(below.iter().map(|quota| quota.cpus).collect::<Vec<_>>(), [0.5, 1.5]);
+        assert!(below[1] == above[0] && below[0].group != above[0].group);
+    }
+
+    #[test]
+    fn quotas_of_version_1_have_their_group() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("proc/self/cgroup", "2:cpu,cpuacct:/a\n0::/x\n");
+        put("proc/self/mountinfo", "39 31 0:36 / /g/cpu rw - cgroup cgroup rw,cpu,cpuacct\n");
+        for (folder, quota) in [("g/cpu/a", "2500"), ("g/cpu", "-1")] {
+            put(&format!("{folder}/cpu.cfs_quota_us"), quota);
+            put(&format!("{folder}/cpu.cfs_period_us"), "10000");
+        }
+        let found = quotas(&Root::at(dir.path()));
+        let folder = std::fs::metadata(dir.path().join("g/cpu/a")).unwrap();
+        assert_eq!(found, [Quota { group: (folder.dev(), folder.ino()), cpus: 0.25 }]);
     }
 }

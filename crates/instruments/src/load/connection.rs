@@ -23,6 +23,8 @@ pub struct Answer {
     /// Whether the connection may carry another request.
     pub keep: bool,
     pub body_bytes: u64,
+    /// The status of a good answer that points elsewhere.
+    pub redirect: Option<u16>,
 }
 
 pub trait Protocol {
@@ -42,4 +44,6 @@ pub trait Protocol {
     fn end(&self, reply: &Self::Reply) -> Result<(), Failure>;
     /// Judges a complete answer to request `which`.
     fn judge(&self, reply: &Self::Reply, which: u32) -> Answer;
+    /// Where the first answer that pointed elsewhere pointed, of those that a thread remembers.
+    fn redirected_to<'m>(&self, memo: &'m Self::Memo) -> Option<&'m str>;
 }

@@ -15,7 +15,7 @@ pub struct Control {
     pub started: AtomicBool,
     pub good: AtomicU64,
     pub failed: AtomicU64,
-    pub received_bytes: AtomicU64,
+    pub body_bytes: AtomicU64,
     /// The number of the last question; the threads compare it without the lock.
     asked: AtomicU64,
     answers: Mutex<Answers>,
@@ -60,7 +60,7 @@ impl Control {
 pub(super) struct Shown {
     good: u64,
     failed: u64,
-    received_bytes: u64,
+    body_bytes: u64,
     question: u64,
 }
 
@@ -72,7 +72,7 @@ impl Shown {
         };
         add(&control.good, &mut self.good, record.good);
         add(&control.failed, &mut self.failed, record.failures.total());
-        add(&control.received_bytes, &mut self.received_bytes, record.received_bytes);
+        add(&control.body_bytes, &mut self.body_bytes, record.body_bytes);
         if control.asked.load(Ordering::Relaxed) != self.question {
             self.answer(record, control);
         }

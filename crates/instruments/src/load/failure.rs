@@ -42,6 +42,19 @@ impl Failure {
         Failure::Unsent,
     ];
 
+    /// Whether the server did not answer at all, so that the moment of the failure is no time of an answer. A time
+    /// limit that passed and a request that stayed unsent tell how long was waited at least.
+    #[must_use]
+    pub const fn is_no_answer(self) -> bool {
+        matches!(self, Failure::Connect | Failure::Tls | Failure::Reset | Failure::Closed)
+    }
+
+    /// Whether an answer came, though not a good one.
+    #[must_use]
+    pub const fn is_answer(self) -> bool {
+        !self.is_no_answer() && !matches!(self, Failure::Timeout | Failure::Unsent)
+    }
+
     /// The word that results and messages use.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -84,6 +97,12 @@ impl Failures {
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
+    }
+
+    /// How many ended without any answer ([`Failure::is_no_answer`]).
+    #[must_use]
+    pub fn no_answers(&self) -> u64 {
+        Failure::ALL.into_iter().filter(|kind| kind.is_no_answer()).map(|kind| self.of(kind)).sum()
     }
 
     /// The kinds that occurred, with their counts.

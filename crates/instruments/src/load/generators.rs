@@ -11,8 +11,10 @@ use std::time::Duration;
 use model::generate::{Generator, NotLoaded, Order, Part as Came, Relay};
 
 use super::engine::source::Part;
+use super::quota;
 use super::relayed::{pack, unpack};
-use super::schedule::stream;
+use super::schedule::{Schedule, stream};
+use super::seats::{Seat, seats};
 use super::{Control, Error, Load, Outcome, nanoseconds, run};
 
 /// Beside the load's own time limits, for what lies between two processes.
@@ -22,8 +24,6 @@ const CONNECTING: u32 = 4;
 
 /// What can carry out a load.
 pub trait Generators {
-    /// How many can take part.
-    fn available(&self) -> usize;
     /// Carries the load out on the first `how_many`, all from the same moment. The load's threads and CPUs are theirs
     /// to choose.
     fn run(&self, load: &Load, how_many: usize, control: &Control) -> Result<Sent, Error>;
@@ -44,8 +44,8 @@ pub struct Together {
     /// From the first start to the last, and how wrong that may be, either way.
     pub apart: Duration,
     pub error: Duration,
-    /// Names with the CPUs' worth of time that a quota allows them.
-    pub quotas: Vec<(String, f64)>,
+    /// Names, how many they are, and the CPUs' worth of time that a quota allows them together.
+    pub quotas: Vec<(String, usize, f64)>,
 }
 
 impl fmt::Display for Together {
@@ -58,8 +58,9 @@ impl fmt::Display for Together {
                 write!(f, " of each other, known to {:.3} ms", ms(self.error))?;
             }
         }
-        for (name, cpus) in &self.quotas {
-            write!(f, "; {name} has a CPU quota of {cpus:.2} cores")?;
+        for (names, count, cpus) in &self.quotas {
+            let have = if *count == 1 { "has" } else { "share" };
+            write!(f, "; {names} {have} a CPU quota of {cpus:.2} cores")?;
         }
         Ok(())
     }
@@ -75,10 +76,6 @@ pub struct Local {
 }
 
 impl Generators for Local {
-    fn available(&self) -> usize {
-        self.cpus.len().max(1)
-    }
-
     fn run(&self, load: &Load, how_many: usize, control: &Control) -> Result<Sent, Error> {
         let load =
             Load { threads: how_many, cpus: self.cpus.clone(), own_cores: self.own_cores, ..load.clone() };
@@ -92,40 +89,6 @@ pub struct Remote {
     relay: Arc<dyn Relay>,
     /// The host of this process, in the words of [`Generator::host`].
     here: Option<String>,
-}
-
-/// Where a generator works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seat {
-    /// Numbers hosts as they come.
-    host: u32,
-    cpu: Option<u32>,
-    /// Nobody of ours needs that CPU.
-    own: bool,
-}
-
-/// The last CPUs of each host, one a generator while there are any. Hosts that are not known are each their own.
-fn seats(generators: &[Generator], here: Option<&str>) -> Vec<Seat> {
-    let mut hosts: Vec<(Option<&str>, usize)> = Vec::new();
-    let mut seats = Vec::with_capacity(generators.len());
-    for one in generators {
-        let known = one.host.as_deref();
-        let host = match hosts.iter().position(|(name, _)| name.is_some() && *name == known) {
-            Some(host) => host,
-            None => {
-                hosts.push((known, 0));
-                hosts.len() - 1
-            }
-        };
-        let taken = hosts[host].1;
-        hosts[host].1 += 1;
-        let count = one.cpus.len();
-        let cpu = (count > 0).then(|| one.cpus[count - 1 - taken % count]);
-        // The server may use all of its machine's; and a host needs one for the rest.
-        let own = known.is_some() && known != here && taken + 1 < count;
-        seats.push(Seat { host: u32::try_from(host).unwrap_or(u32::MAX), cpu, own });
-    }
-    seats
 }
 
 impl Remote {
@@ -185,28 +148,58 @@ pub fn part(load: &Load, part: Part) -> Result<Load, Error> {
     Ok(Load { connections, requests, schedule, seed, ..load.clone() })
 }
 
-impl Generators for Remote {
-    fn available(&self) -> usize {
-        self.relay.generators().len()
+/// How long a load can take from its start: who still sends after that hangs. Without a duration that is until the last
+/// request is due, and as many time limits as a connection may have requests one after the other.
+fn longest(load: &Load) -> Duration {
+    /// A connection that failed rests, and one to be closed lingers, for less than that.
+    const BETWEEN: Duration = Duration::from_secs(1);
+    if let Some(span) = load.duration {
+        return span.saturating_add(load.drain).saturating_add(load.timeout);
     }
+    let count = match &load.schedule {
+        Schedule::Replay(all) => load.requests.unwrap_or(u64::MAX).min(all.len() as u64),
+        _ => load.requests.unwrap_or_default(),
+    };
+    let rounds = count.div_ceil(load.connections.max(1) as u64).saturating_add(1);
+    let each = load.timeout.saturating_add(BETWEEN);
+    let sending = each.saturating_mul(u32::try_from(rounds).unwrap_or(u32::MAX));
+    sending.saturating_add(Duration::from_nanos(last_due_ns(&load.schedule, count)))
+}
 
+/// When the last of so many requests is due; with independent arrivals, the time before which it is but for a chance of
+/// less than one in 10^20.
+fn last_due_ns(schedule: &Schedule, count: u64) -> u64 {
+    if let Schedule::Poisson { rate, .. } = schedule {
+        let count = count as f64;
+        return ((count + 10.0 * count.sqrt() + 50.0) / rate * 1e9) as u64;
+    }
+    let Some(last) = count.checked_sub(1).and_then(|last| usize::try_from(last).ok()) else { return 0 };
+    let due = schedule.arrivals().and_then(|mut all| all.nth(last)).map(|one| one.at_ns);
+    let whole = if let Schedule::Each { of, .. } = schedule { of } else { schedule };
+    match whole {
+        // It ends where it has sunk to nothing.
+        Schedule::Ramp { over_ns, .. } => due.unwrap_or(*over_ns),
+        _ => due.unwrap_or(0),
+    }
+}
+
+impl Generators for Remote {
     fn run(&self, load: &Load, how_many: usize, control: &Control) -> Result<Sent, Error> {
         let taking = self.choose(how_many)?;
         let seats = seats(taking, self.here.as_deref());
         let mut bodies = Vec::with_capacity(how_many);
+        let mut running = Duration::ZERO;
         for (thread, seat) in seats.iter().enumerate() {
             let mut mine = part(load, Part { thread, threads: how_many })?;
             mine.threads = 1;
             mine.cpus = seat.cpu.map(|cpu| cpu as usize).into_iter().collect();
             mine.own_cores = seat.own;
+            running = running.max(longest(&mine).saturating_add(PATIENCE));
             bodies.push(pack(&mine).map_err(Error::System)?);
         }
         let connecting = load.timeout.saturating_mul(CONNECTING).saturating_add(PATIENCE);
-        let running = load.duration.map(|span| {
-            span.saturating_add(load.drain).saturating_add(load.timeout).saturating_add(PATIENCE)
-        });
         let order =
-            Order { id: 0, bodies, connect_ns: nanoseconds(connecting), run_ns: running.map(nanoseconds) };
+            Order { id: 0, bodies, connect_ns: nanoseconds(connecting), run_ns: nanoseconds(running) };
         let mut started = || control.started.store(true, Ordering::Relaxed);
         let parts = self.relay.load(order, &mut started).map_err(|not| failed(&not, load))?;
         merge(parts, taking, &seats)
@@ -229,33 +222,27 @@ fn failed(not: &NotLoaded, load: &Load) -> Error {
 }
 
 fn merge(parts: Vec<Came>, taking: &[Generator], seats: &[Seat]) -> Result<Sent, Error> {
-    let (mut apart_ns, mut error_ns) = (0, 0);
-    let mut quotas = Vec::new();
-    let mut all: Option<Outcome> = None;
     if parts.len() != taking.len() {
         return Err(Error::System(format!("{} generators sent and {} told", taking.len(), parts.len())));
     }
+    let apart_ns = parts.iter().map(|came| came.after_ns).max().unwrap_or(0);
+    let error_ns = parts.iter().map(|came| came.error_ns).max().unwrap_or(0);
+    let mut brought = Vec::with_capacity(parts.len());
     for ((came, one), seat) in parts.into_iter().zip(taking).zip(seats) {
-        let brought =
+        let mut own =
             unpack(&came.body).map_err(|what| Error::System(format!("generator {}: {what}", one.name)))?;
-        let mut outcome = brought.outcome;
-        for thread in &mut outcome.generator.threads {
-            thread.host = seat.host;
-            if let Some(quota) = brought.quota.filter(|quota| *quota < 1.0) {
-                // Left over from before the start, it may have a little more than its part.
-                let worked_ns = thread.cpu_ns.saturating_sub(thread.spun_ns);
-                thread.allowed_ns = ((thread.wall_ns as f64 * quota) as u64).max(worked_ns);
-            }
-        }
-        quotas.extend(brought.quota.map(|quota| (one.name.clone(), quota)));
-        apart_ns = apart_ns.max(came.after_ns);
-        error_ns = error_ns.max(came.error_ns);
-        match &mut all {
-            Some(all) => all.merge(outcome),
-            none => *none = Some(outcome),
-        }
+        own.outcome.generator.threads.iter_mut().for_each(|thread| thread.host = seat.host);
+        brought.push(own);
     }
-    let outcome = all.ok_or_else(|| Error::System("no generator sent".to_owned()))?;
+    let quotas = quota::share_out(&mut brought);
+    let named = |quota: quota::Shared| {
+        let names: Vec<&str> = quota.members.iter().map(|&at| taking[at].name.as_str()).collect();
+        (names.join(" and "), names.len(), quota.cpus)
+    };
+    let quotas = quotas.into_iter().map(named).collect();
+    let mut outcomes = brought.into_iter().map(|own| own.outcome);
+    let mut outcome = outcomes.next().ok_or_else(|| Error::System("no generator sent".to_owned()))?;
+    outcomes.for_each(|other| outcome.merge(other));
     let (apart, error) = (Duration::from_nanos(apart_ns), Duration::from_nanos(error_ns));
     // Both ends of the span may be wrong.
     let together = Together { generators: taking.len(), apart, error: error * 2, quotas };
@@ -265,28 +252,42 @@ fn merge(parts: Vec<Came>, taking: &[Generator], seats: &[Seat]) -> Result<Sent,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::schedule::Arrival;
 
     #[test]
-    fn generators_get_the_last_cpus_of_their_hosts() {
-        let one = |host: Option<&str>, cpus: &[u32]| Generator {
-            name: String::new(),
-            host: host.map(str::to_owned),
-            cpus: cpus.to_vec(),
+    fn no_load_is_waited_for_longer_than_its_plan_says() {
+        let load = |schedule, connections, requests| Load {
+            schedule,
+            connections,
+            requests,
+            duration: None,
+            timeout: Duration::from_secs(9),
+            ..Load::new("http://127.0.0.1/".parse().unwrap())
         };
-        let all = [
-            one(Some("a"), &[0, 1]),
-            one(Some("b"), &[0, 1, 2, 3]),
-            one(Some("b"), &[0, 1, 2, 3]),
-            one(Some("a"), &[0, 1]),
-            one(Some("a"), &[0, 1]),
-            one(None, &[7]),
-            one(None, &[]),
-        ];
-        let seats = seats(&all, Some("a"));
-        let of = |of: fn(&Seat) -> u32| seats.iter().map(of).collect::<Vec<_>>();
-        assert_eq!(of(|seat| seat.host), [0, 1, 1, 0, 0, 2, 3]);
-        assert_eq!(of(|seat| seat.cpu.unwrap_or(99)), [1, 3, 2, 0, 1, 7, 99]);
-        // Beside the server, or where the host is not known or full, nobody may spin.
-        assert_eq!(of(|seat| u32::from(seat.own)), [0, 1, 1, 0, 0, 0, 0]);
+        let constant = Schedule::Constant { rate: 10.0 };
+        let replay = |at_ns| vec![Arrival { at_ns: 0, target: None }, Arrival { at_ns, target: None }];
+        let ramp = Schedule::Ramp { from: 2.0, to: 0.0, over_ns: 3_000_000_000 };
+        let each = Schedule::Each { of: Box::new(constant.clone()), part: Part { thread: 1, threads: 3 } };
+        let sunk = Schedule::Each { of: Box::new(ramp.clone()), part: Part { thread: 0, threads: 2 } };
+        for (load, seconds) in [
+            // 101 requests on 5 connections: at most 21 one after the other, and the one in flight.
+            (load(Schedule::Closed, 5, Some(101)), 220.0),
+            (load(constant, 5, Some(101)), 230.0),
+            (load(each, 5, Some(101)), 220.0 + 30.1),
+            (load(Schedule::Replay(replay(7_000_000_000).into()), 2, None), 20.0 + 7.0),
+            (load(ramp, 5, Some(101)), 220.0 + 3.0),
+            (load(sunk, 5, Some(101)), 220.0 + 3.0),
+            (Load { duration: Some(Duration::from_secs(1)), ..load(Schedule::Closed, 1, Some(1)) }, 20.0),
+        ] {
+            assert!((longest(&load).as_secs_f64() - seconds).abs() < 1e-6, "{load:?} {:?}", longest(&load));
+        }
+        // Whatever the seed, the last of independent arrivals comes before.
+        for (seed, count) in (0..200).flat_map(|seed| [1u64, 2, 10, 1000].map(|count| (seed, count))) {
+            let poisson = Schedule::Poisson { rate: 100.0, seed };
+            let last = poisson.arrivals().unwrap().nth(count as usize - 1).unwrap().at_ns;
+            assert!(last < last_due_ns(&poisson, count), "{seed} {count}");
+        }
+        let endless = load(Schedule::Poisson { rate: 1e-6, seed: 1 }, 1, Some(u64::MAX));
+        assert!(longest(&endless) > Duration::from_secs(1 << 30));
     }
 }

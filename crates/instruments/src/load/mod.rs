@@ -13,9 +13,12 @@ pub mod host;
 pub mod http;
 pub mod limits;
 pub mod outcome;
+mod quota;
 pub mod recorder;
+pub mod redirect;
 mod relayed;
 pub mod schedule;
+mod seats;
 pub mod target;
 #[cfg(test)]
 pub(crate) mod tests;

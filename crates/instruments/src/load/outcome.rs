@@ -3,6 +3,8 @@
 //! `elapsed` is the window: the given duration, or from the start to the last answer where a number of requests was
 //! given.
 //! `throughput` counts good answers that were complete within it; the drain after it adds to the counts and times only.
+//! What else is per second is of the window too, or of the time up to the last answer (for what is in flight: the last
+//! end) where that came after it.
 //!
 //! Several generators each have a window of their own, by their own clock: what is per second is so for each by its own
 //! window, and adds up. Counts, times and what is in flight are those of all; nothing is averaged. How far apart they
@@ -23,7 +25,7 @@ pub struct Outcome {
     pub address: SocketAddr,
     /// Of several generators the longest, as the next.
     pub elapsed_s: f64,
-    /// From the start to the last answer or failure, the drain included.
+    /// From the start to the last answer, good or not, the drain included; failures without one do not count.
     pub answering_s: f64,
     pub rates: Rates,
     pub generator: Generator,
@@ -34,7 +36,7 @@ pub struct Outcome {
 pub struct Rates {
     /// Good answers within the window, by its length.
     pub throughput: Option<f64>,
-    /// Bytes of the bodies of good answers, by the time from the start to the last answer, as the next.
+    /// Bytes of the bodies of good answers.
     pub bandwidth: Option<f64>,
     /// Both sides of Little's law: requests in flight on average.
     pub in_flight: Option<f64>,
@@ -83,7 +85,9 @@ impl Outcome {
         let all =
             |of: fn(&ThreadUse) -> u64| seconds(ran.threads.iter().map(|one| u128::from(of(one))).sum());
         let elapsed_s = seconds(last_ns.saturating_sub(ran.start_ns).into());
-        let answering_s = seconds(ran.record.last_end_ns.saturating_sub(ran.start_ns).into());
+        let since = |at_ns: u64| seconds(at_ns.saturating_sub(ran.start_ns).into());
+        let answering_s = since(ran.record.last_answer_ns);
+        let ending_s = elapsed_s.max(since(ran.record.last_end_ns));
         let by = |amount: f64, span_s: f64| (span_s > 0.0).then(|| amount / span_s);
         Outcome {
             address,
@@ -91,9 +95,9 @@ impl Outcome {
             answering_s,
             rates: Rates {
                 throughput: by(ran.record.good_in_window as f64, elapsed_s),
-                bandwidth: by(ran.record.body_bytes as f64, answering_s),
-                in_flight: by(seconds(ran.record.in_flight.area_ns()), answering_s),
-                served: by(seconds(ran.record.service().sum_ns()), answering_s),
+                bandwidth: by(ran.record.body_bytes as f64, elapsed_s.max(answering_s)),
+                in_flight: by(seconds(ran.record.in_flight.area_ns()), ending_s),
+                served: by(seconds(ran.record.served_ns()), ending_s),
             },
             generator: Generator {
                 cpu_s: all(|one| one.cpu_ns),
@@ -145,13 +149,13 @@ impl Outcome {
         self.rates.throughput
     }
 
-    /// From the intended start to the end, of all requests.
+    /// From the intended start to the end, of all requests but those without an answer.
     #[must_use]
     pub fn response_time(&self) -> Histogram {
         self.record.response().histogram()
     }
 
-    /// From the actual start to the end, of all requests that were sent.
+    /// From the actual start to the end, of the same requests as far as they were sent.
     #[must_use]
     pub fn service_time(&self) -> Histogram {
         self.record.service().histogram()
@@ -167,14 +171,14 @@ impl Outcome {
     pub fn little(&self) -> Little {
         Little {
             in_flight_s: seconds(self.record.in_flight.area_ns()),
-            served_s: seconds(self.record.service().sum_ns()),
+            served_s: seconds(self.record.served_ns()),
         }
     }
 
-    /// CPU seconds for each request that was sent, without spinning; `None` when none was.
+    /// CPU seconds for each request that was begun, without spinning; `None` when none was.
     #[must_use]
     pub fn cpu_per_request_s(&self) -> Option<f64> {
-        let sent = self.record.service().total();
-        (sent > 0).then(|| (self.generator.cpu_s - self.generator.spun_s).max(0.0) / sent as f64)
+        let begun = self.record.begun();
+        (begun > 0).then(|| (self.generator.cpu_s - self.generator.spun_s).max(0.0) / begun as f64)
     }
 }

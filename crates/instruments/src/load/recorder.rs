@@ -1,8 +1,11 @@
 //! What one generator thread saw: times in nanoseconds, counts, bytes, and requests in flight over time.
 //!
 //! Response time runs from the intended start, service time from the actual one (the first byte sent, or the start of
-//! connecting where the request needed a new connection), both to the last byte of the answer. Failed requests are in
-//! both, at the age at which they failed; unsent ones are in response time alone. Nothing is allocated after `new`, and
+//! connecting where the request needed a new connection), both to the last byte of the answer. A bad answer is
+//! in both, and so is a time limit that passed, at its age; unsent requests are in response time alone. A request
+//! without
+//! an answer (refused, reset, closed) has neither: a quick refusal is no quick answer. Nothing is allocated after
+//! `new`, and
 //! recorders merge exactly.
 
 use model::Histogram;
@@ -10,6 +13,7 @@ use model::histogram::HIGHEST_NS;
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Failures};
+use super::redirect::Redirects;
 
 /// Sub-buckets of one power of two: 1024 keep three digits, as HdrHistogram does.
 const HALF_BITS: u32 = 10;
@@ -207,7 +211,9 @@ pub struct Recorder {
     /// The others.
     response: Counts,
     service: Counts,
-    /// Response times of the failed requests alone, which are among all too.
+    /// From the actual start to the failure, of the requests without an answer, which are in no other time.
+    unanswered: Counts,
+    /// Ages of all failed requests, from the intended start.
     pub failed: Counts,
     /// How late the generator was: from when a request could be sent (due, and a connection free) until it was.
     pub late: Counts,
@@ -228,6 +234,9 @@ pub struct Recorder {
     /// Idle connections on which the server sent something that nobody asked for.
     pub unasked: u64,
     pub last_end_ns: u64,
+    /// The end of the last answer, good or not.
+    pub last_answer_ns: u64,
+    pub redirects: Redirects,
 }
 
 impl Recorder {
@@ -238,9 +247,13 @@ impl Recorder {
     }
 
     #[inline]
-    fn end(&mut self, times: Times) -> u64 {
-        self.in_flight.leave(times.ended_ns);
-        self.last_end_ns = self.last_end_ns.max(times.ended_ns);
+    fn end(&mut self, ended_ns: u64) {
+        self.in_flight.leave(ended_ns);
+        self.last_end_ns = self.last_end_ns.max(ended_ns);
+    }
+
+    #[inline]
+    fn time(&mut self, times: Times) {
         let response_ns = times.ended_ns.saturating_sub(times.intended_ns);
         if times.intended_ns == times.started_ns {
             self.prompt.record(response_ns);
@@ -248,20 +261,29 @@ impl Recorder {
             self.response.record(response_ns);
             self.service.record(times.ended_ns.saturating_sub(times.started_ns));
         }
-        response_ns
     }
 
     #[inline]
     pub fn good(&mut self, times: Times, body_bytes: u64, in_window: bool) {
-        self.end(times);
+        self.end(times.ended_ns);
+        self.time(times);
+        self.last_answer_ns = self.last_answer_ns.max(times.ended_ns);
         self.good += 1;
         self.good_in_window += u64::from(in_window);
         self.body_bytes += body_bytes;
     }
 
     pub fn failed(&mut self, times: Times, kind: Failure) {
-        let response_ns = self.end(times);
-        self.failed.record(response_ns);
+        self.end(times.ended_ns);
+        if kind.is_no_answer() {
+            self.unanswered.record(times.ended_ns.saturating_sub(times.started_ns));
+        } else {
+            self.time(times);
+        }
+        if kind.is_answer() {
+            self.last_answer_ns = self.last_answer_ns.max(times.ended_ns);
+        }
+        self.failed.record(times.ended_ns.saturating_sub(times.intended_ns));
         self.failures.add(kind);
     }
 
@@ -273,7 +295,7 @@ impl Recorder {
         self.failures.add(Failure::Unsent);
     }
 
-    /// From the intended start to the end, of all requests.
+    /// From the intended start to the end, of all requests but those without an answer.
     #[must_use]
     pub fn response(&self) -> Counts {
         let mut all = self.prompt.clone();
@@ -281,12 +303,30 @@ impl Recorder {
         all
     }
 
-    /// From the actual start to the end, of all requests that were sent.
+    /// From the actual start to the end, of the same requests as far as they were sent.
     #[must_use]
     pub fn service(&self) -> Counts {
         let mut all = self.prompt.clone();
         all.merge(&self.service);
         all
+    }
+
+    /// Requests that were begun, those without an answer included.
+    #[must_use]
+    pub fn begun(&self) -> u64 {
+        self.prompt.total + self.service.total + self.unanswered.total
+    }
+
+    /// Requests that had a connection to the server.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.begun().saturating_sub(self.failures.of(Failure::Connect))
+    }
+
+    /// From the actual start to the end, summed over all that were begun: the right side of Little's law.
+    #[must_use]
+    pub fn served_ns(&self) -> u128 {
+        self.prompt.sum_ns + self.service.sum_ns + self.unanswered.sum_ns
     }
 
     /// Requests that are over: good and failed.
@@ -298,6 +338,7 @@ impl Recorder {
     /// Counts times from `start_ns` on, so that records of hosts whose clocks differ can be merged.
     pub fn count_from(&mut self, start_ns: u64) {
         self.last_end_ns = self.last_end_ns.saturating_sub(start_ns);
+        self.last_answer_ns = self.last_answer_ns.saturating_sub(start_ns);
         self.in_flight.since_ns = self.in_flight.since_ns.saturating_sub(start_ns);
     }
 
@@ -312,20 +353,22 @@ impl Recorder {
         if self.in_flight.area_ns > u128::from(MOST) * u128::from(u64::MAX) {
             return Err("more time in flight than there is");
         }
-        let timed = self.prompt.total + self.response.total;
+        let timed = self.prompt.total + self.response.total + self.unanswered.total;
         if timed != self.requests()
             || self.good_in_window > self.good
             || self.failed.total != self.failures.total()
+            || self.unanswered.total != self.failures.no_answers()
         {
             return Err("other numbers of requests than of times");
         }
-        Ok(())
+        self.redirects.check()
     }
 
     pub fn merge(&mut self, other: &Recorder) {
         self.prompt.merge(&other.prompt);
         self.response.merge(&other.response);
         self.service.merge(&other.service);
+        self.unanswered.merge(&other.unanswered);
         self.failed.merge(&other.failed);
         self.late.merge(&other.late);
         self.waited.merge(&other.waited);
@@ -339,6 +382,8 @@ impl Recorder {
         self.body_bytes += other.body_bytes;
         self.unasked += other.unasked;
         self.last_end_ns = self.last_end_ns.max(other.last_end_ns);
+        self.last_answer_ns = self.last_answer_ns.max(other.last_answer_ns);
+        self.redirects.merge(&other.redirects);
     }
 }
 
@@ -396,6 +441,8 @@ mod tests {
             prop_assert_eq!((merged.good, merged.good_in_window, merged.body_bytes),
                             (whole.good, whole.good_in_window, whole.body_bytes));
             prop_assert_eq!(merged.requests(), values.len() as u64);
+            prop_assert_eq!((merged.begun(), merged.served_ns()), (whole.begun(), whole.served_ns()));
+            prop_assert_eq!(merged.last_answer_ns, whole.last_answer_ns);
             // What comes back from another process is the same record.
             prop_assert_eq!(merged.check(), Ok(()));
             let bytes = postcard::to_stdvec(&merged).unwrap();
@@ -453,6 +500,37 @@ mod tests {
             assert_eq!(index_of(lowest_of(index)), index);
         }
         assert_eq!(index_of(HIGHEST_NS), LEN - 1);
+    }
+
+    #[test]
+    fn a_refusal_is_no_answer_and_has_no_time() {
+        let mut recorder = Recorder::default();
+        let times = |started_ns, long_ns| Times {
+            intended_ns: started_ns,
+            started_ns,
+            ended_ns: started_ns + long_ns,
+        };
+        for (times, kind) in [
+            (times(0, 9_000), None),
+            (times(10_000, 9_500), Some(Failure::Status5xx)),
+            (times(20_000, 50), Some(Failure::Connect)),
+            (times(30_000, 60), Some(Failure::Reset)),
+            (times(40_000, 100_000), Some(Failure::Timeout)),
+        ] {
+            recorder.start(times.started_ns);
+            match kind {
+                None => recorder.good(times, 1, true),
+                Some(kind) => recorder.failed(times, kind),
+            }
+        }
+        let response = recorder.response();
+        assert_eq!((response.total(), response.sum_ns()), (3, 9_000 + 9_500 + 100_000));
+        assert_eq!((recorder.requests(), recorder.begun(), recorder.sent()), (5, 5, 4));
+        assert_eq!(recorder.failed.total(), 4);
+        assert_eq!((recorder.last_answer_ns, recorder.last_end_ns), (19_500, 140_000));
+        // In flight it was all the same.
+        assert_eq!(recorder.in_flight.area_ns(), recorder.served_ns());
+        assert_eq!(recorder.check(), Ok(()));
     }
 
     #[test]

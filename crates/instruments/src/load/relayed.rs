@@ -6,14 +6,15 @@ use model::generate::Loaded;
 use serde::{Deserialize, Serialize};
 
 use super::{Control, Load, Outcome, run_at};
-use crate::facts::{Root, cgroup};
+use crate::facts::Root;
+use crate::facts::cgroup::{self, Quota};
 
 /// What a generator brings back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Brought {
     pub outcome: Outcome,
-    /// CPUs' worth of time that its control group allows, where there is a quota.
-    pub quota: Option<f64>,
+    /// Of its control group and those above it.
+    pub quotas: Vec<Quota>,
 }
 
 pub(super) fn pack<T: Serialize>(what: &T) -> Result<Vec<u8>, String> {
@@ -25,20 +26,20 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Brought, String> {
     let brought: Brought =
         postcard::from_bytes(bytes).map_err(|error| format!("it brought no outcome: {error}"))?;
     brought.outcome.check().map_err(|what| format!("it brought an outcome with {what}"))?;
-    match brought.quota {
-        Some(quota) if !(quota.is_finite() && quota > 0.0) => {
-            Err(format!("it brought a CPU quota of {quota}"))
-        }
-        _ => Ok(brought),
+    match brought.quotas.iter().find(|quota| !(quota.cpus.is_finite() && quota.cpus > 0.0)) {
+        Some(quota) => Err(format!("it brought a CPU quota of {}", quota.cpus)),
+        None => Ok(brought),
     }
 }
 
 /// Carries out the load of these bytes, as a generator. `start` names the time of the start once everything stands.
 pub fn serve(bytes: &[u8], start: &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String> {
-    let load: Load = postcard::from_bytes(bytes).map_err(|error| format!("not a load: {error}"))?;
+    let mut load: Load = postcard::from_bytes(bytes).map_err(|error| format!("not a load: {error}"))?;
+    let quotas = cgroup::quotas(&Root::live());
+    // Spinning would use up what is allowed.
+    load.own_cores &= quotas.is_empty();
     let (mut outcome, start_ns) =
         run_at(&load, &Control::default(), start).map_err(|error| error.to_string())?;
     outcome.record.count_from(start_ns);
-    let quota = cgroup::limits(&Root::live()).cpus.flatten();
-    Ok(Loaded { start_ns, body: pack(&Brought { outcome, quota })? })
+    Ok(Loaded { start_ns, body: pack(&Brought { outcome, quotas })? })
 }

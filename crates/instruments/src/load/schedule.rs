@@ -238,14 +238,18 @@ impl Iterator for Arrivals {
 pub struct Replay {
     pub arrivals: Arc<[Arrival]>,
     pub paths: Vec<String>,
+    /// How many lines have an earlier time than the one before, and the number of the first of them.
+    pub goes_back: Option<(usize, usize)>,
 }
 
 /// Reads `time path` lines: seconds with up to nine decimals, blanks, a path. Empty lines and lines that start with `#`
-/// are skipped. Times may be of any origin and out of order: the earliest request is due at 0.
+/// are skipped. Times may be of any origin and out of order, as logs are that are written at the end of a request: the
+/// earliest request is due at 0.
 pub fn read_replay(text: &str) -> Result<Replay, String> {
     let mut known = std::collections::HashMap::new();
     let mut paths = Vec::new();
-    let mut arrivals = Vec::new();
+    let mut arrivals: Vec<Arrival> = Vec::new();
+    let mut goes_back: Option<(usize, usize)> = None;
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -263,6 +267,9 @@ pub fn read_replay(text: &str) -> Result<Replay, String> {
             paths.len() - 1
         });
         let target = u32::try_from(target).map_err(|_| wrong("too many different paths"))?;
+        if arrivals.last().is_some_and(|last| at_ns < last.at_ns) {
+            goes_back = Some(goes_back.map_or((1, index + 1), |(count, first)| (count + 1, first)));
+        }
         arrivals.push(Arrival { at_ns, target: Some(target) });
     }
     arrivals.sort_by_key(|arrival| arrival.at_ns);
@@ -270,7 +277,7 @@ pub fn read_replay(text: &str) -> Result<Replay, String> {
     for arrival in &mut arrivals {
         arrival.at_ns -= first;
     }
-    Ok(Replay { arrivals: arrivals.into(), paths })
+    Ok(Replay { arrivals: arrivals.into(), paths, goes_back })
 }
 
 /// Decimal seconds as nanoseconds, exactly; further decimals are cut.
@@ -388,6 +395,8 @@ mod tests {
         let text = "# time path\n1700000000.5 /a\n\n1700000000 /b?x=1\n1700000001.000000001 /a\n";
         let replay = read_replay(text).unwrap();
         assert_eq!(replay.paths, ["/a", "/b?x=1"]);
+        assert_eq!(replay.goes_back, Some((1, 4)));
+        assert_eq!(read_replay("1 /a\n1 /b\n2 /a\n").unwrap().goes_back, None);
         let got: Vec<_> = replay.arrivals.iter().map(|one| (one.at_ns, one.target)).collect();
         assert_eq!(got, [(0, Some(1)), (500_000_000, Some(0)), (1_000_000_001, Some(0))]);
         for (text, what) in [

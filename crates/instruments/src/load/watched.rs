@@ -18,10 +18,16 @@ const TELL_NS: u64 = 1_000_000_000;
 /// Kind of the note of a load that the user ended.
 pub const CUT: &str = "cut";
 
-/// Waits for the end of a load of that many threads, or for the user's wish to end it.
+/// Without a good answer for so long, a server is silent.
+const SILENT_NS: u64 = 1_000_000_000;
+
+/// Waits for the end of a load of that many threads, or for the user's wish to end it. `silent` hears when the server
+/// has
+/// fallen silent, and when it speaks again.
 pub fn watched<T: Send>(
     threads: usize,
     record: &mut dyn Record,
+    silent: &mut dyn FnMut(bool),
     carry_out: impl FnOnce(&Control) -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
     let control = Control::default();
@@ -37,10 +43,16 @@ pub fn watched<T: Send>(
             .name("load".to_owned())
             .spawn_scoped(scope, work)
             .map_err(|error| Error::System(format!("cannot start a thread: {error}")))?;
-        let mut teller = Teller::new(threads);
+        let (mut teller, mut silence) = (Teller::new(threads), Silence::default());
         while is_done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
             if record.is_cut() && !control.stop.swap(true, Ordering::Relaxed) {
                 record.note(CUT, "the user ended the load before its time");
+            }
+            if control.started.load(Ordering::Relaxed)
+                && let Some(is_silent) =
+                    silence.look(control.good.load(Ordering::Relaxed), sys::clock::now_ns())
+            {
+                silent(is_silent);
             }
             if record.is_watched()
                 && let Some(live) = teller.look(control, sys::clock::now_ns())
@@ -50,6 +62,28 @@ pub fn watched<T: Send>(
         }
         handle.join().unwrap_or_else(|_| Err(Error::System("the load's thread failed".to_owned())))
     })
+}
+
+/// Tells from the number of good answers whether there were any for a while.
+#[derive(Default)]
+struct Silence {
+    good: u64,
+    since_ns: Option<u64>,
+    is_silent: bool,
+}
+
+impl Silence {
+    /// What is new; `None` where nothing is.
+    fn look(&mut self, good: u64, now_ns: u64) -> Option<bool> {
+        let since_ns = *self.since_ns.get_or_insert(now_ns);
+        if good != self.good {
+            (self.good, self.since_ns) = (good, Some(now_ns));
+            return std::mem::take(&mut self.is_silent).then_some(false);
+        }
+        let falls = !self.is_silent && now_ns.saturating_sub(since_ns) >= SILENT_NS;
+        self.is_silent |= falls;
+        falls.then_some(true)
+    }
 }
 
 /// Asks once a second, and tells what was answered, or after half a second that nothing was.
@@ -91,7 +125,7 @@ impl Teller {
             elapsed_ns: now_ns.saturating_sub(from_ns),
             good: control.good.load(Ordering::Relaxed),
             failed: control.failed.load(Ordering::Relaxed),
-            received_bytes: control.received_bytes.load(Ordering::Relaxed),
+            body_bytes: control.body_bytes.load(Ordering::Relaxed),
             response,
         })
     }
@@ -109,7 +143,7 @@ mod tests {
     use crate::load::{Load, Outcome, run};
 
     fn run_watched(load: &Load, record: &mut dyn Record) -> Result<Outcome, Error> {
-        watched(load.threads, record, |control| run(load, control))
+        watched(load.threads, record, &mut |_| {}, |control| run(load, control))
     }
 
     /// Watches, and wants the end once it has heard something.
@@ -174,6 +208,16 @@ mod tests {
         let outcome = run_watched(&load(&server), &mut watcher).unwrap();
         assert!(watcher.heard.is_empty() && outcome.record.failures.total() == 0, "{outcome:?}");
         assert_eq!(watcher.notes.len(), 1);
+    }
+
+    #[test]
+    fn silence_is_told_once_and_so_is_its_end() {
+        let mut silence = Silence::default();
+        let good = [0, 5, 5, 5, 5, 6, 6, 6, 6, 6];
+        let told: Vec<Option<bool>> =
+            good.iter().zip(0u64..).map(|(good, at)| silence.look(*good, at * SILENT_NS / 2)).collect();
+        let (falls, speaks) = (Some(true), Some(false));
+        assert_eq!(told, [None, None, None, falls, None, speaks, None, falls, None, None]);
     }
 
     #[test]

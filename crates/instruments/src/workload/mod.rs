@@ -4,10 +4,12 @@ use model::Instrument;
 
 pub mod cmd;
 pub mod guard;
+pub mod logs;
 pub mod profile;
 pub mod server;
 pub mod shell;
 pub mod web;
 pub mod web_slo;
 
-pub static ALL: &[&dyn Instrument] = &[&cmd::INSTRUMENT, &web::INSTRUMENT, &web_slo::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] =
+    &[&cmd::INSTRUMENT, &logs::INSTRUMENT, &web::INSTRUMENT, &web_slo::INSTRUMENT];

@@ -32,7 +32,7 @@ static CARD: Card = Card {
     says: "a load on a web server: rate, response times, failures, and what held it back",
     source: "own engine; closed loops as wrk and ab, open loops as wrk2",
     cadence: Cadence::Repeat,
-    definition: 1,
+    definition: 2,
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],
@@ -108,15 +108,12 @@ mod tests {
 
     fn setup(given: &str) -> Setup {
         Setup {
-            params: CARD.resolve(&Params::parse(given).unwrap()).unwrap(),
             size: Size::Smoke,
-            cpus: sys::affinity::allowed().unwrap().iter().map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
-            dir: std::env::temp_dir(),
-            llc: None,
-            memory: None,
-            seed: 1,
-            command: None,
-            relay: None,
+            ..Setup::bare(
+                CARD.resolve(&Params::parse(given).unwrap()).unwrap(),
+                sys::affinity::allowed().unwrap().iter().map(|&cpu| u32::try_from(cpu).unwrap()).collect(),
+                std::env::temp_dir(),
+            )
         }
     }
 
@@ -181,24 +178,81 @@ mod tests {
         assert!(fault.0.starts_with("no good answer: ") && fault.0.contains("status_4xx"), "{fault}");
     }
 
+    /// Why parameters cannot be, by the card or by the instrument.
+    fn refused(given: &str) -> String {
+        match CARD.resolve(&Params::parse(given).unwrap()) {
+            Err(error) => error.to_string(),
+            Ok(_) => INSTRUMENT.fit(&setup(given)).map_or_else(|unfit| unfit.why, |()| String::new()),
+        }
+    }
+
     #[test]
     fn what_cannot_be_is_explained() {
         for (given, what) in [
-            ("url=ftp://a/", "only http"),
-            ("url=http://a/;connections=1", ""),
             ("url=http://a/;generators=2;connections=1", "at least one connection"),
+            ("url=http://a:0/", "1 to 65535"),
             ("url=http://a/;headers=a", "no colon"),
-            ("url=http://a/;headers=a: b", ""),
-            ("url=http://a/;requests=0", "requests=0"),
+            ("url=http://a/;method=A B", "one word"),
             ("url=http://a/;arrivals=poisson", "needs its rate"),
-            ("server=builtin", ""),
+            ("url=http://a/;requests=9;connections=10", "connections=10 for requests=9"),
             ("server=nginx;mpm=event", "mpm"),
-            ("server=builtin;workers=x", "workers=x"),
             ("server=builtin;certificate=any", "https"),
         ] {
-            let fit = INSTRUMENT.fit(&setup(given));
-            assert_eq!(fit.is_ok(), what.is_empty(), "{given}: {fit:?}");
-            assert!(fit.map_or_else(|unfit| unfit.why, |()| String::new()).contains(what), "{given}");
+            let why = refused(given);
+            assert!(why.contains(what), "{given}: {why}");
+        }
+        for given in ["url=http://a/;connections=1", "url=http://a/;headers=a: b", "server=builtin"] {
+            assert_eq!(refused(given), "", "{given}");
+        }
+    }
+
+    /// Nothing that no load could have gets past the card.
+    #[test]
+    fn values_are_checked_by_the_card() {
+        for given in [
+            "arrivals=open",
+            "ramp=5",
+            "load=0%",
+            "load=500%",
+            "load=50",
+            "rate=abc",
+            "rate=0",
+            "rate=inf",
+            "rate=nan",
+            "rate=-5",
+            "requests=0",
+            "requests=1.5",
+            "url=wrong",
+            "url=ftp://a/",
+            "weights=much",
+            "connections=0",
+            "generators=0",
+            "duration=0",
+            "duration=soon",
+            "timeout=0",
+            "certificate=/no/such.pem",
+            "content-size=huge",
+            "server=iis",
+            "mpm=itk",
+            "workers=0",
+            "workers=x",
+            "limit-rate=fast",
+            "memory=lots",
+            "nice=20",
+            "nice=low",
+            "listen=zzz",
+        ] {
+            let error = CARD.resolve(&Params::parse(given).unwrap()).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{given}` is not possible: ")), "{error}");
+        }
+        for (given, key, value) in [
+            ("rate=1k", "rate", "1000"),
+            ("duration=500ms", "duration", "0.5"),
+            ("timeout=1m", "timeout", "60"),
+            ("connections=10k", "connections", "10000"),
+            ("workers=auto", "workers", "auto"),
+        ] {
+            assert_eq!(CARD.resolve(&Params::parse(given).unwrap()).unwrap().get(key), Some(value));
         }
     }
 

@@ -25,8 +25,12 @@ pub struct LoadDoc {
     pub setup: Option<String>,
     /// Every parameter of the load.
     pub params: Params,
-    /// From the start to the last answer.
+    /// From the start to the last answer, good or not; it may lie after the window.
     pub seconds: Option<f64>,
+    /// The time that `throughput` is of: the load's duration, less where it was ended early; up to the last end where a
+    /// number of requests was given. `bandwidth` is of the same, or up to the last answer where that came later.
+    #[serde(default)]
+    pub window: Option<f64>,
     /// The user ended it before its time.
     pub cut: bool,
     /// Good and failed.
@@ -43,7 +47,9 @@ pub struct LoadDoc {
     pub offered_load: Option<f64>,
     /// Requests in flight, over time.
     pub in_flight: Option<f64>,
-    /// From when a request was due to the last byte of its answer; failed ones included.
+    /// From when a request was due to the last byte of its answer, failed requests included but for those without an
+    /// answer (refused,
+    /// reset, closed, TLS): `count` is less than `requests` by these.
     pub response_time: TimesDoc,
     /// From when it was sent.
     pub service_time: TimesDoc,
@@ -83,6 +89,11 @@ pub struct BucketDoc {
 pub struct GeneratorDoc {
     pub cpu_seconds: Option<f64>,
     pub cpu_per_request: Option<f64>,
-    /// Of its core; waiting by spinning is not work.
+    /// The share of its time in which the busiest core worked, the generator threads on it together; waiting by
+    /// spinning
+    /// is not work.
+    #[serde(default)]
+    pub busiest_core_share: Option<f64>,
+    /// The same of the busiest thread alone.
     pub busiest_thread_share: Option<f64>,
 }

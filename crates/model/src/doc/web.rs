@@ -12,6 +12,8 @@ use crate::params::Params;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Binding {
+    /// The server stopped answering before the load was over.
+    Silent,
     /// The busiest core of the load generator: the figure is a lower bound.
     Generator,
     /// All cores of the server together.
@@ -22,6 +24,8 @@ pub enum Binding {
     Thread,
     /// Interrupts and network work of the kernel on one core.
     Softirq,
+    /// CPU time of the server's cores that the hypervisor gave to others.
+    Steal,
     /// A disk that is busy nearly all of the time.
     Disk,
     /// Stalls for memory.

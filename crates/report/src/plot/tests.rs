@@ -115,7 +115,7 @@ fn heat(values: &[f64], side: usize) -> Heat {
 
 fn ecdf(values: &[f64], tail: bool) -> Ecdf {
     Ecdf {
-        caption: Caption::new("Half of the reads take 80 µs"),
+        caption: Caption::new("Half of the reads take 80 us"),
         values: latency(),
         curves: vec![ecdf::Curve::of("NVMe", values), ecdf::Curve::of("SATA SSD", values)],
         tail,

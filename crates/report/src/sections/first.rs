@@ -122,6 +122,7 @@ fn reasons(run: &RunDoc) -> String {
         Some(match kind {
             "background" => "other processes were busy",
             "clock" => "the clock moved",
+            "cut" => "the user ended it early",
             "steal" => "the hypervisor stole time",
             "drift" => "figures drifted",
             "samples" => "there are too few takes",

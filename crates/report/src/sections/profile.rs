@@ -59,9 +59,22 @@ fn said(profile: &Profile) -> String {
     } else {
         ("User code", profile.samples().saturating_sub(kernel))
     };
-    let top = profile.symbols().into_iter().next();
+    let top = profile.symbols().into_iter().find(|symbol| !lets_interrupts_in(&symbol.name));
     let top = top.map_or(String::new(), |top| format!("; {} most, {}", top.name, share(top.own)));
     format!("{side} took {} of the profiled CPU time{top}", share(part))
+}
+
+/// Where the kernel allows interrupts again. The software clock ticks by an interrupt, so the time before, in
+/// which they were off, counts there.
+fn lets_interrupts_in(name: &str) -> bool {
+    name.contains("irqrestore") || name.ends_with("unlock_irq") || name.contains("finish_task_switch")
+}
+
+/// How the kernel is entered: all its calls are below these, which tells nothing.
+fn is_entry(name: &str) -> bool {
+    ["entry_SYSCALL", "do_syscall", "x64_sys_call", "el0", "invoke_syscall", "do_el0"]
+        .iter()
+        .any(|start| name.starts_with(start))
 }
 
 fn share(samples: u64, all: u64) -> String {
@@ -85,16 +98,23 @@ fn of_one(profile: &Profile, name: &str, said: &str) -> Markup {
                 (table(what, &rows, profile.samples()))
             } }
         }
+        @if side(true).iter().any(|symbol| lets_interrupts_in(&symbol.name)) {
+            p class="note" {
+                "the clock of the samples does not tick while interrupts are off: that time counts where the kernel \
+                 lets them in again, such as " code { "_raw_spin_unlock_irqrestore" }
+            }
+        }
         @if profile.unread > 0 {
             p class="note" { (fixed(profile.unread as f64, 0)) " lines of the profile are no stack and were left out" }
         }
     }
 }
 
-/// `tcp_sendmsg took 52 % with what it calls`: the widest function that is not below nearly everything.
+/// `tcp_sendmsg took 52 % with what it calls`: the widest function that is not below nearly everything, and does
+/// more than to enter the kernel.
 fn inclusive(symbols: &[Symbol], all: u64) -> Option<String> {
     const NEARLY_ALL: f64 = 0.75;
-    let part = |symbol: &&Symbol| (symbol.total as f64) < NEARLY_ALL * all as f64;
+    let part = |symbol: &&Symbol| (symbol.total as f64) < NEARLY_ALL * all as f64 && !is_entry(&symbol.name);
     let widest = symbols.iter().filter(part).max_by_key(|symbol| symbol.total)?;
     Some(format!("{} took {} with what it calls", widest.name, share(widest.total, all)))
 }
@@ -111,4 +131,30 @@ fn table(side: &str, symbols: &[&Symbol], all: u64) -> Markup {
         ]
     };
     page::table(&head, &symbols.iter().map(row).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_name_what_works_and_not_how_it_was_reached() {
+        let symbol = |name: &str, own, total| Symbol { name: name.to_owned(), kernel: true, own, total };
+        let symbols = [
+            symbol("entry_SYSCALL_64_after_hwframe", 0, 70),
+            symbol("do_syscall_64", 2, 69),
+            symbol("tcp_sendmsg", 1, 52),
+        ];
+        assert_eq!(inclusive(&symbols, 100).as_deref(), Some("tcp_sendmsg took 52 % with what it calls"));
+        assert_eq!(inclusive(&symbols[..2], 100), None);
+    }
+
+    #[test]
+    fn time_without_interrupts_is_not_called_work() {
+        let folded = "# t\nmain;_raw_spin_unlock_irqrestore_[k] 9\nmain;tcp_ack_[k] 3\n";
+        let all = profile::profiles([folded]);
+        assert_eq!(said(&all[0]), "Kernel code took 100 % of the profiled CPU time; tcp_ack most, 25 %");
+        let page = of_one(&all[0], "", "").into_string();
+        assert!(page.contains("does not tick while interrupts are off"), "{page}");
+    }
 }

@@ -222,7 +222,7 @@ fn cores(data: &RunData, found: &BottleneckDoc) -> Option<Markup> {
     Some(plot.render())
 }
 
-/// `CPU per request: server 14.2 µs, generator 11.9 µs`
+/// `CPU per request: server 14.2 us, generator 11.9 us`
 fn costs(readings: &[(Params, &Series)]) -> Option<String> {
     let cost = |(metric, who): (&str, &str)| {
         Some(format!("{who} {}", quantity(value(readings, metric)?, Kind::of(Unit::Second))))
@@ -260,8 +260,7 @@ fn table(doc: &RunDoc, data: &RunData, sweep: &crate::web::Sweep<'_>) -> Markup 
         ("bound by", Column::Text),
     ]);
     let row = |(cells, load): (&Vec<String>, &Load<'_>)| {
-        let mut out: Vec<Markup> =
-            cells.iter().map(|cell| html! { (cell.trim().replace(" us", " µs")) }).collect();
+        let mut out: Vec<Markup> = cells.iter().map(|cell| html! { (cell.trim()) }).collect();
         out.extend(watched(data, load));
         out.push(match bottleneck(doc, load) {
             Some(found) => html! { span title=(found.sentence) { (word(found)) } },
@@ -293,11 +292,13 @@ fn watched(data: &RunData, load: &Load<'_>) -> Vec<Markup> {
 /// What binds, in a word or two.
 fn word(found: &BottleneckDoc) -> String {
     let kind = match found.kind {
+        Binding::Silent => "no answers any more",
         Binding::Generator => "the generator",
         Binding::Cores => "the server's cores",
         Binding::Core => "one core",
         Binding::Thread => "one thread",
         Binding::Softirq => "softirq",
+        Binding::Steal => "steal",
         Binding::Disk => "a disk",
         Binding::Memory => "memory",
         Binding::RunQueue => "the run queue",

@@ -85,7 +85,7 @@ impl Open<'_> {
         if words.is_empty() { "the server".to_owned() } else { words.join(", ") }
     }
 
-    /// `nginx keeps up to 61.2 k/s; at 45.9 k/s (the knee) 1 in 100 answers takes more than 740 µs`
+    /// `nginx keeps up to 61.2 k/s; at 45.9 k/s (the knee) 1 in 100 answers takes more than 740 us`
     fn said(&self) -> Option<String> {
         let rate = |value: f64| quantity(value, Kind::of(Unit::PerSec));
         let held = match &self.curve.peak {
@@ -253,13 +253,14 @@ fn is_apart(point: &CurvePointDoc, quantile: f64) -> bool {
         .is_some_and(|(response, service)| response > service * APART)
 }
 
-/// Failed requests by all that were due, going by the response times that the takes recorded.
+/// Failed requests by all that were due: those that the takes counted, or where they did not, those with a response
+/// time.
 fn failed_share(data: &RunData, curve: &CurveDoc, point: &CurvePointDoc) -> Option<f64> {
+    use model::reading::{Phase, Value};
     let of = |name: &str| curve.params.get(name).is_none();
     let asked = |series: &&model::data::Series| {
         let key = &series.key;
         key.instrument == curve.instrument
-            && key.metric == "response-times"
             && key.arm == curve.arm
             && key.params.contains(&curve.params)
             && ["load", "rate"]
@@ -267,14 +268,16 @@ fn failed_share(data: &RunData, curve: &CurveDoc, point: &CurvePointDoc) -> Opti
                 .filter(|name| of(name))
                 .any(|name| key.params.get(name) == Some(&point.asked))
     };
-    let series = data.series.iter().find(asked)?;
-    let measured = series.points.iter().filter(|point| point.phase == model::reading::Phase::Measured);
-    let count = measured.filter_map(|point| match &point.value {
-        model::reading::Value::Histogram(histogram) => Some(histogram.count()),
-        model::reading::Value::Number(_) => None,
-    });
-    let all: u64 = count.sum();
-    (all > 0).then(|| (point.failed / all as f64).min(1.0))
+    let all = |metric: &str| -> Option<f64> {
+        let mut series = data.series.iter().filter(|series| series.key.metric == metric);
+        let measured = series.find(asked)?.points.iter().filter(|point| point.phase == Phase::Measured);
+        let counts = measured.map(|point| match &point.value {
+            Value::Histogram(histogram) => histogram.count() as f64,
+            Value::Number(number) => *number,
+        });
+        Some(counts.sum::<f64>()).filter(|all| *all > 0.0)
+    };
+    Some((point.failed / all("requests").or_else(|| all("response-times"))?).min(1.0))
 }
 
 /// What several arms or runs serve, and their tails, on one plot each.

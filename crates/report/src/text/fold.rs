@@ -3,14 +3,35 @@
 //! A finding about a figure carries the figure's title as its subject; here it becomes people's name. Findings about
 //! the parts of an index are details and are left out. Evidence is in base units; nothing is judged here.
 
-use std::collections::BTreeSet;
+mod phrase;
 
-use model::unit::Unit;
 use model::{Finding, Params};
 
 use super::names::{self, Key};
 use super::{count, notes};
-use crate::number::{self, Kind};
+
+/// Rules whose findings are each about a load, not about one figure of it.
+const OF_LOADS: [&str; 5] = ["generator-bound", "same-cores", "errors", "late", "little"];
+
+/// The figures that stand on the page, as far as they are known.
+#[derive(Clone, Debug, Default)]
+pub struct Headlines(Vec<(String, String, Params)>);
+
+impl Headlines {
+    #[must_use]
+    pub fn new<'a>(all: impl Iterator<Item = (&'a str, &'a str, &'a Params)>) -> Headlines {
+        Headlines(all.map(|(a, b, params)| (a.to_owned(), b.to_owned(), params.clone())).collect())
+    }
+
+    /// Whether a subject is one of them, in whatever arm: its own parameters say more than those of the page.
+    fn has(&self, subject: &Subject) -> bool {
+        let holds = |name: &str, value: &str| value == "auto" || subject.params.get(name) == Some(value);
+        self.0.iter().any(|(instrument, metric, params)| {
+            (instrument, metric) == (&subject.instrument, &subject.metric)
+                && params.0.iter().all(|(name, value)| holds(name, value))
+        })
+    }
+}
 
 /// What a finding is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +44,11 @@ pub struct Subject {
     pub detail: bool,
     /// Place of the figure on a page.
     pub rank: usize,
+    instrument: String,
+    metric: String,
+    params: Params,
+    /// ` [name]` where there are arms.
+    arm: String,
 }
 
 impl Subject {
@@ -43,24 +69,28 @@ impl Subject {
             None => ("", ""),
         };
         let params = Params::parse(pairs).unwrap_or_default();
-        let mut name = match (instrument, metric) {
+        let arm = if arm.is_empty() { String::new() } else { format!(" [{arm}") };
+        let name = match (instrument, metric) {
             ("", _) => String::new(),
             (only, "") => names::says(only).unwrap_or(only).to_owned(),
-            _ => names::label(Key { instrument, metric, params: &params }),
+            _ => named(&names::label(Key { instrument, metric, params: &params }), &params, &arm),
         };
-        if params.get("threads") == Some("all") {
-            name.push_str(" on all CPUs");
-        }
-        if !arm.is_empty() {
-            name.push_str(&format!(" [{arm}"));
-        }
         Subject {
             side: side.to_owned(),
             name,
             detail: names::is_detail(instrument, metric),
             rank: names::rank(instrument),
+            instrument: instrument.to_owned(),
+            metric: metric.to_owned(),
+            params,
+            arm,
         }
     }
+}
+
+fn named(label: &str, params: &Params, arm: &str) -> String {
+    let cpus = if params.get("threads") == Some("all") { " on all CPUs" } else { "" };
+    format!("{label}{cpus}{arm}")
 }
 
 /// Findings of one rule, one state and one machine about single figures.
@@ -72,7 +102,7 @@ pub struct Group<'a> {
 
 /// One sentence for each rule; findings about the whole run speak for themselves and stand first.
 #[must_use]
-pub fn sentences(findings: &[(&Finding, Subject)], headlines: &BTreeSet<String>) -> Vec<String> {
+pub fn sentences(findings: &[(&Finding, Subject)], headlines: &Headlines) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (finding, subject) in findings.iter().filter(|(_, subject)| !subject.detail) {
@@ -93,37 +123,42 @@ pub fn sentences(findings: &[(&Finding, Subject)], headlines: &BTreeSet<String>)
     out
 }
 
-impl Group<'_> {
-    fn sentence(&self, headlines: &BTreeSet<String>) -> String {
+impl<'a> Group<'a> {
+    fn sentence(&self, headlines: &Headlines) -> String {
         if let [(only, _)] = self.members.as_slice() {
             return notes::said(only);
         }
         let side = if self.side.is_empty() { String::new() } else { format!("{}: ", self.side) };
-        format!("{side}{}", self.phrase(&self.figures(headlines)))
+        let figures = self.figures(headlines);
+        let said = phrase::of(self, &figures).unwrap_or_else(|| self.plain(&figures));
+        format!("{side}{said}")
     }
 
-    /// `31 figures (integer, floating, ...)`: headline figures by name, the others counted.
-    fn figures(&self, headlines: &BTreeSet<String>) -> String {
+    /// `31 figures (integer, floating, ...)`: headline figures by name, the others counted. `further` ones are none of
+    /// those on the page.
+    fn figures(&self, headlines: &Headlines) -> String {
         const MOST: usize = 4;
-        let mut sorted: Vec<&Subject> = self.members.iter().map(|(_, subject)| *subject).collect();
-        sorted.sort_by_key(|subject| (!headlines.contains(&subject.name), subject.rank));
-        let mut named: Vec<&str> = Vec::new();
-        for subject in &sorted {
-            let wanted = headlines.contains(&subject.name) || headlines.is_empty();
-            if wanted && !named.contains(&subject.name.as_str()) {
-                named.push(&subject.name);
-            }
-        }
+        let mut sorted: Vec<(bool, &Subject)> =
+            self.members.iter().map(|(_, subject)| (headlines.has(subject), *subject)).collect();
+        sorted.sort_by_key(|(head, subject)| (!head, subject.rank));
+        let further = !headlines.0.is_empty() && !sorted.iter().any(|(head, _)| *head);
+        let wanted = |head: bool| head || further || headlines.0.is_empty();
+        let shown: Vec<&Subject> =
+            sorted.into_iter().filter(|(head, _)| wanted(*head)).map(|(_, subject)| subject).collect();
+        let (mut named, shared) = apart(&shown);
         let all = named.len() <= MOST && named.len() == self.members.len();
         named.truncate(MOST);
-        let figures = count(self.members.len(), "figure");
+        let what = if OF_LOADS.contains(&self.kind) { "load" } else { "figure" };
+        let figures =
+            count(self.members.len(), &if further { format!("further {what}") } else { what.to_owned() });
         let between = if named.iter().any(|name| name.contains(',')) { "; " } else { ", " };
-        let listed = named.join(between);
-        match (named.is_empty(), all) {
-            (true, _) => format!("{figures} that are no headline"),
-            (false, true) => format!("{figures} ({listed})"),
-            (false, false) => format!("{figures} ({listed}{between}…)"),
-        }
+        let more = if all { String::new() } else { format!("{between}…") };
+        let of = if shared.is_empty() { String::new() } else { format!(" of {shared}") };
+        format!("{figures}{of} ({}{more})", named.join(between))
+    }
+
+    fn findings(&self) -> impl Iterator<Item = &'a Finding> + use<'_, 'a> {
+        self.members.iter().map(|(finding, _)| *finding)
     }
 
     /// The member with the largest evidence, and that evidence.
@@ -135,54 +170,6 @@ impl Group<'_> {
         known.max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))
     }
 
-    fn phrase(&self, figures: &str) -> String {
-        let percent = |share: f64| number::percent(share.abs());
-        let said = match self.kind {
-            "background" => self.worst("cpus").map(|(cpus, ..)| {
-                format!(
-                    "other processes used up to {} CPUs during {figures}: end them (`top` shows which) and repeat",
-                    number::number(cpus)
-                )
-            }),
-            "clock" => self.worst("apart").and_then(|(apart, worst, subject)| {
-                let clock = number::quantity(*worst.evidence.get("median")?, Kind::of(Unit::Hertz));
-                let way = if apart < 0.0 { "below" } else { "above" };
-                Some(format!(
-                    "clock: {figures} had takes more than 3 % off the run's own {clock} (worst {} {way}: {})",
-                    percent(apart),
-                    subject.name
-                ))
-            }),
-            "autocorrelation" => Some(format!(
-                "successive takes of {figures} resemble each other: they count as fewer, their intervals are wider"
-            )),
-            "drift" => self.worst("change").map(|(change, _, subject)| {
-                let way = if change < 0.0 { "fell" } else { "rose" };
-                format!(
-                    "{figures} drifted within the run (worst: {} {way} by {}): not settled; warm up longer or look at \
-                     the clock",
-                    subject.name,
-                    percent(change)
-                )
-            }),
-            "steal" => self.worst("share").map(|(share, ..)| {
-                format!(
-                    "the hypervisor took up to {} of the CPU time during {figures}: a neighbour was busy; repeat later",
-                    percent(share)
-                )
-            }),
-            "noisy-neighbour" => self.worst("floor").map(|(floor, ..)| {
-                format!(
-                    "runs of this machine differ by up to {} with nothing changed, in {figures}: a smaller difference \
-                     means nothing here",
-                    percent(floor)
-                )
-            }),
-            _ => None,
-        };
-        said.unwrap_or_else(|| self.plain(figures))
-    }
-
     /// A rule without a phrase of its own: what all say, or what the first says.
     fn plain(&self, figures: &str) -> String {
         let Some((first, subject)) = self.members.first() else { return figures.to_owned() };
@@ -191,6 +178,43 @@ impl Group<'_> {
         }
         format!("{figures}, such as {}: {}", subject.name, first.text)
     }
+}
+
+/// Names that tell figures apart, once each, and what all of them share: `10 connections` and `50 connections` of
+/// `web, nginx`.
+fn apart<'s>(subjects: &[&'s Subject]) -> (Vec<String>, String) {
+    let mut known: Vec<&'s Subject> = Vec::new();
+    for subject in subjects {
+        if !known.iter().any(|other| other.name == subject.name) {
+            known.push(subject);
+        }
+    }
+    let plain = || (known.iter().map(|subject| subject.name.clone()).collect(), String::new());
+    if known.len() < 2 || !known.iter().all(|subject| names::web::is_web(&subject.instrument)) {
+        return plain();
+    }
+    // Of several loads, the loads are named, not each figure of each.
+    let several = known.iter().any(|subject| subject.params != known[0].params);
+    let mut loads: Vec<(Key<'_>, &str)> = Vec::new();
+    for subject in &known {
+        let metric = if several && subject.instrument == "web" { "throughput" } else { &subject.metric };
+        let load =
+            (Key { instrument: &subject.instrument, metric, params: &subject.params }, subject.arm.as_str());
+        if !loads.contains(&load) {
+            loads.push(load);
+        }
+    }
+    let keys: Vec<Key<'_>> = loads.iter().map(|(key, _)| *key).collect();
+    let labels = names::labels(&keys);
+    let parts: Vec<Vec<&str>> = labels.iter().map(|label| label.split(", ").collect()).collect();
+    let in_all = |part: &str| parts.iter().all(|of_one| of_one.contains(&part));
+    let shared: Vec<&str> = parts[0].iter().copied().filter(|part| in_all(part)).collect();
+    let own = parts.iter().zip(&loads).map(|(of_one, (_, arm))| {
+        let rest: Vec<&str> = of_one.iter().copied().filter(|part| !in_all(part)).collect();
+        format!("{}{arm}", rest.join(", ")).trim_start().to_owned()
+    });
+    let own: Vec<String> = own.collect();
+    if shared.is_empty() || own.iter().any(String::is_empty) { plain() } else { (own, shared.join(", ")) }
 }
 
 #[cfg(test)]
@@ -204,9 +228,13 @@ mod tests {
         Finding::new("background", Validity::Doubtful, text).about(subject).evidence("cpus", cpus)
     }
 
+    /// Headlines are written as subjects.
     fn folded(findings: &[Finding], headlines: &[&str]) -> Vec<String> {
         let pairs: Vec<(&Finding, Subject)> = findings.iter().map(|one| (one, Subject::of(one))).collect();
-        sentences(&pairs, &headlines.iter().map(|name| (*name).to_owned()).collect())
+        let of = |title: &&str| Subject::of(&Finding::new("", Validity::Unknown, "").about(*title));
+        let heads: Vec<Subject> = headlines.iter().map(of).collect();
+        let each = heads.iter().map(|head| (head.instrument.as_str(), head.metric.as_str(), &head.params));
+        sentences(&pairs, &Headlines::new(each))
     }
 
     #[test]
@@ -218,7 +246,7 @@ mod tests {
             busy("index part-rate kind=integer;part=sort;threads=1", 3.0),
         ];
         assert_eq!(
-            folded(&findings, &["integer", "floating"]),
+            folded(&findings, &["index rate kind=integer", "index rate kind=floating"]),
             [
                 "other processes used up to 1.34 CPUs during 3 figures (floating, integer, …): end them (`top` shows \
                  which) and repeat"
@@ -247,11 +275,112 @@ mod tests {
         };
         let findings = [off("mem-latency latency level=memory", -0.12), off("disk-read iops qd=1", 0.05)];
         assert_eq!(
-            folded(&findings, &["memory latency", "disk read"]),
+            folded(&findings, &["mem-latency latency level=memory", "disk-read iops"]),
             [
                 "clock: 2 figures (memory latency, disk read) had takes more than 3 % off the run's own 4.09 GHz \
                  (worst 12 % below: memory latency)"
             ]
         );
+    }
+
+    fn loads(kind: &str, text: &str, evidence: &[(&str, f64)]) -> Vec<String> {
+        let each = [10, 50, 400].map(|connections| {
+            let params = format!("connections={connections};keepalive=on;server=nginx");
+            let mut finding =
+                Finding::new(kind, Validity::Doubtful, text.replace('#', &connections.to_string()));
+            for (name, value) in evidence {
+                finding = finding.evidence(name, value * f64::from(connections));
+            }
+            finding.about(format!("web throughput {params}"))
+        });
+        folded(&each, &[])
+    }
+
+    /// The rules of loads, each with a text as it writes it.
+    #[test]
+    fn every_rule_of_loads_reads_as_one_sentence() {
+        const OF: &str = "3 loads of web, nginx (10 connections, 50 connections, 400 connections)";
+        let said = |kind, text, evidence: &[(&str, f64)]| {
+            let said = loads(kind, text, evidence);
+            assert_eq!(said.len(), 1, "{said:?}");
+            said[0].replace(OF, "@")
+        };
+        let bound = "lower bound: the generator on cpu1 works # % of its time; add generators";
+        assert_eq!(
+            said("generator-bound", bound, &[("share", 0.002)]),
+            "lower bounds: the load generator, not the server, sets @; its busiest core works up to 80 % of its time; \
+             add generators"
+        );
+        let share = "generator and server share cpu0 (# % busy): each slows the other";
+        assert!(
+            said("same-cores", share, &[("busy", 0.002)])
+                .starts_with("generator and server share a core, up to")
+        );
+        let failed = "failed: # reset (2 % of its requests): look at the log";
+        assert_eq!(
+            said("errors", failed, &[("reset", 1.0), ("share", 0.0001)]),
+            "requests failed in @ (worst: 4 % of those of web, nginx, 400 connections): 460 reset: look at the log"
+        );
+        let late = "1 in 100 requests was sent # us late or more";
+        assert!(
+            said("late", late, &[("late_p99", 1e-5)])
+                .starts_with("1 in 100 requests was sent up to 4.00 ms late or")
+        );
+        let little = "# requests were in flight";
+        assert!(
+            said("little", little, &[("apart", 0.001)])
+                .starts_with("requests in flight differ by up to 40 %")
+        );
+    }
+
+    #[test]
+    fn rules_of_figures_say_the_worst_and_what_to_do() {
+        let two = |kind: &str, text: &str, evidence: &[(&str, f64)]| {
+            let each = ["web throughput server=nginx", "web response-time-p99 server=nginx"].map(|subject| {
+                let finding = Finding::new(kind, Validity::Doubtful, text).about(subject);
+                evidence.iter().fold(finding, |finding, (name, value)| finding.evidence(name, *value))
+            });
+            folded(&each, &[]).join("|").replace("2 figures of nginx (web, web p99)", "@")
+        };
+        let few = "1 take is too few for a 95 % interval, which needs 6: repeat with --takes 6 or more";
+        assert_eq!(
+            two("samples", few, &[("n", 1.0)]),
+            "@ have 1 take, too few for a 95 % interval, which needs 6: repeat with --takes 6 or more"
+        );
+        assert_eq!(
+            two("swap", "pages moved in 3 of 8 takes (12 in all): end others", &[("count", 12.0)]),
+            "pages moved during @ (worst: web p99, nginx, in 3 of 8 takes (12 in all)): end others"
+        );
+        assert!(
+            two("throttled", "stopped", &[("quota", 0.9)])
+                .starts_with("the CPU quota of 0.900 CPUs stopped takes of @:")
+        );
+        assert!(
+            two("above-ceiling", "x", &[("value", 3.0), ("ceiling", 2.0)])
+                .contains("web p99, nginx, 1.50 times")
+        );
+        assert!(two("clock-step", "x", &[("seconds", -2.0)]).contains("jumped by up to 2.00 s against"));
+        let each = [("throughput", 1), ("response-time", 1), ("throughput", 9), ("response-time", 9)];
+        let each = each.map(|(metric, n)| busy(&format!("web {metric} connections={n};server=nginx"), 0.5));
+        let said = folded(&each, &[]);
+        assert!(said[0].contains("4 figures of web, nginx (1 connection, 9 connections, …)"), "{said:?}");
+        // One that has no phrase says its own.
+        assert_eq!(two("new-rule", "what it says", &[]), "@: what it says");
+    }
+
+    #[test]
+    fn a_headline_is_one_in_every_arm_and_others_are_further_figures() {
+        let findings = [
+            busy("a=1: web throughput a=1;server=nginx [a=1]", 0.5),
+            busy("a=1: web response-time a=1;server=nginx [a=1]", 0.5),
+        ];
+        let heads = ["web throughput server=nginx"];
+        assert!(
+            folded(&findings, &heads)[0].contains("during 2 figures (web, nginx [a=1]; …)"),
+            "{:?}",
+            folded(&findings, &heads)
+        );
+        let said = folded(&findings, &["web server-cpu server=nginx"]);
+        assert!(said[0].contains("during 2 further figures of nginx (web [a=1], web p50 [a=1])"), "{said:?}");
     }
 }

@@ -11,7 +11,7 @@ use model::metric::Better;
 use model::unit::Unit;
 use model::{Params, Validity};
 
-use super::names::{CODES, Code};
+use super::names::{self, CODES, Code};
 
 /// A pasted line: points with intervals, without samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,10 @@ pub fn line(run: &RunDoc) -> String {
         Some(PastedRow {
             instrument: series.instrument.clone(),
             metric: series.metric.clone(),
-            params: series.params.clone(),
+            params: match names::web::is_web(&series.instrument) {
+                true => names::web::telling(&series.params),
+                false => series.params.clone(),
+            },
             unit: series.unit,
             better: series.better,
             definition: series.definition,

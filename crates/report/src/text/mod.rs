@@ -11,6 +11,7 @@ pub mod history;
 pub mod line;
 pub mod list;
 pub mod load;
+pub mod logs;
 pub mod names;
 pub mod notes;
 pub mod prove;

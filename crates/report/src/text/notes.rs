@@ -3,12 +3,10 @@
 //! Findings of one rule are one line, however many figures they are about. What could not be checked is counted,
 //! with its rules.
 
-use std::collections::BTreeSet;
-
 use model::doc::{CompareDoc, RunDoc};
 use model::{Finding, Validity};
 
-use super::fold::{self, Subject};
+use super::fold::{self, Headlines, Subject};
 use super::{Look, Tone, hang, names};
 
 /// One note: how sure, and what.
@@ -20,7 +18,7 @@ pub struct Note {
 
 /// The doubtful and refused findings, worst last, one line a rule.
 #[must_use]
-pub fn doubts(findings: &[Finding], headlines: &BTreeSet<String>) -> Vec<Note> {
+pub fn doubts(findings: &[Finding], headlines: &Headlines) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     for state in [Validity::Doubtful, Validity::Invalid] {
         let of_state = findings.iter().filter(|finding| finding.state == state);
@@ -32,28 +30,18 @@ pub fn doubts(findings: &[Finding], headlines: &BTreeSet<String>) -> Vec<Note> {
     notes
 }
 
-/// Names of a run's headline figures.
+/// A run's headline figures.
 #[must_use]
-pub fn headlines(run: &RunDoc) -> BTreeSet<String> {
+pub fn headlines(run: &RunDoc) -> Headlines {
     let heads = run.series.iter().filter(|series| series.headline);
-    heads
-        .map(|series| {
-            let title = format!("{} {} {}", series.instrument, series.metric, series.params);
-            Subject::of(&Finding::new("", Validity::Unknown, "").about(title.trim_end())).name
-        })
-        .collect()
+    Headlines::new(heads.map(|one| (one.instrument.as_str(), one.metric.as_str(), &one.params)))
 }
 
-/// Names of a comparison's headline figures.
+/// A comparison's headline figures.
 #[must_use]
-pub fn headlines_compared(doc: &CompareDoc) -> BTreeSet<String> {
+pub fn headlines_compared(doc: &CompareDoc) -> Headlines {
     let heads = doc.rows.iter().filter(|row| row.headline);
-    heads
-        .map(|row| {
-            let title = format!("{} {} {}", row.instrument, row.metric, row.params);
-            Subject::of(&Finding::new("", Validity::Unknown, "").about(title.trim_end())).name
-        })
-        .collect()
+    Headlines::new(heads.map(|one| (one.instrument.as_str(), one.metric.as_str(), &one.params)))
 }
 
 /// The sentence, with its subject by people's name where the sentence does not name it.
@@ -164,7 +152,7 @@ mod tests {
         let mut findings: Vec<Finding> =
             (0..3).map(|_| Finding::new("clock", Validity::Doubtful, "clock fell")).collect();
         findings.push(Finding::new("drift", Validity::Invalid, "broken"));
-        let notes = doubts(&findings, &BTreeSet::new());
+        let notes = doubts(&findings, &Headlines::default());
         assert_eq!(notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), ["clock fell", "broken"]);
     }
 

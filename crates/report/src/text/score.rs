@@ -61,6 +61,10 @@ pub fn score(
     let mut rows = rows(run, versus);
     let mut out = head(run, facts, versus, &rows, look);
     out.push('\n');
+    if is_unbegun(run) {
+        out.push_str("no figure yet: it was ended before its first measured take was done\n");
+        return format!("{out}\n{}", tail_text(tail, look));
+    }
     let sweeps = web::screen(run, look);
     if !sweeps.is_empty() {
         rows.retain(|row| !row.main().is_some_and(|series| names::web::is_web(&series.instrument)));
@@ -90,12 +94,28 @@ pub fn score(
     out
 }
 
-/// The rows of a run: its headline figures, or all of them where it has none.
+/// Cut before any measured take: whatever is stored is of warm-ups.
+#[must_use]
+pub fn is_unbegun(run: &RunDoc) -> bool {
+    is_cut(run) && run.errors.is_empty() && run.series.iter().all(is_untaken)
+}
+
+fn is_cut(run: &RunDoc) -> bool {
+    run.status == "interrupted"
+}
+
+const fn is_untaken(series: &SeriesDoc) -> bool {
+    series.n == 0 && series.faults == 0
+}
+
+/// The rows of a run: its headline figures, or all of them where it has none. Of a run that was cut, those whose turn
+/// has not come are left out.
 #[must_use]
 pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<Row<'a>> {
     let headline = run.series.iter().any(|series| series.headline);
     let mut chosen: Vec<&SeriesDoc> =
         run.series.iter().filter(|series| series.headline || !headline).collect();
+    chosen.retain(|series| !(is_cut(run) && is_untaken(series)));
     if chosen.iter().any(|series| !names::is_detail(&series.instrument, &series.metric)) {
         chosen.retain(|series| !names::is_detail(&series.instrument, &series.metric));
     }

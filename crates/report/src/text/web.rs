@@ -10,7 +10,7 @@ use model::{Params, Validity};
 use super::grid::{Align, Cell, Grid, ranges};
 use super::{Look, Tone, hang, notes};
 use crate::number::{Kind, Scale};
-use crate::web::{Load, Sweep, curves, has_sweeps, sweeps};
+use crate::web::{Load, Sweep, are_tabled, curves, sweeps};
 
 /// Columns of times, and the metrics in them; `CPU/req` is the server's.
 const TIMES: [(&str, &str); 3] =
@@ -21,7 +21,7 @@ const MOST: usize = 8;
 /// The tables of a run's sweeps; nothing where its loads are rows.
 #[must_use]
 pub fn screen(run: &RunDoc, look: Look) -> String {
-    if !has_sweeps(run) {
+    if !are_tabled(run) {
         return String::new();
     }
     let all = sweeps(run);

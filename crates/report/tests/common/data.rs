@@ -3,7 +3,7 @@
 use model::data::{Note, Point, RunData, RunHead, Series, Status, TakeHead};
 use model::frame::{OwnCost, Segment};
 use model::metric::Better;
-use model::plan::{Arm, Cell, Level, PLAN_VERSION, Plan, Takes, Via};
+use model::plan::{Cell, Level, Plan, Takes};
 use model::reading::{Phase, SeriesKey, Value};
 use model::unit::Unit;
 use model::{Fact, Params};
@@ -19,23 +19,10 @@ fn plan(figures: &[Planted]) -> Plan {
         headline: if figure.headline { vec![figure.metric.to_owned()] } else { Vec::new() },
     };
     Plan {
-        version: PLAN_VERSION,
         seed: 7,
         level: Level::Quick,
-        cells: figures.iter().map(cell).collect(),
-        arms: vec![Arm { name: String::new(), set: Params::default() }],
-        machines: vec![Via { name: String::new(), command: None }],
-        generators: Vec::new(),
-        takes: Takes::Fixed(12),
         warm_up: 2,
-        take_seconds: 0.05,
-        budget_seconds: None,
-        cpus: None,
-        dir: None,
-        command: None,
-        telemetry_only: false,
-        label: None,
-        fake: None,
+        ..Plan::bare(figures.iter().map(cell).collect(), Takes::Fixed(12))
     }
 }
 

@@ -503,6 +503,7 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
         setup: Some("the server at 127.0.0.1:8080; 1 generator on CPU 1".to_owned()),
         params: params(given),
         seconds: Some(10.0),
+        window: Some(10.0),
         cut: false,
         requests: response.count(),
         good: response.count() - if open { 0 } else { 42 },
@@ -522,6 +523,7 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
         generator: GeneratorDoc {
             cpu_seconds: Some(1.1),
             cpu_per_request: Some(11.3e-6),
+            busiest_core_share: Some(0.63),
             busiest_thread_share: Some(0.63),
         },
         remarks: if open { vec!["at p99 a user waits 700 ms".to_owned()] } else { Vec::new() },

@@ -3,30 +3,21 @@
 use model::data::{Note, Price, RunData, Status};
 use model::finding::{Finding, Validity};
 use model::frame::{OwnCost, Segment};
-use model::plan::{Arm, Cell, Level, Plan, Takes, Via};
+use model::plan::{Cell, Level, Plan, Takes};
 use model::reading::{Phase, Reading, SeriesKey, Take, Value};
 use model::{Better, Fact, Histogram, Params, Unit};
 use store::{NewRun, Origin, Store};
 
 pub fn plan(seed: u64) -> Plan {
     Plan {
-        version: 1,
         seed,
         level: Level::Quick,
-        cells: vec![Cell { instrument: "crc32c".into(), params: params("size=1KiB"), headline: vec![] }],
-        arms: vec![Arm { name: String::new(), set: Params::default() }],
-        machines: vec![Via { name: String::new(), command: None }],
-        generators: Vec::new(),
-        takes: Takes::Adaptive { quick: true, target: 0.02 },
         warm_up: 1,
-        take_seconds: 0.05,
         budget_seconds: Some(120.1),
-        cpus: None,
-        dir: None,
-        command: None,
-        telemetry_only: false,
-        label: None,
-        fake: None,
+        ..Plan::bare(
+            vec![Cell { instrument: "crc32c".into(), params: params("size=1KiB"), headline: vec![] }],
+            Takes::Adaptive { quick: true, target: 0.02 },
+        )
     }
 }
 

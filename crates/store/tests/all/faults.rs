@@ -41,6 +41,26 @@ fn a_missing_store_is_made_only_when_asked() {
 }
 
 #[test]
+fn where_nothing_can_be_made_is_said_and_not_that_the_store_is_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("notes.txt");
+    fs::write(&file, "x").unwrap();
+    let (kind, said, hint) = told(&file.join("a.db"), Mode::Create);
+    let why = format!("{} is a file, so nothing can be made in it", file.display());
+    assert_eq!((kind, said), ("store-read-only", format!("the store PATH cannot be written: {why}")));
+    assert_eq!(hint, "make its directory writable, or name another file with --store");
+    let link = dir.path().join("gone");
+    symlink(dir.path().join("nowhere"), &link).unwrap();
+    let (kind, said, _) = told(&link.join("a.db"), Mode::Create);
+    let start = format!("the store PATH cannot be written: nothing can be made in {}: ", link.display());
+    assert!(kind == "store-read-only" && said.starts_with(&start), "{said}");
+    for path in ["/proc/x", "/proc/x/y/z.db"] {
+        let (kind, said, _) = told(Path::new(path), Mode::Create);
+        assert_ne!(kind, "store-missing", "{said}");
+    }
+}
+
+#[test]
 fn a_directory_is_named_with_the_file_that_it_would_hold() {
     let dir = tempfile::tempdir().unwrap();
     for mode in [Mode::ReadOnly, Mode::ReadWrite, Mode::Create] {

@@ -9,6 +9,8 @@ use crate::say;
 
 /// Least share of a core in interrupts that can bind it.
 const SOFTIRQ: f64 = 0.4;
+/// Least share of a core that the hypervisor gives to others, which can bind what is on it.
+const STOLEN: f64 = 0.1;
 
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let mut all: Vec<Seen> = view.cores.iter().map(|core| plain(view, core)).collect();
@@ -25,7 +27,12 @@ pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
 /// One core, with a claim of its own where it is at its ceiling.
 fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
     let softirq = is_softirq(core);
-    let kind = if softirq { Binding::Softirq } else { Binding::Core };
+    let is_stolen = core.steal.is_some_and(|share| share >= STOLEN);
+    let kind = match (softirq, is_stolen) {
+        (_, true) => Binding::Steal,
+        (true, false) => Binding::Softirq,
+        (false, false) => Binding::Core,
+    };
     let role = match core.role.as_str() {
         "other" => String::new(),
         "both" => " (server and generator)".to_owned(),
@@ -35,18 +42,20 @@ fn plain(view: &View<'_, '_>, core: &Core) -> Seen {
     let text = format!("{}{role} {} busy", name(core), say::percent(core.busy));
     let text = if parts.is_empty() { text } else { format!("{text}: {parts}") };
     let of_server = view.server_cores.iter().any(|own| own.cpu == core.cpu);
-    let claim = (core.busy >= CEILING && (of_server || softirq) && core.role != "generator").then(|| {
-        let all_full = view.server_cores.len() > 1 && view.server_cores.iter().all(|own| own.busy >= CEILING);
+    let claim = (core.taken() >= CEILING && (of_server || softirq) && core.role != "generator").then(|| {
+        let all_full =
+            view.server_cores.len() > 1 && view.server_cores.iter().all(|own| own.taken() >= CEILING);
         match (core.role.as_str(), softirq) {
             ("both", _) => shared(view, core),
             _ if view.foreign().is_some() => others(view),
+            _ if is_stolen && !all_full => Some(stolen(view, &name(core), core)),
             (_, true) => interrupts(view, core),
             // The cores together say it, or the thread that fills this one.
             _ if all_full || one_thread(view) => None,
             _ => alone(view, core),
         }
     });
-    Seen { kind, resource: name(core), share: Some(core.busy), text, claim: claim.flatten() }
+    Seen { kind, resource: name(core), share: Some(core.taken()), text, claim: claim.flatten() }
 }
 
 /// Cores of the server that are full, but not of its work: what other programs used of them.
@@ -73,6 +82,31 @@ fn others(view: &View<'_, '_>) -> Option<Claim> {
             "end the other programs (`top` shows which), or give the server cores of its own".to_owned(),
         ],
     })
+}
+
+/// Cores that are full only since the hypervisor gives part of them to others.
+fn stolen(view: &View<'_, '_>, which: &str, core: &Core) -> Claim {
+    let steal = core.steal.unwrap_or(0.0);
+    Claim {
+        rank: Rank::AtCeiling,
+        sentence: format!(
+            "bound by steal on {which}: the hypervisor gave {} of the time to others, the {} that were left were used \
+             up by {}: take a machine with CPUs of its own",
+            say::percent(steal),
+            say::percent(core.busy),
+            view.load.server()
+        ),
+        evidence: [split(core)]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .chain(view.server_cost())
+            .chain(view.shortfall())
+            .collect(),
+        counter: generator(view).into_iter().collect(),
+        advice: vec![
+            "a machine with dedicated CPUs, another host, or a time when its neighbours are quiet".to_owned(),
+        ],
+    }
 }
 
 /// Interrupts are the largest part of a core's work.
@@ -184,8 +218,10 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
     let parts = split(&average);
     let parts = if parts.is_empty() { String::new() } else { format!(": {parts}") };
     let text = format!("the {} server cores together {} busy{parts}", server.len(), say::percent(mean));
-    let full = server.iter().all(|core| core.busy >= CEILING);
-    let claim = (full && view.foreign().is_none()).then(|| Claim {
+    let full = server.iter().all(|core| core.taken() >= CEILING);
+    let is_stolen = average.steal.is_some_and(|share| share >= STOLEN);
+    let which = format!("the {} server cores", server.len());
+    let bound = || Claim {
         rank: Rank::AtCeiling,
         sentence: format!(
             "bound by the {} cores of {} ({} busy{parts})",
@@ -196,8 +232,13 @@ fn together(view: &View<'_, '_>, mean: f64) -> Seen {
         evidence: view.server_cost().into_iter().chain(view.shortfall()).collect(),
         counter: generator(view).into_iter().collect(),
         advice: ["more or faster cores".to_owned()].into_iter().chain(cheaper(view.load)).collect(),
+    };
+    let claim = (full && view.foreign().is_none()).then(|| match is_stolen {
+        true => stolen(view, &which, &average),
+        false => bound(),
     });
-    Seen { kind: Binding::Cores, resource: "server cores".to_owned(), share: Some(mean), text, claim }
+    let kind = if is_stolen { Binding::Steal } else { Binding::Cores };
+    Seen { kind, resource: "server cores".to_owned(), share: Some(average.taken()), text, claim }
 }
 
 /// One thread of the server fills a core, while others of its cores are free.

@@ -1,15 +1,20 @@
-//! Limits of the kernel, by the counters of what it dropped during the takes.
+//! Limits of the kernel, by the counters of what it dropped during the takes. One of them may bind where it dropped at
+//! least one in a hundred requests; fewer are seen, and no more.
 
 use model::doc::Binding;
 
 use super::{Claim, Rank, Seen, View};
 use crate::rules::drops;
+use crate::say;
 
 pub fn seen(view: &View<'_, '_>) -> Vec<Seen> {
     let of = |(counter, count): (&'static drops::Counter, f64)| {
-        let text = format!("{count:.0} {}", counter.says);
+        let share = drops::share(view.load, count);
+        let of =
+            share.map_or_else(String::new, |(share, _)| format!(", {} of its requests", say::percent(share)));
+        let text = format!("{count:.0} {}{of}", counter.says);
         let advice = drops::advice(counter, &view.look.run.facts);
-        let claim = (!counter.usual).then(|| Claim {
+        let claim = (!counter.usual && share.is_some_and(|(_, binds)| binds)).then(|| Claim {
             rank: Rank::Dropped,
             sentence: format!("held back by a limit of the kernel ({text}): {advice}"),
             evidence: view.shortfall().into_iter().collect(),

@@ -7,12 +7,14 @@ mod cores;
 mod generator;
 mod kernel;
 mod machine;
+mod silent;
 mod waiting;
 
+use model::Unit;
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};
 
 use crate::loads::sweep::OTHERS;
-use crate::loads::{Core, Load};
+use crate::loads::{Core, LEAST_REQUESTS, LEAST_S, Load};
 use crate::rules::Look;
 use crate::say;
 
@@ -42,6 +44,8 @@ struct Claim {
 /// Which claim goes before which; within one rank the larger share does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    /// The server was not there any more: no figure is of what it can do.
+    Silent,
     /// All that was asked for was served: nothing binds but the asking.
     Asked,
     /// Proved by another load, or by a counter that names it.
@@ -86,7 +90,13 @@ pub fn bottlenecks(look: &Look<'_>) -> Vec<BottleneckDoc> {
 pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
     let (cores, server_cores) = (load.cores(), load.server_cores());
     let view = View { look, load, cores, server_cores };
+    if let Some(sentence) = too_short(load) {
+        let mut doc = document(load, &[]);
+        doc.sentence = sentence;
+        return doc;
+    }
     let mut seen = Vec::new();
+    seen.extend(silent::seen(&view));
     seen.extend(generator::seen(&view));
     seen.extend(cores::seen(&view));
     seen.extend(machine::seen(&view));
@@ -94,6 +104,17 @@ pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
     seen.extend(waiting::seen(&view));
     seen.sort_by(|a, b| order(a).cmp(&order(b)).then(share(b).total_cmp(&share(a))));
     document(load, &seen)
+}
+
+/// What is said of a load that is too short to say more of.
+fn too_short(load: &Load<'_>) -> Option<String> {
+    let (requests, seconds) = load.too_short()?;
+    Some(format!(
+        "too short to tell what binds: {} in {}; that takes {LEAST_REQUESTS} requests and {} at least",
+        say::count(usize::try_from(requests).unwrap_or(usize::MAX), "request"),
+        say::quantity(seconds, Unit::Second),
+        say::quantity(LEAST_S, Unit::Second)
+    ))
 }
 
 fn order(seen: &Seen) -> (bool, Option<Rank>) {
@@ -135,7 +156,8 @@ fn document(load: &Load<'_>, seen: &[Seen]) -> BottleneckDoc {
     doc.counter_evidence.clone_from(&claim.counter);
     let also = seen.iter().skip(1).filter(|other| {
         let rank = other.claim.as_ref().map(|claim| claim.rank);
-        rank.is_some_and(|rank| rank < Rank::Rest && claim.rank < Rank::Rest)
+        let is_rival = |rank: Rank| rank > Rank::Silent && rank < Rank::Rest;
+        rank.is_some_and(is_rival) && is_rival(claim.rank)
     });
     doc.counter_evidence.extend(also.map(|other| format!("also: {}", other.text)));
     doc.advice.clone_from(&claim.advice);
@@ -161,7 +183,7 @@ fn split(core: &Core) -> String {
 
 /// `the other core 31 % idle`, `the other 3 cores 31 % idle`.
 fn idle(others: &[&Core]) -> Option<String> {
-    let busy: Vec<f64> = others.iter().map(|core| core.busy).collect();
+    let busy: Vec<f64> = others.iter().map(|core| core.taken()).collect();
     let idle = say::percent((1.0 - stats::mean(&busy)?).max(0.0));
     Some(match others.len() {
         1 => format!("the other core {idle} idle"),

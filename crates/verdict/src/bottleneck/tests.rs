@@ -226,6 +226,39 @@ fn few_connections_bind_themselves() {
 }
 
 #[test]
+fn a_load_of_few_requests_has_no_bottleneck() {
+    let of = |seconds: f64, requests: u64| {
+        let mut run = empty();
+        let figures = [
+            ("throughput", 1000.0),
+            ("response-time", 1e-3),
+            ("answering-time", seconds),
+            ("core-busy;cpu=0;role=server", 0.98),
+            ("generator-share", 0.95),
+        ];
+        let seqs = load(&mut run, "connections=1", &figures);
+        times(&mut run, &seqs[..1], "response-times", "connections=1", &[(1000, requests)]);
+        // Nor is it a lower bound.
+        let context = RunContext::default();
+        let look = Look::new(&run, &context);
+        let is_bound = crate::loads::sweep::generator(&look.loads()[0], look.loads()).is_bound();
+        assert_eq!(is_bound, look.loads()[0].too_short().is_none());
+        first(&run)
+    };
+    let short = of(1e-4, 500);
+    assert_eq!(short.kind, Binding::Unknown);
+    assert!(
+        short.sentence.starts_with("too short to tell what binds: 500 requests in "),
+        "{}",
+        short.sentence
+    );
+    assert!(short.advice.is_empty() && short.resources.is_empty());
+    let few = of(5.0, 4);
+    assert!(few.sentence.starts_with("too short to tell what binds: 4 requests in "), "{}", few.sentence);
+    assert_eq!(of(5.0, 5).kind, Binding::Core);
+}
+
+#[test]
 fn an_open_loop_that_is_served_binds_nothing() {
     let of = |throughput: f64, busy: f64| {
         let figures = [
@@ -335,7 +368,7 @@ fn a_full_link() {
 #[test]
 fn a_limit_of_the_kernel_where_nothing_is_full() {
     let mut figures = PLAIN.to_vec();
-    figures.push(("drops;counter=listen-overflow", 40.0));
+    figures.extend([("drops;counter=listen-overflow", 40.0), ("requests", 1000.0)]);
     let doc = first(&on_cores("connections=1000", &figures, &[("server", [0.5, 0.2, 0.2, 0.1])]));
     assert_eq!((doc.kind, doc.resource.as_str()), (Binding::KernelLimit, "net.core.somaxconn"));
     let doc = first(&on_cores("connections=1000", &figures, &[("server", [0.95, 0.4, 0.4, 0.15])]));
@@ -369,4 +402,113 @@ proptest! {
         prop_assert!(doc.share.is_none_or(f64::is_finite));
         prop_assert!(doc.resources.iter().all(|one| one.share.is_none_or(f64::is_finite)));
     }
+}
+
+/// Numbers of a load of 10 s whose last answer came after `last` s.
+fn until(last: f64, more: &[(&'static str, f64)]) -> Vec<(&'static str, f64)> {
+    let mut figures = PLAIN.to_vec();
+    figures.extend([("window", 10.0), ("answering-time", last), ("requests", 400e3), ("server-cores", 0.3)]);
+    figures.extend(more);
+    figures
+}
+
+#[test]
+fn a_server_that_was_killed() {
+    let figures = until(6.66, &[("failed;kind=connect", 600.0), ("failed;kind=reset", 10.0)]);
+    // Other programs on its core do not explain that nothing answers.
+    let run =
+        on_cores("connections=10;url=http://127.0.0.1:8/", &figures, &[("other", [0.97, 0.5, 0.4, 0.0])]);
+    let doc = first(&run);
+    assert_eq!(doc.kind, Binding::Silent);
+    assert_eq!(
+        doc.sentence,
+        "the server at 127.0.0.1:8 stopped answering after 6.66 s of 10.0 s: 4800 connect (nothing accepts \
+         connections there) and 80 reset (connections were reset)"
+    );
+    assert!(doc.advice[0].contains("why it ended"), "{doc:?}");
+}
+
+#[test]
+fn a_server_that_hangs() {
+    let figures =
+        until(2.0, &[("failed;kind=timeout", 10.0), ("silent-server-cores", 0.0), ("in-flight", 8.3)]);
+    let mut run = on_cores("connections=10", &figures, &[("server", [0.99, 0.5, 0.4, 0.0])]);
+    let text = "process 7 (nginx) is stopped by a signal".to_owned();
+    run.notes.push(model::data::Note { kind: "server-silent".into(), text: text.clone(), at_ns: Some(1) });
+    let doc = first(&run);
+    assert_eq!(doc.kind, Binding::Silent, "{doc:?}");
+    assert!(
+        doc.sentence.contains("after 2.00 s of 10.0 s: 80 timeout (no answer within"),
+        "{}",
+        doc.sentence
+    );
+    assert_eq!(doc.evidence[..2], [text, "its processes used no CPU time meanwhile".to_owned()]);
+    assert!(doc.evidence[2].starts_with("8.30 requests were in flight"), "{doc:?}");
+}
+
+#[test]
+fn a_server_that_answers_to_the_end_is_not_silent() {
+    let kind = |last, more: &[(&'static str, f64)]| {
+        let cores = [("server", [0.97, 0.5, 0.4, 0.07])];
+        first(&on_cores("connections=10", &until(last, more), &cores)).kind
+    };
+    assert_ne!(kind(9.99, &[("failed;kind=reset", 10.0)]), Binding::Silent);
+    // Bad answers are answers, and without a failure the load itself paused.
+    assert_ne!(kind(6.0, &[("failed;kind=status_5xx", 10.0)]), Binding::Silent);
+    assert_ne!(kind(6.0, &[]), Binding::Silent);
+    // Three requests in ten seconds come far apart.
+    let slow = [("window", 10.0), ("answering-time", 7.0), ("requests", 4.0), ("failed;kind=reset", 1.0)];
+    let figures: Vec<(&str, f64)> = PLAIN.iter().chain(&slow).copied().collect();
+    let doc = first(&on_cores("connections=1", &figures, &[("server", [0.97, 0.5, 0.4, 0.07])]));
+    assert_ne!(doc.kind, Binding::Silent);
+}
+
+#[test]
+fn a_core_that_the_hypervisor_takes() {
+    let mut figures = PLAIN.to_vec();
+    figures.extend([("core-busy;cpu=0;role=server", 0.6), ("core-steal;cpu=0;role=server", 0.4)]);
+    figures.push(("core-busy;cpu=1;role=generator", 0.3));
+    let doc = first(&one("connections=50;server=nginx", &figures));
+    assert_eq!((doc.kind, doc.resource.as_str()), (Binding::Steal, "cpu0"));
+    assert!(doc.share.is_some_and(|share| share > 0.99), "{doc:?}");
+    assert_eq!(
+        doc.sentence,
+        "bound by steal on cpu0: the hypervisor gave 40 % of the time to others, the 60 % that were left were used up \
+         by the server (nginx): take a machine with CPUs of its own"
+    );
+    // All of several.
+    figures.extend([("core-busy;cpu=2;role=server", 0.7), ("core-steal;cpu=2;role=server", 0.3)]);
+    let doc = first(&one("connections=50;server=nginx", &figures));
+    assert!(
+        doc.sentence.starts_with("bound by steal on the 2 server cores: the hypervisor gave 35 %"),
+        "{doc:?}"
+    );
+    // With time left on the core nobody is robbed.
+    let mut idle = PLAIN.to_vec();
+    idle.extend([("core-busy;cpu=0;role=server", 0.3), ("core-steal;cpu=0;role=server", 0.4)]);
+    assert_ne!(first(&one("connections=50;server=nginx", &idle)).kind, Binding::Steal);
+}
+
+#[test]
+fn a_single_drop_binds_nothing() {
+    let kind = |drops: f64| {
+        let figures = [
+            ("throughput", 1000.0),
+            ("response-time", 10e-3),
+            ("generator-cpu", 10e-6),
+            ("requests", 10_000.0),
+            ("core-busy;cpu=0;role=server", 0.3),
+            ("drops;counter=listen-overflow", drops),
+        ];
+        let doc = first(&one("connections=50", &figures));
+        let seen = doc.resources.iter().find(|one| one.kind == Binding::KernelLimit).unwrap().text.clone();
+        (doc.kind, seen)
+    };
+    let (few, seen) = kind(1.0);
+    assert_ne!(few, Binding::KernelLimit);
+    assert!(
+        seen.contains("the queue of connections to be accepted was full, 0.01 % of its requests"),
+        "{seen}"
+    );
+    assert_eq!(kind(500.0).0, Binding::KernelLimit);
 }

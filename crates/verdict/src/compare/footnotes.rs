@@ -48,6 +48,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec
             notes.push(format!("{} against {}: no ratio per price: {why}", arm.side.name, base.side.name));
         }
         notes.extend(definitions(arm, base));
+        notes.extend(super::apart::sentences(arm, base));
     }
     if arms.iter().any(|arm| super::judge::paired_by_block(arm, base)) {
         let note =

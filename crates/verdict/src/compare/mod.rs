@@ -5,6 +5,7 @@
 //! anything else run against run. Published points are shown and never judged. Not done here: choosing which runs
 //! belong to a side, but that none counts on two; runs of different configurations are reported, not sorted out.
 
+mod apart;
 mod clock;
 mod footnotes;
 mod judge;
@@ -13,7 +14,7 @@ mod prepare;
 mod ranking;
 mod shared;
 mod step;
-mod value;
+pub(crate) mod value;
 pub(crate) mod why;
 
 use model::data::{Price, Published, RunData};
@@ -105,6 +106,17 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
     };
     doc.paragraph = crate::paragraph(&doc);
     doc
+}
+
+/// Why measured sides have no figure in common, or fewer than their instruments would give: the parameters that keep
+/// them apart.
+#[must_use]
+pub fn apart(sides: &[Side<'_>], options: &CompareOptions<'_>) -> Vec<String> {
+    let dropped = matching::dropped_keys(sides);
+    let prepared: Vec<Prepared<'_>> =
+        sides.iter().map(|side| prepare::prepare(side, &dropped, options)).collect();
+    let Some((base, arms)) = prepared.split_first() else { return Vec::new() };
+    arms.iter().flat_map(|arm| apart::sentences(arm, base)).collect()
 }
 
 fn arm_doc(side: &Side<'_>, published: bool) -> ArmDoc {

@@ -1,8 +1,8 @@
 //! Runs with planted loads, for the tests of what is concluded from them.
 
 use model::data::{Origin, Point, RunData, RunHead, Series, Status, TakeHead};
-use model::plan::{Level, PLAN_VERSION, Plan, Takes, Via};
-use model::{Arm, Better, Histogram, Params, Phase, SeriesKey, Unit, Value};
+use model::plan::{Plan, Takes};
+use model::{Better, Histogram, Params, Phase, SeriesKey, Unit, Value};
 
 pub const TAKES: u64 = 8;
 
@@ -12,25 +12,7 @@ pub fn params(text: &str) -> Params {
 
 /// A run without anything.
 pub fn empty() -> RunData {
-    let plan = Plan {
-        version: PLAN_VERSION,
-        seed: 1,
-        level: Level::Named,
-        cells: Vec::new(),
-        arms: vec![Arm { name: String::new(), set: Params::default() }],
-        machines: vec![Via { name: String::new(), command: None }],
-        generators: Vec::new(),
-        takes: Takes::Fixed(8),
-        warm_up: 0,
-        take_seconds: 0.05,
-        budget_seconds: None,
-        cpus: None,
-        dir: None,
-        command: None,
-        telemetry_only: false,
-        label: None,
-        fake: None,
-    };
+    let plan = Plan::bare(Vec::new(), Takes::Fixed(8));
     let head = RunHead {
         id: "r".into(),
         study: "s".into(),
@@ -68,7 +50,14 @@ fn kind(metric: &str) -> (Unit, Better) {
         "bandwidth" => (Unit::BytesPerSec, Better::Higher),
         "response-time" | "response-time-p99" | "server-cpu" => (Unit::Second, Better::Lower),
         "response-times" | "service-times" | "late-p99" | "generator-cpu" => (Unit::Second, Better::Neither),
-        "failed" | "drops" | "in-flight" | "in-flight-by-little" => (Unit::Count, Better::Neither),
+        "answering-time" | "window" => (Unit::Second, Better::Neither),
+        "failed"
+        | "drops"
+        | "requests"
+        | "redirects"
+        | "silent-server-cores"
+        | "in-flight"
+        | "in-flight-by-little" => (Unit::Count, Better::Neither),
         _ => (Unit::Ratio, Better::Neither),
     }
 }

@@ -67,6 +67,10 @@ impl Generator {
 /// Whether the generator set this load's figures, going by its core and by the loads with more and fewer generators.
 #[must_use]
 pub fn generator(load: &Load<'_>, all: &[Load<'_>]) -> Generator {
+    // Its share of a core over a few ticks tells nothing.
+    if load.too_short().is_some() {
+        return Generator::Unknown;
+    }
     let share = load.median("generator-share");
     let own = load.number("generators").unwrap_or(1.0);
     let others: Vec<(&Load<'_>, f64)> = siblings(load, all, "generators").collect();
@@ -152,7 +156,7 @@ fn is_free(load: &Load<'_>) -> bool {
 #[must_use]
 pub fn server_at_ceiling(load: &Load<'_>) -> bool {
     let at = |share: f64| share >= CEILING;
-    load.server_cores().iter().any(|core: &Core| at(core.busy))
+    load.server_cores().iter().any(|core: &Core| at(core.taken()))
         || load.median("server-thread-share").is_some_and(at)
 }
 

@@ -4,7 +4,7 @@
 //! that was hit is part of what was measured. Retransmits and resets count from one in a thousand requests, resets only
 //! where requests failed by them.
 
-use model::{Finding, Validity};
+use model::{Finding, Validity, drops as names};
 
 use super::{Look, Ruling, unknown};
 use crate::facts;
@@ -34,37 +34,37 @@ const fn counter(
 
 pub const COUNTERS: [Counter; 8] = [
     counter(
-        "listen-overflow",
+        names::LISTEN_OVERFLOW,
         "times the queue of connections to be accepted was full",
         "raise net.core.somaxconn and the server's own backlog, or let more workers accept",
         &["net.core.somaxconn"],
     ),
     counter(
-        "listen-drop",
+        names::LISTEN_DROP,
         "connections dropped at a listening socket",
         "raise net.core.somaxconn and net.ipv4.tcp_max_syn_backlog, and the server's own backlog",
         &["net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"],
     ),
     counter(
-        "syn-cookies",
+        names::SYN_COOKIES,
         "connections answered with a cookie, since the queue of half-open ones was full",
         "raise net.ipv4.tcp_max_syn_backlog and net.core.somaxconn",
         &["net.ipv4.tcp_max_syn_backlog", "net.core.somaxconn"],
     ),
     counter(
-        "backlog-drop",
+        names::BACKLOG_DROP,
         "packets dropped since the queue of their socket was full",
         "raise net.ipv4.tcp_rmem and net.core.rmem_max",
         &["net.core.rmem_max"],
     ),
     counter(
-        "softnet-drop",
+        names::SOFTNET_DROP,
         "packets dropped since a core's receive queue was full",
         "raise net.core.netdev_max_backlog, and spread the packets over cores (RPS, more NIC queues)",
         &["net.core.netdev_max_backlog"],
     ),
     counter(
-        "time-wait-overflow",
+        names::TIME_WAIT_OVERFLOW,
         "closed connections that found no place to wait",
         "raise net.ipv4.tcp_max_tw_buckets, widen net.ipv4.ip_local_port_range, or keep connections alive",
         &["net.ipv4.tcp_max_tw_buckets", "net.ipv4.ip_local_port_range"],
@@ -72,7 +72,7 @@ pub const COUNTERS: [Counter; 8] = [
     Counter {
         usual: true,
         ..counter(
-            "retransmits",
+            names::RETRANSMITS,
             "segments sent again",
             "packets were lost, or acknowledged too late: look at the drops and errors of the interfaces on the way",
             &[],
@@ -81,7 +81,7 @@ pub const COUNTERS: [Counter; 8] = [
     Counter {
         usual: true,
         ..counter(
-            "resets",
+            names::RESETS,
             "connections reset",
             "look at the server's error log, its limits of connections and its timeouts",
             &[],
@@ -96,18 +96,28 @@ const USUAL: f64 = 1e-3;
 #[must_use]
 pub fn of_load(load: &Load<'_>) -> Vec<(&'static Counter, f64)> {
     let counts = load.sums_by("drops", "counter");
-    let requests: u64 = load.histograms("response-times").iter().map(|times| times.count()).sum();
+    let requests = load.requests().unwrap_or(0.0);
     // A load that ends resets what is still under way.
     let met = load.sums_by("failed", "kind");
     let is_met = ["reset", "closed", "connect"].iter().any(|kind| met.contains_key(*kind));
     let loud = |counter: &Counter, count: f64| {
-        !counter.usual || (count > USUAL * requests as f64 && (counter.name != "resets" || is_met))
+        !counter.usual || (count > USUAL * requests && (counter.name != names::RESETS || is_met))
     };
     COUNTERS
         .iter()
         .filter_map(|counter| Some((counter, *counts.get(counter.name)?)))
         .filter(|(counter, count)| loud(counter, *count))
         .collect()
+}
+
+/// The share of requests from which what was dropped may be what binds. Each costs one of them a second or so.
+const BINDS: f64 = 0.01;
+
+/// Whether a count is so large, beside the requests, that it may be what binds; `None` where those were not counted.
+#[must_use]
+pub fn share(load: &Load<'_>, count: f64) -> Option<(f64, bool)> {
+    let share = count / load.requests()?;
+    Some((share, share >= BINDS))
 }
 
 /// `raise net.core.somaxconn (now 128) and ...`.

@@ -34,8 +34,7 @@ fn failures(load: &Load<'_>, kinds: &BTreeMap<String, f64>) -> Ruling {
     sorted.sort_by(|a, b| b.1.total_cmp(a.1));
     let named: Vec<String> = sorted.iter().map(|(kind, count)| format!("{count:.0} {kind}")).collect();
     let all: f64 = kinds.values().sum();
-    let requests: u64 = load.histograms("response-times").iter().map(|times| times.count()).sum();
-    let share = (requests > 0).then(|| all / requests as f64);
+    let share = load.requests().map(|requests| all / requests);
     let of = share.map_or_else(String::new, |share| format!(" ({} of its requests)", say::percent(share)));
     let late = |kind: &str| matches!(kind, "unsent" | "timeout");
     let overload = load.is_held() == Some(false) && kinds.keys().all(|kind| late(kind));

@@ -9,6 +9,7 @@ mod above_ceiling;
 mod background;
 pub mod clock;
 mod clock_step;
+pub mod cut;
 mod drift;
 pub mod drops;
 pub mod environment;
@@ -24,6 +25,7 @@ mod neighbour;
 pub mod own_cost;
 mod paging;
 mod recorded;
+mod redirects;
 mod resemblance;
 mod same_cores;
 mod samples;
@@ -50,14 +52,16 @@ pub struct Ruling {
 type Rule = fn(&Look<'_>) -> Vec<Ruling>;
 
 /// In the order in which they are shown: what refuses first.
-const ALL: [Rule; 24] = [
+const ALL: [Rule; 26] = [
     recorded::rule,
+    cut::rule,
     above_ceiling::rule,
     little::rule,
     throttled::rule,
     generator_bound::rule,
     same_cores::rule,
     failed::rule,
+    redirects::rule,
     late::rule,
     drops::rule,
     idle_at_peak::rule,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::data::{Point, Published, RunData, RunHead, Series, Status, TakeHead};
 use model::doc::MachineDoc;
-use model::plan::{Level, PLAN_VERSION, Plan, Takes, Via};
+use model::plan::{Level, Plan, Takes};
 use model::{Arm, Better, Cell, Fact, Params, Phase, SeriesKey, Unit, Value};
 use stats::Rng;
 use verdict::Side;
@@ -51,23 +51,10 @@ fn plan(world: &World) -> Plan {
         set: if several { params(&format!("impl={name}")) } else { Params::default() },
     };
     Plan {
-        version: PLAN_VERSION,
-        seed: 1,
         level: Level::Default,
-        cells: (0..world.rows).map(cell).collect(),
         arms: world.arms.iter().map(|(name, _)| arm(name)).collect(),
-        machines: vec![Via { name: String::new(), command: None }],
-        generators: Vec::new(),
-        takes: Takes::Fixed(TAKES),
         warm_up: 1,
-        take_seconds: 0.05,
-        budget_seconds: None,
-        cpus: None,
-        dir: None,
-        command: None,
-        telemetry_only: false,
-        label: None,
-        fake: None,
+        ..Plan::bare((0..world.rows).map(cell).collect(), Takes::Fixed(TAKES))
     }
 }
 

@@ -150,17 +150,7 @@ mod tests {
     fn setup(dir: &Path, size: &str) -> Setup {
         let params = Params::parse(&format!("file-size={size}")).unwrap();
         let dir = dir.to_owned();
-        Setup {
-            params,
-            size: Size::Full,
-            cpus: vec![0],
-            dir,
-            llc: None,
-            memory: None,
-            seed: 1,
-            command: None,
-            relay: None,
-        }
+        Setup::bare(params, vec![0], dir)
     }
 
     /// A folder on a disk; a machine may have /tmp in memory.

@@ -201,15 +201,8 @@ mod tests {
     #[test]
     fn every_take_has_conditions() {
         let setup = Setup {
-            params: model::Params::default(),
             size: model::Size::Smoke,
-            cpus: vec![0],
-            dir: std::env::temp_dir(),
-            llc: None,
-            memory: None,
-            seed: 1,
-            command: None,
-            relay: None,
+            ..Setup::bare(model::Params::default(), vec![0], std::env::temp_dir())
         };
         let mut probe = INSTRUMENT.prepare(&setup).unwrap();
         let mut values = Values::default();

@@ -57,7 +57,7 @@ static CARD: Card = Card {
         CPUS,
         ParamSpec {
             name: SIZE,
-            kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
+            kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
             default: "auto",
             says: "bytes of each array; auto: 4 times the last-level cache, all arrays within a quarter of \
                    the memory",
@@ -284,7 +284,7 @@ impl Probe for Bandwidth {
 
 #[cfg(test)]
 mod tests {
-    use model::{Params, Size};
+    use model::Params;
 
     use super::*;
 
@@ -292,17 +292,7 @@ mod tests {
         let params = CARD.resolve(&Params::parse(params).unwrap()).unwrap();
         let (llc, memory) = (Some(8 << 20), Some(4 << 30));
         let dir = std::env::temp_dir();
-        Setup {
-            params,
-            size: Size::Full,
-            cpus: vec![0, 1],
-            dir,
-            llc,
-            memory,
-            seed: 1,
-            command: None,
-            relay: None,
-        }
+        Setup { llc, memory, ..Setup::bare(params, vec![0, 1], dir) }
     }
 
     fn fit(params: &str) -> Result<(), Unfit> {

@@ -50,7 +50,7 @@ static CARD: Card = Card {
         },
         ParamSpec {
             name: SIZE,
-            kind: ParamKind::BytesOrAuto { min: 1024, max: 1 << 40 },
+            kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 1024, max: 1 << 40 }),
             default: "auto",
             says: "working set; auto: from the level",
         },
@@ -62,7 +62,7 @@ static CARD: Card = Card {
         },
         ParamSpec {
             name: RANGE,
-            kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
+            kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
             default: "auto",
             says: "the largest working set; auto: 4 times the last-level cache, within a quarter of the \
                    memory",
@@ -211,17 +211,7 @@ mod tests {
         let params = CARD.resolve(&Params::parse(params).unwrap()).unwrap();
         let (llc, memory) = (Some(8 << 20), Some(4 << 30));
         let dir = std::env::temp_dir();
-        Setup {
-            params,
-            size: Size::Full,
-            cpus: vec![0, 1],
-            dir,
-            llc,
-            memory,
-            seed: 1,
-            command: None,
-            relay: None,
-        }
+        Setup { llc, memory, ..Setup::bare(params, vec![0, 1], dir) }
     }
 
     #[test]

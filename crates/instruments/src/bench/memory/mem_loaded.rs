@@ -45,7 +45,7 @@ static CARD: Card = Card {
         CPUS,
         ParamSpec {
             name: RANGE,
-            kind: ParamKind::BytesOrAuto { min: 4096, max: 1 << 40 },
+            kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
             default: "auto",
             says: "bytes of the chain and of the loaders' array each; auto: 4 times the last-level cache",
         },
@@ -93,7 +93,7 @@ impl Instrument for MemLoaded {
 
 #[cfg(test)]
 mod tests {
-    use model::{Params, Size};
+    use model::Params;
 
     use super::*;
 
@@ -102,17 +102,7 @@ mod tests {
         let params = CARD.resolve(&Params::default()).unwrap();
         let (llc, memory) = (Some(8 << 20), Some(4 << 30));
         let dir = std::env::temp_dir();
-        let one = Setup {
-            params,
-            size: Size::Full,
-            cpus: vec![0],
-            dir,
-            llc,
-            memory,
-            seed: 1,
-            command: None,
-            relay: None,
-        };
+        let one = Setup { llc, memory, ..Setup::bare(params, vec![0], dir) };
         assert!(INSTRUMENT.fit(&one).unwrap_err().why.contains("at least 2 CPUs"));
         assert_eq!(INSTRUMENT.fit(&Setup { cpus: vec![0, 1], ..one }), Ok(()));
     }

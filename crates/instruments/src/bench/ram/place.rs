@@ -238,15 +238,9 @@ mod tests {
 
     fn setup(params: &str, cpus: &[u32], llc: Option<u64>, memory: Option<u64>) -> Setup {
         Setup {
-            params: Params::parse(params).unwrap(),
-            size: Size::Full,
-            cpus: cpus.to_vec(),
-            dir: std::env::temp_dir(),
             llc,
             memory,
-            seed: 1,
-            command: None,
-            relay: None,
+            ..Setup::bare(Params::parse(params).unwrap(), cpus.to_vec(), std::env::temp_dir())
         }
     }
 

@@ -266,7 +266,12 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
         slot.state = State::Idle;
         self.order.remove(index);
         match answer.failure {
-            None => self.record.good(times, answer.body_bytes, now_ns <= self.window_end_ns),
+            None => {
+                self.record.good(times, answer.body_bytes, now_ns <= self.window_end_ns);
+                if let Some(status) = answer.redirect {
+                    self.record.redirects.add(status);
+                }
+            }
             Some(kind) => self.record.failed(times, kind),
         }
         if answer.keep && was_sent && !ended {

@@ -304,7 +304,8 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
     }
 
     /// The record, when the window closed, and the time spent spinning.
-    pub fn into_record(self) -> (Recorder, u64, u64) {
+    pub fn into_record(mut self) -> (Recorder, u64, u64) {
+        self.record.redirects.to = self.protocol.redirected_to(&self.memo).map(str::to_owned);
         (self.record, self.window_end_ns, self.spun_ns)
     }
 

@@ -55,6 +55,12 @@ pub struct ThreadUse {
 }
 
 impl ThreadUse {
+    /// The share of its core that it worked.
+    #[must_use]
+    pub fn core_share(&self) -> f64 {
+        self.cpu_ns.saturating_sub(self.spun_ns) as f64 / self.wall_ns.max(1) as f64
+    }
+
     /// The share of its time in which it worked, or of what a quota allows of it.
     #[must_use]
     pub fn share(&self) -> f64 {

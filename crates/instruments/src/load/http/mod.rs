@@ -80,6 +80,11 @@ impl Protocol for Http {
             500..600 => Some(Failure::Status5xx),
             _ => Some(Failure::BadResponse),
         };
-        Answer { failure, keep: self.keepalive && reply.keep(), body_bytes: reply.body() }
+        let redirect = Some(reply.status()).filter(|status| failure.is_none() && *status >= 300);
+        Answer { failure, keep: self.keepalive && reply.keep(), body_bytes: reply.body(), redirect }
+    }
+
+    fn redirected_to<'m>(&self, memo: &'m Memo) -> Option<&'m str> {
+        memo.redirected_to()
     }
 }

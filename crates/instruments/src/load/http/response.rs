@@ -12,6 +12,7 @@ use super::chunked::Chunked;
 use crate::bench::kernels::crc32c;
 use crate::load::connection::Step;
 use crate::load::failure::Failure;
+use crate::load::redirect;
 
 /// A head of more bytes than this is not one.
 pub const MAX_HEAD: usize = 64 << 10;
@@ -80,6 +81,8 @@ struct Head {
 pub struct Memo {
     bytes: Vec<u8>,
     head: Option<Head>,
+    /// Where the first redirect pointed.
+    to: Option<String>,
 }
 
 impl Memo {
@@ -87,6 +90,19 @@ impl Memo {
     #[inline]
     fn known(&self, bytes: &[u8]) -> Option<(Head, usize)> {
         self.head.filter(|_| bytes.starts_with(&self.bytes)).map(|head| (head, self.bytes.len()))
+    }
+
+    /// Where the first answer of 3xx that named a place pointed.
+    #[must_use]
+    pub fn redirected_to(&self) -> Option<&str> {
+        self.to.as_deref()
+    }
+
+    fn note(&mut self, status: u16, headers: &[httparse::Header<'_>]) {
+        if self.to.is_none() && (300..400).contains(&status) {
+            let found = headers.iter().find(|header| header.name.eq_ignore_ascii_case("location"));
+            self.to = found.map(|header| redirect::place(header.value));
+        }
     }
 
     fn keep(&mut self, bytes: &[u8], head: Head) {
@@ -209,7 +225,7 @@ impl Reply {
                 return Ok(Some(end));
             }
             let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
-            match parse(bytes, &mut headers) {
+            match parse(memo, bytes, &mut headers) {
                 Parsed::Head(head, end) if end <= MAX_HEAD => {
                     memo.keep(&bytes[..end], head);
                     self.enter_body(head)?;
@@ -221,10 +237,10 @@ impl Reply {
                 Parsed::Wrong | Parsed::Partial => {}
             }
         }
-        self.head_in_pieces(bytes)
+        self.head_in_pieces(memo, bytes)
     }
 
-    fn head_in_pieces(&mut self, bytes: &[u8]) -> Result<Option<usize>, Failure> {
+    fn head_in_pieces(&mut self, memo: &mut Memo, bytes: &[u8]) -> Result<Option<usize>, Failure> {
         let before = self.partial.len();
         let room = (MAX_HEAD + 1).saturating_sub(before);
         self.partial.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -236,7 +252,7 @@ impl Reply {
         match end_of_head(&self.partial, before.saturating_sub(3)) {
             Some(end) if end <= MAX_HEAD => {
                 let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
-                let head = match parse(&self.partial[..end], &mut headers) {
+                let head = match parse(memo, &self.partial[..end], &mut headers) {
                     Parsed::Head(head, all) if all == end => head,
                     _ => return Err(Failure::BadResponse),
                 };
@@ -302,7 +318,11 @@ enum Parsed {
 }
 
 /// Reads a head.
-fn parse<'h, 'b: 'h>(bytes: &'b [u8], headers: &'h mut [MaybeUninit<httparse::Header<'b>>]) -> Parsed {
+fn parse<'h, 'b: 'h>(
+    memo: &mut Memo,
+    bytes: &'b [u8],
+    headers: &'h mut [MaybeUninit<httparse::Header<'b>>],
+) -> Parsed {
     let mut response = httparse::Response::new(&mut []);
     let parsed =
         httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, headers);
@@ -315,6 +335,7 @@ fn parse<'h, 'b: 'h>(bytes: &'b [u8], headers: &'h mut [MaybeUninit<httparse::He
     if !bytes.starts_with(START) || status < 100 {
         return Parsed::Wrong;
     }
+    memo.note(status, response.headers);
     read_headers(status, version, response.headers).map_or(Parsed::Wrong, |head| Parsed::Head(head, end))
 }
 

@@ -8,6 +8,7 @@ use model::generate::{Generator, NotLoaded, Order, Part as Came, Relay};
 use proptest::prelude::*;
 
 use super::*;
+use crate::facts::cgroup::Quota;
 use crate::load::engine::source::Part;
 use crate::load::engine::{Ran, ThreadUse};
 use crate::load::generators::{Generators, Local, Remote, part};
@@ -137,7 +138,10 @@ fn a_generator_that_cannot_reach_loopback_is_told_what_to_do() {
 #[test]
 fn what_a_generator_brings_is_read_or_refused() {
     let server = Server::fixed(OK, Then::Keep);
-    let mut brought = relayed::Brought { outcome: go(&requests(&server, 3, 1)), quota: Some(0.25) };
+    let mut brought = relayed::Brought {
+        outcome: go(&requests(&server, 3, 1)),
+        quotas: vec![Quota { group: (1, 2), cpus: 0.25 }],
+    };
     let thread = ThreadUse { cpu_ns: 90, spun_ns: 10, wall_ns: 400, ..brought.outcome.generator.threads[0] };
     brought.outcome.generator.threads = vec![thread, ThreadUse { cpu_ns: 130, ..thread }];
     let run = |bytes: Vec<u8>| {
@@ -146,9 +150,9 @@ fn what_a_generator_brings_is_read_or_refused() {
     };
     let sent = run(relayed::pack(&brought).unwrap()).unwrap();
     assert_eq!(sent.outcome.record, brought.outcome.record);
-    // A quarter of a core is all that it may use, and what it had saved up.
+    // A quarter of a core is all that both may use, and what they had saved up.
     let shares: Vec<f64> = sent.outcome.generator.threads.iter().map(ThreadUse::share).collect();
-    assert_eq!(shares, [0.8, 1.0]);
+    assert_eq!(shares, [1.0, 1.0]);
     assert!(sent.together.unwrap().to_string().contains("gen0 has a CPU quota of 0.25 cores"));
     brought.outcome.record.good += 1;
     for (bytes, says) in [
@@ -165,7 +169,6 @@ fn what_a_generator_brings_is_read_or_refused() {
 fn threads_of_this_process_are_generators_too() {
     let server = Server::fixed(OK, Then::Keep);
     let local = Local { cpus: vec![sys::affinity::allowed().unwrap()[0]], own_cores: false };
-    assert_eq!(local.available(), 1);
     let sent = local.run(&requests(&server, 20, 4), 2, &Control::default()).unwrap();
     assert_eq!((sent.outcome.record.good, sent.outcome.generator.threads.len()), (20, 2));
     assert_eq!(sent.together, None);
@@ -178,7 +181,7 @@ fn whole(connections: usize, requests: Option<u64>, schedule: Schedule) -> Load 
 }
 
 /// A run of these requests, each with its start and its length.
-fn ran(spans: &[(u64, u64)], start_ns: u64) -> Outcome {
+pub(crate) fn ran(spans: &[(u64, u64)], start_ns: u64) -> Outcome {
     let mut record = Recorder::default();
     let mut events: Vec<_> =
         spans.iter().flat_map(|&(from, long)| [(from, false, from), (from + long, true, from)]).collect();
@@ -279,7 +282,7 @@ proptest! {
     ) {
         let (left, right) = spans.split_at(cut.min(spans.len() - 1));
         let over_there = |outcome: Outcome| {
-            let bytes = relayed::pack(&relayed::Brought { outcome, quota: None }).unwrap();
+            let bytes = relayed::pack(&relayed::Brought { outcome, quotas: vec![] }).unwrap();
             relayed::unpack(&bytes).unwrap().outcome
         };
         let mut merged = over_there(ran(left, boots.0));

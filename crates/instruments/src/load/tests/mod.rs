@@ -11,6 +11,8 @@ mod tls;
 
 use std::time::Duration;
 
+pub(crate) use generators::ran;
+
 use super::failure::Failure;
 use super::{Control, Load, Outcome, run};
 use server::{Server, Then, send};
@@ -39,8 +41,10 @@ fn adds_up(outcome: &Outcome) {
     let record = &outcome.record;
     let unsent = record.failures.of(Failure::Unsent);
     assert_eq!(outcome.requests(), record.good + record.failures.total());
-    assert_eq!(record.response().total(), outcome.requests());
-    assert_eq!(record.service().total(), outcome.requests() - unsent);
+    let timed = outcome.requests() - record.failures.no_answers();
+    assert_eq!(record.response().total(), timed);
+    assert_eq!(record.service().total(), timed - unsent);
+    assert_eq!(record.check(), Ok(()));
     assert_eq!(record.failed.total(), record.failures.total());
     assert_eq!(record.in_flight.now(), 0);
     assert!(record.good_in_window <= record.good);

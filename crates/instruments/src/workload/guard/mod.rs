@@ -1,9 +1,9 @@
-//! Process groups and control groups that never outlive this program, not even a `kill -9` of it.
+//! Process groups, control groups and private folders that never outlive this program, not even a `kill -9` of it.
 //!
 //! Each group that is started here is told to a guard: a child in a group of its own that holds the read end of a
 //! pipe. When the pipe closes, because this program ended in whatever way, the guard kills every group it was told of
-//! and not told to forget, then removes the folders of their control groups, which are empty then. It does not reach
-//! processes that left their group (`setsid`).
+//! and not told to forget, then removes the folders of their control groups, which are empty then, and their private
+//! folders. It does not reach processes that left their group (`setsid`).
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -22,8 +22,7 @@ const LOOKS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-static BOOK: Mutex<Book> =
-    Mutex::new(Book { wards: Wards { groups: BTreeSet::new(), folders: BTreeSet::new() }, guard: None });
+static BOOK: Mutex<Book> = Mutex::new(Book { wards: Wards::new(), guard: None });
 
 /// What must not outlive this program.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -31,7 +30,12 @@ struct Wards {
     groups: BTreeSet<i32>,
     /// Of control groups.
     folders: BTreeSet<PathBuf>,
+    /// Private folders, with what is in them.
+    places: BTreeSet<PathBuf>,
 }
+
+/// How the names of private folders begin: the guard removes no other.
+pub const PRIVATE: &str = ".boxscore-server-";
 
 /// The wards at present, and the guard that knows of them.
 #[derive(Debug)]
@@ -60,7 +64,8 @@ pub(crate) fn program() -> Option<&'static PathBuf> {
     PROGRAM.get()
 }
 
-/// The guard's whole life: reads lines of `+` or `-` and PGID or folder until the pipe closes, then ends what is left.
+/// The guard's whole life: reads lines of `+` or `-` and PGID, control group or private folder (after `=`) until the
+/// pipe closes, then ends what is left.
 pub fn serve(input: impl Read) {
     let mut wards = Wards::default();
     for line in BufReader::new(input).split(b'\n') {
@@ -72,11 +77,23 @@ pub fn serve(input: impl Read) {
 }
 
 impl Wards {
+    const fn new() -> Wards {
+        Wards { groups: BTreeSet::new(), folders: BTreeSet::new(), places: BTreeSet::new() }
+    }
+
     fn note(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
         let number = |digits: &str| digits.parse::<i32>().ok().filter(|pgid| *pgid > 1);
         let folder = |path: &str| path.starts_with('/').then(|| PathBuf::from(path));
         let (sign, name) = text.split_at_checked(1).unwrap_or_default();
+        let place = name.strip_prefix('=').and_then(folder).filter(|path| is_private(path));
+        if let Some(place) = place {
+            self.places.remove(&place);
+            if sign == "+" {
+                self.places.insert(place);
+            }
+            return;
+        }
         match (sign, number(name), folder(name)) {
             ("+", Some(pgid), _) => drop(self.groups.insert(pgid)),
             ("-", Some(pgid), _) => drop(self.groups.remove(&pgid)),
@@ -89,7 +106,9 @@ impl Wards {
     /// The lines from which a guard learns of them.
     fn lines(&self) -> String {
         let groups = self.groups.iter().map(|pgid| format!("+{pgid}\n"));
-        groups.chain(self.folders.iter().map(|folder| format!("+{}\n", folder.display()))).collect()
+        let folders = self.folders.iter().map(|folder| format!("+{}\n", folder.display()));
+        let places = self.places.iter().map(|place| format!("+={}\n", place.display()));
+        groups.chain(folders).chain(places).collect()
     }
 
     fn end(&self) {
@@ -97,6 +116,24 @@ impl Wards {
         for folder in &self.folders {
             // There is nobody to tell of a failure.
             let _removed = remove(folder);
+        }
+        self.places.iter().for_each(|place| clear(place));
+    }
+}
+
+fn is_private(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PRIVATE))
+}
+
+/// Removes a private folder. A process that was killed just now may write to it for a moment.
+fn clear(place: &Path) {
+    for _ in 0..LOOKS {
+        match std::fs::remove_dir_all(place) {
+            Ok(()) => return,
+            Err(error) if error.kind() == ErrorKind::NotFound => return,
+            // One that cannot be removed is left to the next run here.
+            Err(error) if error.kind() != ErrorKind::DirectoryNotEmpty => return,
+            Err(_) => std::thread::sleep(PAUSE),
         }
     }
 }
@@ -217,6 +254,32 @@ impl Drop for Folder {
     }
 }
 
+/// A private folder that the guard knows of.
+#[derive(Debug)]
+pub struct Private {
+    path: PathBuf,
+}
+
+impl Private {
+    /// Tells the guard of a folder that is about to be made; `None` where it cannot watch over it.
+    pub fn tell(path: &Path) -> Result<Option<Private>, String> {
+        let name = path.to_str().filter(|name| name.starts_with('/') && !name.contains('\n'));
+        let Some(name) = name.filter(|_| is_private(path) && available().is_ok()) else { return Ok(None) };
+        let mut book = book();
+        book.tell(&format!("+={name}\n"))?;
+        book.wards.places.insert(path.to_owned());
+        Ok(Some(Private { path: path.to_owned() }))
+    }
+
+    /// It is gone, or was never made. Who drops this instead leaves the folder to the guard.
+    pub fn forget(self) {
+        let mut book = book();
+        if book.wards.places.remove(&self.path) {
+            let _told = book.tell(&format!("-={}\n", self.path.display()));
+        }
+    }
+}
+
 /// A child that leads a process group which dies with this program. Dropping it kills the group.
 #[derive(Debug)]
 pub struct Guarded {
@@ -304,6 +367,12 @@ mod tests {
         }
         assert_eq!(wards.groups, BTreeSet::from([13]));
         assert_eq!(wards.folders, BTreeSet::from([PathBuf::from("/a/c d")]));
+        for line in
+            ["+=/a/.boxscore-server-1", "+=/a/.boxscore-server-2", "-=/a/.boxscore-server-1", "+=/a", "+=/"]
+        {
+            wards.note(line.as_bytes());
+        }
+        assert_eq!(wards.places, BTreeSet::from([PathBuf::from("/a/.boxscore-server-2")]));
         // Another guard learns the same.
         let mut other = Wards::default();
         wards.lines().lines().for_each(|line| other.note(line.as_bytes()));
@@ -323,6 +392,22 @@ mod tests {
         for bad in ["relative", "/a\nb"] {
             assert!(Folder::make(Path::new(bad)).unwrap_err().contains("no name"));
         }
+    }
+
+    #[test]
+    fn private_folders_go_with_all_that_is_in_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join(format!("{PRIVATE}1"));
+        std::fs::create_dir_all(place.join("a/b")).unwrap();
+        std::fs::write(place.join("a/b/c"), "x").unwrap();
+        let mut wards = Wards::new();
+        for path in [&place, dir.path()] {
+            wards.note(format!("+={}", path.display()).as_bytes());
+        }
+        wards.end();
+        assert!(!place.exists() && dir.path().exists());
+        // Once more: it is gone, which was wanted.
+        wards.end();
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A memory limit for a server: a control group of its own, of version 1 or 2, below or beside ours.
 //!
 //! Bytes. What a server's processes hold counts, and every page of a file that they were the first to read since it was
-//! last dropped from the cache; pages that another process brought in do not. It never swaps. The group goes with the
-//! server; what lies above our own control group still binds it.
+//! last dropped from the cache; pages that another process brought in do not. It never swaps, but where version 1 does not
+//! count swap ([`Room::may_swap`]). The group goes with the server; what lies above our own control group still binds it.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ use model::params::show_bytes;
 use crate::facts::cgroup::{self, Membership};
 use crate::facts::mounts::{self, Mount};
 use crate::facts::root::Root;
-use crate::telemetry::parse::{lone, pairs};
+use crate::telemetry::parse::{lines, lone, pairs};
 use crate::workload::guard::Folder;
 
 const PREFIX: &str = "boxscore-server-";
@@ -71,6 +71,7 @@ pub struct Room {
     version: Version,
     limit: u64,
     folder: Folder,
+    may_swap: bool,
 }
 
 /// Whether a server's memory can be limited here, else why not and what to do. Makes a group and removes it again.
@@ -89,7 +90,7 @@ impl Room {
         let home = home(&Root::live()).map_err(refused)?;
         let mut last = String::new();
         for parent in home.parents.iter().map(Path::new) {
-            sweep(parent);
+            sweep(parent, OLD);
             match Room::below(parent, home.version, limit) {
                 Ok(room) => return Ok(room),
                 Err(why) => last = why,
@@ -101,24 +102,10 @@ impl Room {
     fn below(parent: &Path, version: Version, limit: u64) -> Result<Room, String> {
         let unique = MADE.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("{PREFIX}{}-{unique}", std::process::id()));
-        let room = Room { version, limit, folder: Folder::make(&path)? };
-        room.write(version.limit(), limit)?;
-        // A server that swaps measures the swap device. Kernels without swap have neither file.
-        let (swap, bytes) = match version {
-            Version::V1 => ("memory.memsw.limit_in_bytes", limit),
-            Version::V2 => ("memory.swap.max", 0),
-        };
-        if path.join(swap).exists() {
-            room.write(swap, bytes)?;
-        }
+        let mut room = Room { version, limit, folder: Folder::make(&path)?, may_swap: false };
+        let is_bound = set(&path, version, limit)?;
+        room.may_swap = !is_bound && has_swap(&fs::read("/proc/swaps").unwrap_or_default());
         Ok(room)
-    }
-
-    fn write(&self, name: &str, bytes: u64) -> Result<(), String> {
-        let path = self.folder.path().join(name);
-        let written = fs::File::options().write(true).open(&path);
-        let written = written.and_then(|mut file| file.write_all(bytes.to_string().as_bytes()));
-        written.map_err(|error| format!("cannot write {}: {error}", path.display()))
     }
 
     /// The folder that a process joins.
@@ -130,6 +117,12 @@ impl Room {
     #[must_use]
     pub fn limit(&self) -> u64 {
         self.limit
+    }
+
+    /// Whether its processes may swap beyond the limit, since this kernel does not count swap by group.
+    #[must_use]
+    pub fn may_swap(&self) -> bool {
+        self.may_swap
     }
 
     /// What its processes use now.
@@ -150,6 +143,32 @@ impl Room {
     pub fn remove(self) -> Result<(), String> {
         self.folder.remove()
     }
+}
+
+/// Limits a new group; whether its swap could be limited too.
+fn set(folder: &Path, version: Version, limit: u64) -> Result<bool, String> {
+    let write = |name: &str, bytes: u64| {
+        let path = folder.join(name);
+        let written = fs::File::options().write(true).open(&path);
+        let written = written.and_then(|mut file| file.write_all(bytes.to_string().as_bytes()));
+        written.map_err(|error| format!("cannot write {}: {error}", path.display()))
+    };
+    write(version.limit(), limit)?;
+    // A server that swaps measures the swap device. Kernels that do not count swap have neither file.
+    let (swap, bytes) = match version {
+        Version::V1 => ("memory.memsw.limit_in_bytes", limit),
+        Version::V2 => ("memory.swap.max", 0),
+    };
+    let has_file = folder.join(swap).exists();
+    if has_file {
+        write(swap, bytes)?;
+    }
+    Ok(has_file)
+}
+
+/// Whether /proc/swaps lists a device below its head.
+fn has_swap(swaps: &[u8]) -> bool {
+    lines(swaps).skip(1).any(|line| !line.trim_ascii().is_empty())
 }
 
 fn usage(folder: &Path, version: Version) -> Use {
@@ -218,7 +237,15 @@ fn unified(root: &Root, own: &Membership, mounts: &[Mount]) -> Result<Home, Stri
         return Ok(Home { version: Version::V2, parents });
     }
     let top = folders.last().map_or(mount.point.as_str(), String::as_str);
+    // The root of a container is a group like others: only that of the host hands down what it is itself in.
+    let is_full = root.read(&format!("{top}/cgroup.procs")).is_ok_and(|pids| !pids.is_empty());
+    let is_bound = root.read(&format!("{top}/cgroup.type")).is_ok() && is_full;
     Err(match names(top, "cgroup.controllers") {
+        true if is_bound => format!(
+            "{top} has processes, and a control group with processes hands no memory controller down; as root: `mkdir \
+             {top}/rest; for p in $(cat {top}/cgroup.procs); do echo $p > {top}/rest/cgroup.procs; done; echo \
+             +memory > {top}/cgroup.subtree_control`"
+        ),
         true => format!(
             "no control group above this process hands the memory controller down; as root: `echo +memory > \
              {top}/cgroup.subtree_control`, or start boxscore with `systemd-run --user --scope`"
@@ -241,14 +268,14 @@ fn hint(why: &str) -> &'static str {
     }
 }
 
-/// Removes the groups of programs that were killed together with their guard. A group with processes stays.
-fn sweep(parent: &Path) {
+/// Removes the groups of programs that were killed together with their guard, so long ago. A group with processes stays.
+fn sweep(parent: &Path, old: Duration) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let Some(owner) = name.to_str().and_then(owner) else { continue };
         // Its owner may live in another container, where the same number is somebody else.
-        let is_old = entry.metadata().is_ok_and(|meta| age(&meta) >= OLD);
+        let is_old = entry.metadata().is_ok_and(|meta| age(&meta) >= old);
         if is_old && !PathBuf::from(format!("/proc/{owner}")).exists() {
             let _stays_while_used = fs::remove_dir(entry.path());
         }
@@ -330,7 +357,18 @@ mod tests {
                     ("/proc/self/mountinfo", V2),
                     ("/sys/fs/cgroup/cgroup.controllers", "cpu memory\n"),
                 ],
-                "echo +memory > /sys/fs/cgroup/cgroup.subtree_control",
+                "hands the memory controller down; as root: `echo +memory > /sys/fs/cgroup/cgroup.subtree_control",
+            ),
+            (
+                vec![
+                    ("/proc/self/cgroup", "0::/\n"),
+                    ("/proc/self/mountinfo", V2),
+                    ("/sys/fs/cgroup/cgroup.controllers", "cpu memory\n"),
+                    ("/sys/fs/cgroup/cgroup.subtree_control", "\n"),
+                    ("/sys/fs/cgroup/cgroup.type", "domain\n"),
+                    ("/sys/fs/cgroup/cgroup.procs", "1\n7\n"),
+                ],
+                "/sys/fs/cgroup has processes, and a control group with processes hands no memory",
             ),
             (vec![("/proc/self/cgroup", "0::/a\n"), ("/proc/self/mountinfo", V2)], "cgroup_enable=memory"),
         ];
@@ -344,6 +382,29 @@ mod tests {
         }
         let why = Room::make(LEAST - 1).unwrap_err();
         assert!(why.contains("memory=4194303") && why.contains("4MiB to 1024TiB"), "{why}");
+    }
+
+    #[test]
+    fn limits_are_written_as_each_version_wants_them() {
+        let written = |version: Version, swap: &str, has_swap: bool| {
+            let dir = tempfile::tempdir().unwrap();
+            let files = [version.limit(), swap];
+            // The kernel makes these files with the group.
+            for file in &files[..if has_swap { 2 } else { 1 }] {
+                fs::write(dir.path().join(file), "").unwrap();
+            }
+            assert_eq!(set(dir.path(), version, 64 << 20), Ok(has_swap));
+            files.map(|file| fs::read_to_string(dir.path().join(file)).ok())
+        };
+        let text = |text: &str| Some(text.to_owned());
+        // Memory and swap together in the one, swap alone in the other.
+        let memsw = "memory.memsw.limit_in_bytes";
+        assert_eq!(written(Version::V1, memsw, true), [text("67108864"), text("67108864")]);
+        assert_eq!(written(Version::V2, "memory.swap.max", true), [text("67108864"), text("0")]);
+        assert_eq!(written(Version::V2, "memory.swap.max", false), [text("67108864"), None]);
+        let bare = tempfile::tempdir().unwrap();
+        let why = set(bare.path(), Version::V2, 64 << 20).unwrap_err();
+        assert!(why.contains("memory.max: No such file"), "a parent that hands no memory down: {why}");
     }
 
     #[test]
@@ -373,16 +434,26 @@ mod tests {
     }
 
     #[test]
+    fn swap_is_seen() {
+        const HEAD: &str = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n";
+        assert!(!has_swap(b"") && !has_swap(HEAD.as_bytes()));
+        assert!(has_swap(format!("{HEAD}/swap.img file 4194300 0 -2\n").as_bytes()));
+    }
+
+    #[test]
     fn only_groups_of_dead_programs_are_swept() {
         let dir = tempfile::tempdir().unwrap();
         let mine = dir.path().join(format!("{PREFIX}{}-0", std::process::id()));
-        let young = dir.path().join(format!("{PREFIX}4194304999-0"));
-        for folder in [&mine, &young] {
+        // Beyond the highest number that a process can have.
+        let dead = dir.path().join(format!("{PREFIX}4194304999-0"));
+        let other = dir.path().join("other-4194304999-0");
+        for folder in [&mine, &dead, &other] {
             fs::create_dir(folder).unwrap();
         }
-        sweep(dir.path());
-        assert!(mine.exists() && young.exists());
-        assert!(age(&fs::metadata(&young).unwrap()) < OLD);
+        sweep(dir.path(), OLD);
+        assert!(dead.exists(), "a young one may just be starting");
+        sweep(dir.path(), Duration::ZERO);
+        assert!(!dead.exists() && mine.exists() && other.exists());
         for (name, pid) in
             [("boxscore-server-12-3", Some(12)), ("boxscore-server-12", None), ("other-1-2", None)]
         {

@@ -18,6 +18,5 @@ pub mod ready;
 pub mod run;
 pub mod sockets;
 pub mod tree;
-pub mod url;
 
 pub static ALL: &[&dyn kind::Kind] = &[&builtin::KIND, &httpd::KIND, &nginx::KIND];

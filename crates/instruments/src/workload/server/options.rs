@@ -13,6 +13,9 @@ use super::memory;
 const ON_OFF: ParamKind = ParamKind::Choice(&["on", "off"]);
 const AUTO: &str = "auto";
 const NONE: &str = "none";
+const MOST_WORKERS: u64 = 20_000;
+/// Bytes per second.
+const MOST_RATE: u64 = 1 << 40;
 
 /// The parameters of a managed server, for the card of what loads one.
 pub const PARAMS: &[ParamSpec] = &[
@@ -28,25 +31,40 @@ pub const PARAMS: &[ParamSpec] = &[
         AUTO,
         "httpd only; auto is event",
     ),
-    spec("binary", ParamKind::Text, AUTO, "path of the server's program; auto is the installed one"),
-    spec("workers", ParamKind::Text, AUTO, "nginx: processes, httpd: requests at once, builtin: threads"),
+    spec(
+        "binary",
+        ParamKind::Or(AUTO, &ParamKind::Path),
+        AUTO,
+        "path of the server's program; auto is the installed one",
+    ),
+    spec(
+        "workers",
+        ParamKind::Or(AUTO, &ParamKind::Int { min: 1, max: MOST_WORKERS }),
+        AUTO,
+        "nginx: processes, httpd: requests at once, builtin: threads",
+    ),
     spec("sendfile", ON_OFF, "on", "whether the kernel sends files by itself"),
     spec("access-log", ON_OFF, "off", "whether each request is logged"),
     spec("open-file-cache", ON_OFF, "off", "nginx only: keep files open between requests"),
     spec(
         "limit-rate",
-        ParamKind::Text,
+        ParamKind::Or(AUTO, &ParamKind::Int { min: 1, max: MOST_RATE }),
         AUTO,
         "nginx only: bytes per second of each response; auto is no limit",
     ),
     spec(
         "memory",
-        ParamKind::BytesOrNone { min: memory::LEAST, max: memory::MOST },
+        ParamKind::Or("none", &ParamKind::Bytes { min: memory::LEAST, max: memory::MOST }),
         NONE,
         "limit of the server's memory, its cached files included; nginx and httpd only",
     ),
-    spec("nice", ParamKind::Text, "0", "added to the server's niceness; below 0 needs root"),
-    spec("listen", ParamKind::Text, "127.0.0.1", "address of this machine on which the server listens"),
+    spec(
+        "nice",
+        ParamKind::Signed { min: -20, max: 19 },
+        "0",
+        "added to the server's niceness; below 0 needs root",
+    ),
+    spec("listen", ParamKind::Address, "127.0.0.1", "address of this machine on which the server listens"),
 ];
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
@@ -181,9 +199,9 @@ impl Options {
             true => Ok(()),
             false => Err(format!("{name}={value}: from {least} to {most} is possible")),
         };
-        within("workers", u64::from(self.workers.unwrap_or(1)), 1, 20_000)?;
+        within("workers", u64::from(self.workers.unwrap_or(1)), 1, MOST_WORKERS)?;
         within("connections", u64::from(self.connections), 1, 1_000_000)?;
-        within("limit-rate", self.limit_rate.unwrap_or(1), 1, 1 << 40)?;
+        within("limit-rate", self.limit_rate.unwrap_or(1), 1, MOST_RATE)?;
         within("memory", self.memory.unwrap_or(memory::LEAST), memory::LEAST, memory::MOST)?;
         if !(-20..=19).contains(&self.nice) {
             return Err(format!("nice={}: from -20 to 19 is possible", self.nice));

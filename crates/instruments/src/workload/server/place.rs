@@ -1,9 +1,10 @@
 //! A private folder for one server or one set of content: made new, owned by the server's account, removed on drop.
 //!
-//! A process that was killed leaves its folder behind; a lock file in it tells that nobody uses it any more, and the
-//! next folder made beside it removes it. Nothing else is ever removed.
+//! The guard removes the folder of a program that was killed. Where both were, a lock file in it tells that nobody uses
+//! it any more, and the next folder made beside it removes it. Nothing else is ever removed.
 
 use std::fs::{self, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sys::files::{Lock, LockFile};
 
 use super::account::Unprivileged;
+use crate::workload::guard::{PRIVATE as PREFIX, Private};
 
-const PREFIX: &str = ".boxscore-server-";
 const LOCK: &str = "lock";
 /// Folders that every account can reach, for when the wanted one cannot be reached.
 const PUBLIC: [&str; 2] = ["/var/tmp", "/tmp"];
@@ -29,6 +30,7 @@ pub struct Place {
     owner: Option<(u32, u32)>,
     /// Why it is not where it was wanted.
     pub moved: Option<String>,
+    ward: Option<Private>,
     removed: bool,
 }
 
@@ -50,17 +52,21 @@ impl Place {
             let unique = MADE.fetch_add(1, Ordering::Relaxed);
             let name = format!("{PREFIX}{}-{}-{unique}", std::process::id(), sys::clock::now_ns());
             let path = parent.join(name);
-            match fs::DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => {}
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(format!("cannot make {}: {error}", path.display())),
+            // The guard must know it before it is there.
+            let ward = Private::tell(&path)?;
+            if let Err(error) = fs::DirBuilder::new().mode(0o700).create(&path) {
+                ward.into_iter().for_each(Private::forget);
+                match error.kind() {
+                    ErrorKind::AlreadyExists => continue,
+                    _ => return Err(format!("cannot make {}: {error}", path.display())),
+                }
             }
             // Busy: a sweeper was quicker, and removes it.
             let lock = match LockFile::try_acquire(&path.join(LOCK)).map_err(|error| error.to_string())? {
                 Lock::Held(lock) if lock.path().exists() => lock,
                 Lock::Held(_) | Lock::Busy { .. } => continue,
             };
-            let place = Place { path, _lock: lock, owner, moved, removed: false };
+            let place = Place { path, _lock: lock, owner, moved, ward, removed: false };
             place.give(&place.path, 0o700)?;
             return Ok(place);
         }
@@ -110,13 +116,14 @@ impl Place {
         fs::remove_dir_all(&self.path)
             .map_err(|error| format!("cannot remove {}: {error}", self.path.display()))?;
         self.removed = true;
+        self.ward.take().into_iter().for_each(Private::forget);
         Ok(())
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // A drop has nobody to tell; the next folder made here tries again.
+        // A drop has nobody to tell; the guard tries again, and the next folder made here.
         let _left_for_the_sweep = self.clear();
     }
 }

@@ -23,21 +23,6 @@ pub struct Answer {
 
 /// Asks for `path`; an answer that is not complete within `timeout` is an error.
 pub fn ask(address: SocketAddr, host: &str, path: &str, timeout: Duration) -> Result<Answer, String> {
-    exchange(address, host, path, timeout, true)
-}
-
-/// The same, for the head alone: the body may be of any size and is not read.
-pub fn ask_head(address: SocketAddr, host: &str, path: &str, timeout: Duration) -> Result<Answer, String> {
-    exchange(address, host, path, timeout, false)
-}
-
-fn exchange(
-    address: SocketAddr,
-    host: &str,
-    path: &str,
-    timeout: Duration,
-    wants_body: bool,
-) -> Result<Answer, String> {
     let end_ns = clock::now_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
     let failed = |error: std::io::Error| format!("{address}: {error}");
     let mut stream = TcpStream::connect_timeout(&address, timeout.min(CONNECT)).map_err(failed)?;
@@ -61,7 +46,7 @@ fn exchange(
             Err(error) => return Err(failed(error)),
         };
         bytes.extend_from_slice(chunk.get(..count).unwrap_or_default());
-        match parse(&bytes, count == 0, wants_body) {
+        match parse(&bytes, count == 0) {
             Parsed::Partial => {}
             Parsed::Whole(answer) => return Ok(answer),
             Parsed::Bad => return Err(format!("{address}: what answers is no HTTP server")),
@@ -78,7 +63,7 @@ enum Parsed {
 }
 
 /// Reads an answer from its first bytes; `ended` when no more will come.
-fn parse(bytes: &[u8], ended: bool, wants_body: bool) -> Parsed {
+fn parse(bytes: &[u8], ended: bool) -> Parsed {
     let Some(head_end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
         let could_be = bytes.iter().zip(b"HTTP/1.").all(|(byte, wanted)| byte == wanted);
         return if ended || !could_be { Parsed::Bad } else { Parsed::Partial };
@@ -98,7 +83,6 @@ fn parse(bytes: &[u8], ended: bool, wants_body: bool) -> Parsed {
         }
     }
     match length {
-        _ if !wants_body => {}
         Some(length) if body.len() >= length => {
             body.get(..length).unwrap_or_default().clone_into(&mut answer.body)
         }
@@ -128,29 +112,27 @@ mod tests {
     #[test]
     fn answers_are_read_whole() {
         for end in 0..GOOD.len() {
-            assert_eq!(parse(&GOOD[..end], false, true), Parsed::Partial, "{end}");
-            assert_eq!(parse(&GOOD[..end], true, true), Parsed::Bad, "{end}");
+            assert_eq!(parse(&GOOD[..end], false), Parsed::Partial, "{end}");
+            assert_eq!(parse(&GOOD[..end], true), Parsed::Bad, "{end}");
         }
         let wanted = Answer { status: 200, server: Some("x/1 (y)".to_owned()), body: b"abc".to_vec() };
-        assert_eq!(parse(GOOD, false, true), Parsed::Whole(wanted));
+        assert_eq!(parse(GOOD, false), Parsed::Whole(wanted));
         let until_close = b"HTTP/1.0 404 No\r\n\r\nbody";
-        assert_eq!(parse(until_close, false, true), Parsed::Partial);
-        let Parsed::Whole(answer) = parse(until_close, true, true) else { panic!("not whole") };
+        assert_eq!(parse(until_close, false), Parsed::Partial);
+        let Parsed::Whole(answer) = parse(until_close, true) else { panic!("not whole") };
         assert_eq!((answer.status, answer.body.as_slice()), (404, &b"body"[..]));
-        let Parsed::Whole(answer) = parse(&GOOD[..GOOD.len() - 2], false, false) else { panic!("no head") };
-        assert_eq!((answer.status, answer.body.as_slice()), (200, &b""[..]));
         for bad in
             [&b"SSH-2.0-x\r\n"[..], b"HTTP/1.1 99 x\r\n\r\n", b"HTTP/1.1\r\n\r\n", b"HTTP/2 200\r\n\r\n"]
         {
-            assert_eq!(parse(bad, false, true), Parsed::Bad);
+            assert_eq!(parse(bad, false), Parsed::Bad);
         }
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_read(bytes: Vec<u8>, ended: bool) {
-            let _any = parse(&bytes, ended, true);
-            let _any = parse(&[b"HTTP/1.1 200 \r\n\r\n", bytes.as_slice()].concat(), ended, true);
+            let _any = parse(&bytes, ended);
+            let _any = parse(&[b"HTTP/1.1 200 \r\n\r\n", bytes.as_slice()].concat(), ended);
         }
     }
 

@@ -288,6 +288,7 @@ fn attempt(
     let mut setup = recipe.setup.clone();
     let room = options.memory.map(Room::make).transpose().map_err(ServerError::Refused)?;
     setup.extend(room.as_ref().map(|room| ("memory", show_bytes(room.limit()))));
+    setup.extend(room.as_ref().filter(|room| room.may_swap()).map(|_| ("swap", "not limited".to_owned())));
     let (group, stderr) = spawn(recipe, options, account, &place, room.as_ref()).map_err(|why| {
         // Containers may take this right from root.
         let nice = match options.nice {

@@ -1,6 +1,7 @@
 //! The processes of a server and the CPU time that they used, from /proc.
 //!
-//! Nanoseconds, in the kernel's steps of 10 ms for each process. A process that ended counts through the parent that
+//! Nanoseconds, in the kernel's steps of 10 ms for each process where its threads do not tell more. A process that
+//! ended counts through the parent that
 //! waited for it, as long as that parent is one of the server's. Work that the kernel does for the server in interrupts
 //! is charged to whoever was interrupted, and so is not counted reliably.
 
@@ -133,7 +134,8 @@ pub struct Usage {
 pub struct Spent {
     pub user_ns: u64,
     pub system_ns: u64,
-    /// Both together without steps, where the kernel keeps that and no thread ended meanwhile.
+    /// Both together, by the threads' own time without steps where the kernel keeps that; `None` where a thread ended
+    /// that was there before. What came and went in between counts in steps.
     pub exact_ns: Option<u64>,
     /// The thread that used most; `None` when no thread lived at both readings.
     pub busiest: Option<Thread>,
@@ -178,20 +180,62 @@ impl Usage {
             let old = earlier.threads.iter().find(same)?;
             Some(Thread { cpu_ns: thread.cpu_ns.saturating_sub(old.cpu_ns), ..thread.clone() })
         };
-        let of_threads =
-            |usage: &Usage| usage.threads.iter().map(|one| one.cpu_ns).fold(0, u64::saturating_add);
-        let now_threads: BTreeSet<(i32, u64)> =
-            self.threads.iter().map(|one| (one.tid, one.start_ticks)).collect();
-        let is_whole = earlier.threads.iter().all(|one| now_threads.contains(&(one.tid, one.start_ticks)));
-        let exact_ns = of_threads(self).checked_sub(of_threads(earlier)).filter(|_| is_whole);
+        let per_second = sys::system::clock_ticks_per_s().map_err(|error| error.to_string())?;
         Ok(Spent {
-            exact_ns,
+            exact_ns: self.exact_since(earlier, 1_000_000_000 / per_second.max(1)),
             user_ns: self.user_ns.checked_sub(earlier.user_ns).ok_or_else(lost)?,
             system_ns: self.system_ns.checked_sub(earlier.system_ns).ok_or_else(lost)?,
             busiest: self.threads.iter().filter_map(spent).max_by_key(|thread| thread.cpu_ns),
             started: now.difference(&before).count(),
             ended: ended.len(),
         })
+    }
+}
+
+impl Usage {
+    /// CPU time by the threads that live. A process whose own time is larger by more than its steps had threads that
+    /// came and went; its children that did so are in the time that it waited for.
+    fn exact_since(&self, earlier: &Usage, tick_ns: u64) -> Option<u64> {
+        let threads: BTreeSet<(i32, u64)> =
+            self.threads.iter().map(|one| (one.tid, one.start_ticks)).collect();
+        if !earlier.threads.iter().all(|one| threads.contains(&(one.tid, one.start_ticks))) {
+            return None;
+        }
+        let of_threads = |usage: &Usage, pid: i32| {
+            let own = usage.threads.iter().filter(|one| one.pid == pid);
+            own.map(|one| one.cpu_ns).fold(0, u64::saturating_add)
+        };
+        let mut all_ns = 0u64;
+        for stat in &self.processes {
+            let same = |old: &&Stat| (old.pid, old.start_ticks) == (stat.pid, stat.start_ticks);
+            let old = earlier.processes.iter().find(same).cloned().unwrap_or_default();
+            let ticks = |one: &Stat| one.user_ticks.saturating_add(one.system_ticks);
+            let waited = |one: &Stat| one.waited_user_ticks.saturating_add(one.waited_system_ticks);
+            let by_ticks_ns = ticks(stat).saturating_sub(ticks(&old)).saturating_mul(tick_ns);
+            let before_ns = if old.pid == stat.pid { of_threads(earlier, stat.pid) } else { 0 };
+            let by_threads_ns = of_threads(self, stat.pid).saturating_sub(before_ns);
+            // User and system time are each cut to whole steps.
+            let is_lost = by_ticks_ns > by_threads_ns.saturating_add(2 * tick_ns);
+            all_ns = all_ns.saturating_add(if is_lost { by_ticks_ns } else { by_threads_ns });
+            all_ns = all_ns.saturating_add(waited(stat).saturating_sub(waited(&old)).saturating_mul(tick_ns));
+        }
+        Some(all_ns)
+    }
+
+    /// What keeps processes from running at all, in words; `None` where nothing is seen to.
+    #[must_use]
+    pub fn halted(&self) -> Option<String> {
+        let why = |state: u8| match state {
+            b'T' => Some("is stopped by a signal"),
+            b't' => Some("is held by a debugger"),
+            b'D' => Some("waits in the kernel and cannot be interrupted (a disk or a remote file system)"),
+            _ => None,
+        };
+        let all: Vec<String> = (self.processes.iter())
+            .filter_map(|stat| Some(format!("process {} ({}) {}", stat.pid, stat.name, why(stat.state)?)))
+            .take(3)
+            .collect();
+        (!all.is_empty()).then(|| all.join(", "))
     }
 }
 
@@ -285,6 +329,36 @@ mod tests {
     }
 
     #[test]
+    fn threads_and_children_that_came_and_went_are_counted() {
+        let thread = |cpu_ns| Thread { pid: 2, tid: 2, name: String::new(), cpu_ns, start_ticks: 1 };
+        let usage = |stat: Stat, cpu_ns| Usage {
+            processes: vec![stat],
+            threads: vec![thread(cpu_ns)],
+            ..Usage::default()
+        };
+        let exact = |ticks, waited, cpu_ns| {
+            usage(stat(2, 1, ticks, waited), cpu_ns).exact_since(&usage(stat(2, 1, 10, 3), 100), 1_000)
+        };
+        // Finer than the steps, which may be two behind or ahead.
+        assert_eq!(exact(15, 3, 5_500), Some(5_400));
+        assert_eq!(exact(17, 3, 5_500), Some(5_400));
+        // A thread that used 20 steps has ended, and a child that used 4.
+        assert_eq!(exact(35, 7, 5_500), Some(25_000 + 4_000));
+        // A thread that was there before is gone: only the steps know of it.
+        let gone = Usage { threads: Vec::new(), ..usage(stat(2, 1, 15, 3), 0) };
+        assert_eq!(gone.exact_since(&usage(stat(2, 1, 10, 3), 100), 1_000), None);
+    }
+
+    #[test]
+    fn what_cannot_run_is_told() {
+        let halted = |state| {
+            Usage { processes: vec![Stat { state, ..stat(7, 1, 0, 0) }], ..Usage::default() }.halted()
+        };
+        assert_eq!(halted(b'T').as_deref(), Some("process 7 () is stopped by a signal"));
+        assert_eq!(halted(b'S'), None);
+    }
+
+    #[test]
     fn this_process_is_seen_with_its_threads() {
         let me = i32::try_from(std::process::id()).unwrap();
         let read = || Usage::of(family(&BTreeSet::from([me])).unwrap()).unwrap();
@@ -293,11 +367,21 @@ mod tests {
         let thread = named
             .spawn(move || while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {})
             .unwrap();
-        let first = read();
-        assert!(first.threads.iter().any(|thread| thread.name == "burns"));
+        // A thread gives itself its name once it runs.
+        let is_named = |usage: &Usage| usage.threads.iter().any(|thread| thread.name == "burns");
+        let wait = std::time::Duration::from_millis(10);
+        let first = (0..10_000).find_map(|_| {
+            let usage = read();
+            let is_there = is_named(&usage);
+            if !is_there {
+                std::thread::sleep(wait);
+            }
+            is_there.then_some(usage)
+        });
+        let first = first.unwrap();
         // Until the thread that burns has used 50 ms more.
         let spent = (0..10_000).find_map(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(10));
+            std::thread::sleep(wait);
             let spent = read().since(&first).unwrap();
             (spent.busiest.as_ref().is_some_and(|busy| busy.name == "burns" && busy.cpu_ns > 50_000_000))
                 .then_some(spent)

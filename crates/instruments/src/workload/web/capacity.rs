@@ -1,7 +1,7 @@
 //! How many requests a server answers in a closed loop, measured once for each way of loading it.
 //!
-//! Good answers per second, the median of a few short bursts with the same connections, generators and content as the
-//! open loop that asks.
+//! Good answers per second, the median of a few short bursts with the same connections, generators, content and cache
+//! as the open loop that asks. Answers of large files, of which few fit into a burst, count up to the last one.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,9 +10,10 @@ use std::time::Duration;
 use model::Params;
 use model::plan::PROFILE;
 
+use super::metrics::failures;
 use crate::load::generators::Sent;
 use crate::load::schedule::Schedule;
-use crate::load::{Error, Load};
+use crate::load::{Error, Load, Outcome};
 
 /// What a capacity does not depend on.
 const FREE: [&str; 6] = ["arrivals", "load", "rate", "duration", "requests", PROFILE];
@@ -35,17 +36,38 @@ pub fn known(key: &str) -> Option<f64> {
     MEASURED.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(key).copied()
 }
 
-/// Measures it with `load`, which `run` carries out, and keeps it.
-pub fn measure(key: &str, load: &Load, run: impl Fn(&Load) -> Result<Sent, Error>) -> Result<f64, String> {
+/// How a burst is carried out.
+pub struct Bursts<'a> {
+    /// Done before each: drops the content from the cache where the load finds it on the disk.
+    pub before: &'a dyn Fn() -> Result<(), String>,
+    pub run: &'a dyn Fn(&Load) -> Result<Sent, Error>,
+    /// Good answers per second.
+    pub rate: &'a dyn Fn(&Outcome) -> Option<f64>,
+}
+
+/// Measures it with `load` and keeps it.
+pub fn measure(key: &str, load: &Load, bursts: &Bursts<'_>) -> Result<f64, String> {
     let burst = Load { schedule: Schedule::Closed, duration: Some(BURST), requests: None, ..load.clone() };
     let mut rates = Vec::with_capacity(BURSTS);
+    let mut failed = None;
     for _ in 0..BURSTS {
-        let sent = run(&burst).map_err(|error| error.to_string())?;
-        rates.extend(sent.outcome.throughput());
+        (bursts.before)()?;
+        let sent = (bursts.run)(&burst).map_err(|error| error.to_string())?;
+        rates.extend((bursts.rate)(&sent.outcome));
+        if sent.outcome.record.failures.total() > 0 {
+            failed = Some(failures(&sent.outcome));
+        }
     }
     rates.sort_by(f64::total_cmp);
     let rate = rates.get(rates.len() / 2).copied().filter(|rate| *rate > 0.0);
-    let rate = rate.ok_or("a closed loop had no good answer, so the server's capacity is not known")?;
+    let rate = rate.ok_or_else(|| {
+        let how = failed.map(|how| format!(" (of a burst {how})")).unwrap_or_default();
+        format!(
+            "a closed loop had no good answer{how}, so the server's capacity is not known: give a rate instead of load, \
+             or a longer timeout than {} s",
+            load.timeout.as_secs_f64()
+        )
+    })?;
     MEASURED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -66,6 +88,10 @@ mod tests {
         Local { cpus: Vec::new(), own_cores: false }.run(load, 1, &Control::default())
     }
 
+    fn bursts(before: &dyn Fn() -> Result<(), String>) -> Bursts<'_> {
+        Bursts { before, run: &here, rate: &Outcome::throughput }
+    }
+
     #[test]
     fn loads_that_differ_in_rate_alone_share_a_capacity() {
         let of = |text: &str| key(&Params::parse(text).unwrap(), "/x");
@@ -73,7 +99,9 @@ mod tests {
             of("arrivals=poisson;load=10%;connections=5"),
             of("arrivals=constant;load=20%;connections=5")
         );
-        assert_ne!(of("connections=5"), of("connections=6"));
+        for other in ["connections=6", "connections=5;content=large", "connections=5;cache=cold"] {
+            assert_ne!(of("connections=5"), of(other));
+        }
         assert_ne!(of("connections=5"), key(&Params::parse("connections=5").unwrap(), "/y"));
     }
 
@@ -83,12 +111,21 @@ mod tests {
         let load = Load::new(server.url("/").parse().unwrap());
         let name = server.url("/kept");
         assert_eq!(known(&name), None);
-        let rate = measure(&name, &load, here).unwrap();
+        let dropped = std::cell::Cell::new(0);
+        let before = || {
+            dropped.set(dropped.get() + 1);
+            Ok(())
+        };
+        let rate = measure(&name, &load, &bursts(&before)).unwrap();
+        assert_eq!(dropped.get(), BURSTS);
         assert!(rate > 0.0);
         assert_eq!(known(&name), Some(rate));
         let broken = Server::fixed("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", Then::Keep);
-        let why = measure("broken", &Load::new(broken.url("/").parse().unwrap()), here).unwrap_err();
-        assert!(why.contains("no good answer"), "{why}");
+        let load = Load::new(broken.url("/").parse().unwrap());
+        let why = measure("broken", &load, &bursts(&|| Ok(()))).unwrap_err();
+        assert!(why.contains("no good answer (") && why.contains("status_4xx"), "{why}");
+        let why = measure("broken", &load, &bursts(&|| Err("no cache".to_owned()))).unwrap_err();
+        assert_eq!(why, "no cache");
         assert_eq!(known("broken"), None);
     }
 }

@@ -30,15 +30,18 @@ pub fn targets(urls: &str, weights: &str) -> Result<Vec<Target>, String> {
     Ok(targets)
 }
 
+/// A schedule, and what is to be said of how it was read.
+type Course = (Schedule, Option<String>);
+
 /// The schedule of `arrivals=ramp` and `arrivals=replay`; the replay brings its own targets.
 pub fn schedule(
     params: &Params,
     targets: &mut Vec<Target>,
     over: Option<Duration>,
-) -> Result<Option<Schedule>, String> {
+) -> Result<Option<Course>, String> {
     let text = |name: &str| params.get(name).unwrap_or(NONE);
     match (text("arrivals"), text("ramp"), text("replay")) {
-        ("ramp", ramp, NONE) => ramp_of(ramp, over).map(Some),
+        ("ramp", ramp, NONE) => ramp_of(ramp, over).map(|ramp| Some((ramp, None))),
         ("replay", NONE, path) if path != NONE => replay_of(path, targets).map(Some),
         ("replay", NONE, _) => Err("a replay needs its file: replay=PATH".to_owned()),
         (_, NONE, NONE) => Ok(None),
@@ -57,14 +60,18 @@ fn ramp_of(text: &str, over: Option<Duration>) -> Result<Schedule, String> {
     Ok(Schedule::Ramp { from: number(from)?, to: number(to)?, over_ns })
 }
 
-fn replay_of(path: &str, targets: &mut Vec<Target>) -> Result<Schedule, String> {
+fn replay_of(path: &str, targets: &mut Vec<Target>) -> Result<Course, String> {
     let Some(Target { url, .. }) = targets.first().cloned() else {
         return Err("a replay needs a url, whose server it loads".to_owned());
     };
     let text = std::fs::read_to_string(path).map_err(|error| format!("the replay {path}: {error}"))?;
     let replay = read_replay(&text).map_err(|why| format!("the replay {path}: {why}"))?;
     *targets = replay.paths.into_iter().map(|path| Url { path, ..url.clone() }.into()).collect();
-    Ok(Schedule::Replay(replay.arrivals))
+    let reordered = replay.goes_back.map(|(count, line)| {
+        let more = if count > 1 { format!(" and at {} more", count - 1) } else { String::new() };
+        format!("{path}: its times go back at line {line}{more}; the requests are sent in the order of their times")
+    });
+    Ok((Schedule::Replay(replay.arrivals), reordered))
 }
 
 #[cfg(test)]
@@ -94,14 +101,15 @@ mod tests {
             Ok::<_, String>((schedule, targets))
         };
         let ramp = Schedule::Ramp { from: 10.0, to: 0.5, over_ns: 2_000_000_000 };
-        assert_eq!(of("arrivals=ramp;ramp=10:0.5").unwrap().0, Some(ramp));
+        assert_eq!(of("arrivals=ramp;ramp=10:0.5").unwrap().0, Some((ramp, None)));
         assert_eq!(of("arrivals=closed").unwrap().0, None);
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "7.5 /b\n7 /a\n8 /b\n").unwrap();
         let (schedule, targets) = of(&format!("arrivals=replay;replay={}", file.path().display())).unwrap();
         let paths: Vec<String> = targets.iter().map(|one| one.url.to_string()).collect();
         assert_eq!(paths, ["http://h:81/b", "http://h:81/a"]);
-        let Some(Schedule::Replay(arrivals)) = schedule else { panic!("{schedule:?}") };
+        let Some((Schedule::Replay(arrivals), said)) = schedule else { panic!("{schedule:?}") };
+        assert!(said.unwrap().contains("its times go back at line 2; "));
         let due: Vec<_> = arrivals.iter().map(|one| (one.at_ns, one.target)).collect();
         assert_eq!(due, [(0, Some(1)), (500_000_000, Some(0)), (1_000_000_000, Some(0))]);
         for (text, says) in [

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::{Count, Record, RecordExt};
+use model::{Count, Record, RecordExt, drops as names};
 
 use super::metrics::DROPS;
 use super::served::Served;
@@ -15,18 +15,18 @@ use crate::telemetry::parse::{float, softnet, tables};
 use crate::telemetry::since::extra;
 
 /// Names of the counters of a server that is here, in the order of [`Drops`].
-pub const NAMES: [&str; 8] = [
-    "listen-overflow",
-    "listen-drop",
-    "backlog-drop",
-    "time-wait-overflow",
-    "syn-cookies",
-    "retransmits",
-    "resets",
-    "softnet-drop",
+const NAMES: [&str; 8] = [
+    names::LISTEN_OVERFLOW,
+    names::LISTEN_DROP,
+    names::BACKLOG_DROP,
+    names::TIME_WAIT_OVERFLOW,
+    names::SYN_COOKIES,
+    names::RETRANSMITS,
+    names::RESETS,
+    names::SOFTNET_DROP,
 ];
 /// Those that this machine has for its own part in any load.
-const OWN: [&str; 2] = ["retransmits", "resets"];
+const OWN: [&str; 2] = [names::RETRANSMITS, names::RESETS];
 
 /// Where the counters of a load stand.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! What a load on a web server yields, and the pushing of what the engine itself recorded.
 //!
 //! Times are seconds, from the intended start (response) or the actual one (service) to the last byte. Failed requests
-//! are in the times and not in the rates. What does not exist on this machine is not pushed.
+//! are in the times, but for those without an answer, and not in the rates. What does not exist on this machine is
+//! not pushed.
 
 use model::{
     Better, Bytes, BytesPerSec, Count, Fault, Metric, MetricInfo, Params, PerSec, Ratio, Record, RecordExt,
@@ -25,16 +26,21 @@ pub const THROUGHPUT: Metric<PerSec> = Metric::new(
 pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
     "bandwidth",
     Better::Higher,
-    "bytes of the bodies of good answers per second from the start to the last answer",
+    "bytes of the bodies of good answers per second of the window, or of the time up to the last answer where that came \
+     after it; none where no answer has a body",
 );
 pub const RESPONSE: Metric<Seconds> = Metric::new(
     "response-time",
     Better::Lower,
-    "median time from when a request was due to the last byte of its answer, failed requests included",
+    "median time from when a request was due to the last byte of its answer, failed requests included: bad answers, and \
+     at their age those over the time limit or unsent; not those without an answer (refused, reset, closed, TLS)",
 );
 pub const RESPONSE_P99: Metric<Seconds> =
     Metric::new("response-time-p99", Better::Lower, "what 99 in 100 response times of the take at most are");
-pub const RESPONSES: Metric<Seconds> = neither("response-times", "all response times of the take");
+pub const RESPONSES: Metric<Seconds> = neither(
+    "response-times",
+    "all response times of the take; of `requests` those without an answer have none",
+);
 pub const SERVICES: Metric<Seconds> = neither(
     "service-times",
     "all times of the take from when a request was sent to the last byte of its answer",
@@ -46,6 +52,24 @@ pub const CAPACITY: Metric<PerSec> = neither(
     "throughput of a closed loop on the same server before the takes, of which `load` is a share",
 )
 .per("request");
+pub const REQUESTS: Metric<Count> = neither(
+    "requests",
+    "requests that are over: good and failed, those without an answer and unsent ones included",
+)
+.per("request");
+pub const REDIRECTS: Metric<Count> =
+    neither("redirects", "good answers that point elsewhere (3xx), by status; they are not followed")
+        .per("answer");
+pub const WINDOW: Metric<Seconds> = neither(
+    "window",
+    "the time that throughput is of: the load's duration, less where it was ended early; up to the last end where a \
+     number of requests was given",
+);
+pub const SILENT_CORES: Metric<Count> = neither(
+    "silent-server-cores",
+    "CPU seconds per second of a server that fell silent, from a second after its last good answer to the end",
+)
+.per("core");
 pub const FAILED: Metric<Count> = neither(
     "failed",
     "requests that failed, by kind: no connection, reset, closed, timeout, 4xx, 5xx, wrong or short answer, unsent",
@@ -56,10 +80,11 @@ pub const LATE: Metric<Seconds> = neither(
     "how late 99 in 100 sends at most were, from when they could be sent; open loops only",
 );
 pub const ANSWERING: Metric<Seconds> =
-    neither("answering-time", "from the start of the load to its last answer");
+    neither("answering-time", "from the start of the load to its last answer, good or not");
 pub const IN_FLIGHT: Metric<Count> = neither(
     "in-flight",
-    "requests in flight, integrated from the start to the last answer, by that time; failed ones included",
+    "requests in flight, integrated from the start to the last end, by that time or the window, whichever is longer; \
+     failed ones included",
 )
 .per("request");
 pub const LITTLE: Metric<Count> = neither(
@@ -71,6 +96,10 @@ pub const SHARE: Metric<Ratio> = neither(
     "generator-share",
     "the share of its time (of its CPU quota, where that is less than a core) in which the busiest generator core \
      worked; waiting by spinning is not work",
+);
+pub const THREAD: Metric<Ratio> = neither(
+    "generator-thread-share",
+    "the same of the busiest generator thread alone, whatever others on its core do",
 );
 pub const CPU: Metric<Seconds> =
     neither("generator-cpu", "CPU time of the generator for each request sent, without waiting by spinning")
@@ -138,12 +167,16 @@ const OF_LOAD: &[MetricInfo] = &[
     SERVICES.info(),
     OFFERED.info(),
     CAPACITY.info(),
+    REQUESTS.info(),
+    REDIRECTS.info(),
+    WINDOW.info(),
     FAILED.info(),
     LATE.info(),
     ANSWERING.info(),
     IN_FLIGHT.info(),
     LITTLE.info(),
     SHARE.info(),
+    THREAD.info(),
     CPU.info(),
 ];
 
@@ -151,6 +184,7 @@ const OF_LOAD: &[MetricInfo] = &[
 pub const OF_MACHINE: &[MetricInfo] = &[
     SERVER_CPU.info(),
     SERVER_CORES.info(),
+    SILENT_CORES.info(),
     SERVER_THREAD.info(),
     CORE_BUSY.info(),
     CORE_USER.info(),
@@ -200,6 +234,12 @@ pub fn failures(outcome: &Outcome) -> String {
     )
 }
 
+/// Good answers per second; where they are large, up to the last one.
+#[must_use]
+pub fn rate(outcome: &Outcome, are_large: bool) -> Option<f64> {
+    if are_large { until_the_last(outcome) } else { outcome.throughput() }
+}
+
 /// Good answers per second up to the last one.
 fn until_the_last(outcome: &Outcome) -> Option<f64> {
     let bytes = outcome.record.body_bytes as f64;
@@ -218,11 +258,10 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
     let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
     let responses = outcome.response_time();
     // None complete within the time: the answers are too long for such a rate.
-    let rate = if are_large { until_the_last(outcome) } else { outcome.throughput() };
-    if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
+    if let Some(rate) = rate(outcome, are_large).filter(|rate| *rate > 0.0) {
         record.push(&THROUGHPUT, PerSec(rate));
     }
-    if let Some(rate) = outcome.rates.bandwidth {
+    if let Some(rate) = outcome.rates.bandwidth.filter(|_| outcome.record.body_bytes > 0) {
         record.push(&BANDWIDTH, Bytes(rate) / Seconds(1.0));
     }
     if outcome.answering_s > 0.0 {
@@ -254,7 +293,22 @@ pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
     if let Some(late) = outcome.late_p99_s() {
         record.push(&LATE, Seconds(late));
     }
-    record.push(&SHARE, Ratio(busiest_core(&outcome.generator.threads)));
+    let threads = &outcome.generator.threads;
+    record.push(&SHARE, Ratio(busiest_core(threads)));
+    record.push(&THREAD, Ratio(threads.iter().map(ThreadUse::share).fold(0.0, f64::max)));
+    record.push(&REQUESTS, Count(outcome.requests() as f64));
+    if outcome.elapsed_s > 0.0 {
+        record.push(&WINDOW, Seconds(outcome.elapsed_s));
+    }
+    let redirects = &outcome.record.redirects;
+    for (status, count) in redirects.seen() {
+        let mut extra = Params::default();
+        extra.set("status", &status.to_string());
+        record.push_of(&REDIRECTS, &extra, Count(count as f64));
+    }
+    if let Some(to) = redirects.to.as_deref().filter(|_| redirects.seen().next().is_some()) {
+        record.note("redirect", to);
+    }
     record.histogram(&RESPONSES.info(), outcome.response_time());
     record.histogram(&SERVICES.info(), outcome.service_time());
     for (kind, count) in outcome.record.failures.seen() {
@@ -264,16 +318,17 @@ pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
     }
 }
 
-/// The share of the busiest core: threads on one core add up, those of no fixed core stand for themselves.
+/// The share of the busiest core: threads on one core add up, those of no fixed core stand for themselves. A quota that
+/// is used up further than any core counts instead.
 #[must_use]
 pub fn busiest_core(threads: &[ThreadUse]) -> f64 {
+    let beside = |one: &ThreadUse| {
+        let there = threads.iter().filter(|other| (other.host, other.cpu) == (one.host, one.cpu));
+        there.map(ThreadUse::core_share).sum::<f64>()
+    };
     let on = |one: &ThreadUse| match one.cpu {
         None => one.share(),
-        Some(_) => threads
-            .iter()
-            .filter(|other| (other.host, other.cpu) == (one.host, one.cpu))
-            .map(ThreadUse::share)
-            .sum(),
+        Some(_) => one.share().max(beside(one)),
     };
     threads.iter().map(on).fold(0.0, f64::max)
 }
@@ -293,9 +348,15 @@ mod tests {
             wall_ns: 100,
             allowed_ns: 100,
         };
+        let quota = |thread: ThreadUse, allowed_ns| ThreadUse { allowed_ns, ..thread };
         let threads = [thread(Some(1), 40, 0), thread(Some(2), 90, 20), thread(Some(1), 50, 5)];
         assert!((busiest_core(&threads) - 0.85).abs() < 1e-9);
         assert!((busiest_core(&[thread(None, 40, 0), thread(None, 50, 0)]) - 0.5).abs() < 1e-9);
         assert!(busiest_core(&[]).abs() < 1e-9);
+        // Two that share a core and a quota of half of it, which they have used up together, and by themselves.
+        let both = [quota(thread(Some(1), 20, 0), 25), quota(thread(Some(1), 20, 0), 25)];
+        assert!((busiest_core(&both) - 0.8).abs() < 1e-9);
+        let tight = [quota(thread(Some(1), 20, 0), 25), thread(Some(1), 75, 0)];
+        assert!((busiest_core(&tight) - 0.95).abs() < 1e-9);
     }
 }

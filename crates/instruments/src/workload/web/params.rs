@@ -13,7 +13,7 @@ use super::course;
 use crate::bench::kernel::int_param;
 use crate::load::generators::{Generators, Local, Remote, Sent};
 use crate::load::http::request::header;
-use crate::load::schedule::Schedule;
+use crate::load::schedule::{self, Schedule};
 use crate::load::target::Url;
 use crate::load::{Control, Error, Load, check};
 use crate::workload::server::content::{Limits, Set};
@@ -24,6 +24,11 @@ pub const NONE: &str = "none";
 pub const AUTO: &str = "auto";
 /// What a server can hold at least, so that loads of different size share one.
 const LEAST_HELD: u64 = 1024;
+/// Percent of the capacity that an open loop may ask for: beyond, its takes only show how a queue grows.
+const MOST_LOAD: u64 = 200;
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number of requests")]
+const HIGHEST_RATE: u64 = schedule::HIGHEST_RATE as u64;
+const MOST_REQUESTS: u64 = 1_000_000_000_000;
 /// How long a smoke take lasts.
 const SMOKE: Duration = Duration::from_millis(500);
 
@@ -41,21 +46,46 @@ const OWN: &[ParamSpec] = &[
     ),
     spec(
         "ramp",
-        ParamKind::Text,
+        ParamKind::Or(NONE, &ParamKind::FromTo { max: HIGHEST_RATE }),
         NONE,
         "rates at the start and at the end of arrivals=ramp, such as 100:5000",
     ),
-    spec("replay", ParamKind::Text, NONE, "file of arrivals=replay: lines of `seconds /path`"),
+    spec(
+        "replay",
+        ParamKind::Or(NONE, &ParamKind::Path),
+        NONE,
+        "file of arrivals=replay: lines of `seconds /path`",
+    ),
     spec(
         "load",
-        ParamKind::Text,
+        ParamKind::Or(AUTO, &ParamKind::Percent { max: MOST_LOAD }),
         AUTO,
         "rate of an open loop as a share of the server's capacity, such as 50%",
     ),
-    spec("rate", ParamKind::Text, AUTO, "requests due per second in an open loop"),
-    spec("requests", ParamKind::Text, AUTO, "that many requests, in whatever time, instead of a duration"),
-    spec("url", ParamKind::Text, NONE, "http:// or https:// URL to load; none starts a server here"),
-    spec("weights", ParamKind::Text, NONE, "of several URLs (blanks between them), a number each"),
+    spec(
+        "rate",
+        ParamKind::Or(AUTO, &ParamKind::Number { max: HIGHEST_RATE }),
+        AUTO,
+        "requests due per second in an open loop",
+    ),
+    spec(
+        "requests",
+        ParamKind::Or(AUTO, &ParamKind::Int { min: 1, max: MOST_REQUESTS }),
+        AUTO,
+        "that many requests, in whatever time, instead of a duration; no fewer than connections",
+    ),
+    spec(
+        "url",
+        ParamKind::Or(NONE, &ParamKind::Urls),
+        NONE,
+        "http:// or https:// URL to load; none starts a server here",
+    ),
+    spec(
+        "weights",
+        ParamKind::Or(NONE, &ParamKind::Weights),
+        NONE,
+        "of several URLs (blanks between them), a number each",
+    ),
     spec(
         "content",
         ParamKind::Choice(Set::NAMES),
@@ -74,7 +104,7 @@ const OWN: &[ParamSpec] = &[
         "1",
         "generator threads, one a CPU while there are any; with --from, how many of those take part",
     ),
-    spec("duration", ParamKind::Int { min: 1, max: 86_400 }, "1", "seconds in which requests are sent"),
+    spec("duration", ParamKind::Seconds { max: 86_400 }, "1", "seconds in which requests are sent"),
     spec(
         "keepalive",
         ParamKind::Choice(&["on", "off"]),
@@ -83,10 +113,15 @@ const OWN: &[ParamSpec] = &[
     ),
     spec("method", ParamKind::Text, "GET", "the method, such as GET, HEAD or POST"),
     spec("headers", ParamKind::Text, NONE, "further headers, `name: value`, one a line"),
-    spec("body", ParamKind::Text, NONE, "the body of each request, or @PATH of a file that is it"),
+    spec(
+        "body",
+        ParamKind::Or(NONE, &ParamKind::TextOrFile),
+        NONE,
+        "the body of each request, or @PATH of a file that is it",
+    ),
     spec(
         "timeout",
-        ParamKind::Int { min: 1, max: 3600 },
+        ParamKind::Seconds { max: 3600 },
         "10",
         "seconds after which a request has failed, and for which the end of a take waits",
     ),
@@ -98,7 +133,7 @@ const OWN: &[ParamSpec] = &[
     ),
     spec(
         "content-size",
-        ParamKind::BytesOrAuto { min: 1 << 20, max: 1 << 40 },
+        ParamKind::Or("auto", &ParamKind::Bytes { min: 1 << 20, max: 1 << 40 }),
         AUTO,
         "bytes of the mix (auto: 64MiB) or of the large file (auto: 500 MB)",
     ),
@@ -158,6 +193,8 @@ pub struct Ask {
     pub is_cold: bool,
     /// Of a ramp or a replay.
     pub course: Option<Schedule>,
+    /// That the lines of a replay are not in the order of their times.
+    pub reordered: Option<String>,
     pub cores: Cores,
     /// Generators in other processes; without them, threads of this one send.
     pub remote: Option<Remote>,
@@ -189,6 +226,7 @@ impl Ask {
         let mut load = Load::new(url.unwrap_or(stand_in));
         describe(setup, &mut load)?;
         let course = course::schedule(&setup.params, &mut targets, load.duration).map_err(Unfit::new)?;
+        let (course, reordered) = course.map_or((None, None), |(course, said)| (Some(course), said));
         if matches!(course, Some(Schedule::Replay(_))) {
             // It ends with its last line.
             load.duration = None;
@@ -201,7 +239,7 @@ impl Ask {
         load.own_cores = cores.own;
         let is_cold = cold::is_asked(&setup.params, &subject).map_err(Unfit::new)?;
         let is_poisson = text("arrivals") == "poisson";
-        let ask = Ask { subject, load, offered, is_poisson, course, is_cold, cores, remote };
+        let ask = Ask { subject, load, offered, is_poisson, course, reordered, is_cold, cores, remote };
         let rate = match offered {
             Offered::Rate(rate) => rate,
             Offered::Closed | Offered::Share(_) => 1.0,
@@ -251,16 +289,30 @@ fn small(setup: &Setup, name: &str) -> Result<usize, Unfit> {
     usize::try_from(int_param(setup, name)?).map_err(|_| Unfit::new(format!("{name} is too large")))
 }
 
+fn span(params: &Params, name: &str) -> Result<Duration, Unfit> {
+    let text = params.get(name).unwrap_or_default();
+    let seconds = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let seconds = seconds.filter(|span| !span.is_zero());
+    seconds.ok_or_else(|| Unfit::new(format!("{name}={text}: a number of seconds above 0")))
+}
+
 /// Everything of a load but its server, its rate and its threads.
 fn describe(setup: &Setup, load: &mut Load) -> Result<(), Unfit> {
     let text = |name: &str| setup.params.get(name).unwrap_or_default();
-    let seconds = |name: &str| int_param(setup, name).map(Duration::from_secs);
+    let seconds = |name: &str| span(&setup.params, name);
     load.connections = small(setup, "connections")?;
     load.duration = Some(if setup.size == Size::Smoke { SMOKE } else { seconds("duration")? });
     if text("requests") != AUTO {
         let count = text("requests").parse::<u64>().ok().filter(|count| *count > 0);
         let wrong = || Unfit::new(format!("requests={}: a whole number above 0, or auto", text("requests")));
-        load.requests = Some(count.ok_or_else(wrong)?);
+        let count = count.ok_or_else(wrong)?;
+        if count < load.connections as u64 {
+            return Err(Unfit::new(format!(
+                "connections={} for requests={count}: each connection needs a request",
+                load.connections
+            )));
+        }
+        load.requests = Some(count);
         load.duration = None;
     }
     load.timeout = seconds("timeout")?;
@@ -307,8 +359,8 @@ fn offered(params: &Params) -> Result<Offered, String> {
             None => Err(format!("rate={rate}: a number of requests per second above 0, or auto")),
         },
         (_, load, AUTO) => match load.strip_suffix('%').and_then(number) {
-            Some(percent) if percent <= 1000.0 => Ok(Offered::Share(percent / 100.0)),
-            _ => Err(format!("load={load}: a share of the capacity such as 50%, at most 1000%, or auto")),
+            Some(percent) => Ok(Offered::Share(percent / 100.0)),
+            None => Err(format!("load={load}: a share of the capacity such as 50%, or auto")),
         },
         (_, load, rate) => Err(format!("load={load} and rate={rate}: give one of them")),
     }
@@ -330,6 +382,9 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Subject, Unfit> {
     options.connections = u32::try_from(held).map_err(|_| wrong("too many connections".to_owned()))?;
     options.cpus = cores.server.iter().map(|&cpu| cpu as usize).collect();
     kind.accepts(&options).map_err(|error| wrong(error.to_string()))?;
+    if let Err(error) = std::net::TcpListener::bind((options.listen, 0)) {
+        return Err(wrong(format!("listen={}: no server can listen there: {error}", options.listen)));
+    }
     if text("certificate") != "checked" {
         return Err(wrong("certificate=any belongs to a url of https".to_owned()));
     }
@@ -376,7 +431,6 @@ mod tests {
             ("arrivals=poisson;rate=inf", "rate=inf"),
             ("arrivals=poisson;load=50", "load=50"),
             ("arrivals=poisson;load=-1%", "load=-1%"),
-            ("arrivals=poisson;load=2000%", "load=2000%"),
             ("arrivals=poisson;load=5%;rate=1", "one of them"),
         ] {
             let why = of(text).unwrap_err();

@@ -7,6 +7,7 @@ use model::plan::PROFILE;
 use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
 use super::around::Around;
+use super::cold::Cold;
 use super::metrics::{self, CAPACITY, OFFERED};
 use super::params::{Ask, Offered, Subject};
 use super::pool::{self, Key};
@@ -19,6 +20,8 @@ use crate::load::watched::watched;
 use crate::load::{Control, Load, Outcome};
 use crate::workload::profile;
 
+/// An open loop in which fewer requests are due is a matter of luck.
+const FEW: f64 = 10.0;
 /// How long a server of ours is loaded before its first take.
 const WARM: Duration = Duration::from_millis(200);
 
@@ -29,6 +32,8 @@ pub struct Loads {
     /// Names its capacity among others.
     key: String,
     told: bool,
+    /// What of the content could not be brought into the cache, until it is noted.
+    unread: Option<String>,
     /// How many were made.
     loads: u64,
     /// Sample the server once, before the first take; then what came of it, until it is noted.
@@ -64,7 +69,8 @@ impl Loads {
             title: title(&setup.params),
             cpus: setup.cpus.iter().map(|&cpu| cpu as usize).collect(),
         });
-        Ok(Loads { ask, served, key: capacity::key(&setup.params, &place), told: false, loads: 0, profile })
+        let key = capacity::key(&setup.params, &place);
+        Ok(Loads { ask, served, key, told: false, unread: None, loads: 0, profile })
     }
 
     /// The load at this rate; starts a server of ours anew where it has ended. With what is to be noted.
@@ -89,8 +95,18 @@ impl Loads {
         match capacity::known(&self.key) {
             Some(rate) => Ok(rate),
             None => {
-                capacity::measure(&self.key, &self.at(0.0)?.0, |load| self.ask.run(load, &Control::default()))
-                    .map_err(Fault::new)
+                let cold = || match &*self.served {
+                    Served::Ours(hosted) if self.ask.is_cold => {
+                        Cold::before(hosted).map(drop).map_err(|fault| fault.0)
+                    }
+                    _ => Ok(()),
+                };
+                let bursts = capacity::Bursts {
+                    before: &cold,
+                    run: &|load| self.ask.run(load, &Control::default()),
+                    rate: &|outcome| metrics::rate(outcome, self.ask.is_large()),
+                };
+                capacity::measure(&self.key, &self.at(0.0)?.0, &bursts).map_err(Fault::new)
             }
         }
     }
@@ -117,7 +133,9 @@ impl Loads {
         self.tell(&load, record);
         let around = around::Before::look(&self.ask, &self.served)?;
         let before = Look::before(|| self.served.usage());
-        let ran = watched(load.threads, record, |control| self.ask.run(&load, control));
+        let mut silence = None;
+        let mut silent = |is_silent: bool| silence = is_silent.then(|| Look::after(|| self.served.usage()));
+        let ran = watched(load.threads, record, &mut silent, |control| self.ask.run(&load, control));
         let after = Look::after(|| self.served.usage());
         let around = around.end(&self.served);
         if let Served::Ours(hosted) = &*self.served {
@@ -127,13 +145,16 @@ impl Loads {
         if let Some(together) = &sent.together {
             record.note("generators", &together.to_string());
         }
-        Ok(Watched { outcome: sent.outcome, looks: (before, after), around })
+        Ok(Watched { outcome: sent.outcome, looks: (before, after), silence, around })
     }
 
     /// Pushes what the machine did during a load.
     pub fn push_machine(&self, watched: &Watched, record: &mut dyn Record) {
-        let sent = watched.outcome.record.service().total();
+        let sent = watched.outcome.record.sent();
         watched.looks.1.push(&watched.looks.0, &self.ask.cores, sent, record);
+        if let Some(silence) = &watched.silence {
+            watched.looks.1.push_silence(silence, record);
+        }
         watched.around.push(&self.served, &watched.outcome, record);
     }
 
@@ -177,8 +198,14 @@ impl Loads {
 
     /// Says once what runs where.
     fn tell(&mut self, load: &Load, record: &mut dyn Record) {
+        if let Some(unread) = self.unread.take() {
+            record.note("not-warm", &unread);
+        }
         if self.told {
             return;
+        }
+        if let Some(order) = &self.ask.reordered {
+            record.note("replay", order);
         }
         self.told = true;
         limits::tell(&self.served, load, record);
@@ -189,6 +216,40 @@ impl Loads {
         {
             hosted.with(|server| record.note("server-build", &words::build(server)));
         }
+    }
+}
+
+/// Why an open loop came to nothing, with its figures, and what to do.
+fn advised(fault: &Fault, rate: f64, capacity: Option<f64>, load: &Load) -> Fault {
+    let seconds = load.duration.unwrap_or_default().as_secs_f64();
+    let asked = match capacity {
+        Some(capacity) => format!(
+            "{} requests per second were due, {:.0} % of the capacity of {}",
+            digits(rate),
+            100.0 * rate / capacity,
+            digits(capacity)
+        ),
+        None => format!("{} requests per second were due", digits(rate)),
+    };
+    let due = rate * seconds;
+    let what = match due {
+        due if due < FEW => {
+            format!("so {} in {seconds} s: raise duration to {} or more", digits(due), (FEW / rate).ceil())
+        }
+        _ => format!(
+            "for {seconds} s, and none had its answer within the timeout of {} s: lower load or rate, or raise duration",
+            load.timeout.as_secs_f64()
+        ),
+    };
+    Fault::new(format!("{}; {asked}, {what}", fault.0))
+}
+
+/// Three digits or all before the point.
+fn digits(number: f64) -> String {
+    match number {
+        number if number >= 100.0 => format!("{number:.0}"),
+        number if number >= 1.0 => format!("{number:.1}"),
+        number => format!("{number:.2}"),
     }
 }
 
@@ -206,13 +267,15 @@ fn title(params: &model::Params) -> String {
 pub struct Watched {
     pub outcome: Outcome,
     looks: (Look, Look),
+    /// A second after the last answer, where none came until the end.
+    silence: Option<Look>,
     around: Around,
 }
 
 impl Probe for Loads {
     fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
         if !self.ask.is_cold {
-            warm::read_once(&self.served, &self.at(0.0)?.0)?;
+            self.unread = warm::read_once(&self.served, &self.at(0.0)?.0)?;
         }
         if matches!(self.ask.offered, Offered::Share(_)) {
             self.capacity()?;
@@ -232,7 +295,12 @@ impl Probe for Loads {
         let (rate, capacity) = self.rate()?;
         self.note_profile(record);
         let watched = self.one(rate.unwrap_or_default(), record)?;
-        metrics::push(&watched.outcome, self.ask.is_large(), record)?;
+        if let Err(fault) = metrics::push(&watched.outcome, self.ask.is_large(), record) {
+            return Err(match rate {
+                Some(rate) => advised(&fault, rate, capacity, &self.ask.load),
+                None => fault,
+            });
+        }
         if let Some(rate) = rate {
             record.push(&OFFERED, PerSec(rate));
         }
@@ -245,5 +313,31 @@ impl Probe for Loads {
 
     fn cpus(&self) -> Vec<u32> {
         self.busy_cpus()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_loop_without_an_answer_says_what_to_do() {
+        let load = |seconds| Load {
+            duration: Some(Duration::from_secs(seconds)),
+            ..Load::new("http://a/".parse().unwrap())
+        };
+        let of = |rate, capacity, seconds| {
+            advised(&Fault::new("no good answer"), rate, capacity, &load(seconds)).0
+        };
+        assert_eq!(
+            of(6.0, Some(4.0), 1),
+            "no good answer; 6.0 requests per second were due, 150 % of the capacity of 4.0, so 6.0 in 1 s: raise \
+             duration to 2 or more"
+        );
+        assert_eq!(
+            of(3000.0, None, 2),
+            "no good answer; 3000 requests per second were due, for 2 s, and none had its answer within the timeout \
+             of 10 s: lower load or rate, or raise duration"
+        );
     }
 }

@@ -5,21 +5,24 @@ use std::time::Duration;
 
 use model::Fault;
 
+use super::metrics::failures;
 use super::served::Served;
 use crate::load::schedule::{Arrival, Schedule};
-use crate::load::{Control, Load, run};
+use crate::load::{Control, Load, Outcome, run};
 use crate::workload::server::content::Set;
 
 /// A server that takes longer over its whole content than this has less of it cached.
 const TIME: Duration = Duration::from_secs(30);
 const CONNECTIONS: usize = 8;
 
-/// Asks for every file once, the most wanted last. Content of one small file is warm by any load.
-pub fn read_once(served: &Served, load: &Load) -> Result<(), Fault> {
-    let Served::Ours(hosted) = served else { return Ok(()) };
+/// Asks for every file once, the most wanted last; says how many could not be had, if any. Content of one small file is
+/// warm by any load.
+pub fn read_once(served: &Served, load: &Load) -> Result<Option<String>, Fault> {
+    let Served::Ours(hosted) = served else { return Ok(None) };
     if !matches!(hosted.content().set, Set::Mix | Set::Large) {
-        return Ok(());
+        return Ok(None);
     }
+    let wanted = load.targets.len();
     let load = Load {
         schedule: Schedule::Replay(arrivals(load.targets.len()).into()),
         connections: CONNECTIONS,
@@ -33,7 +36,32 @@ pub fn read_once(served: &Served, load: &Load) -> Result<(), Fault> {
         drain: TIME,
         ..load.clone()
     };
-    run(&load, &Control::default()).map(drop).map_err(|error| Fault::new(error.to_string()))
+    let outcome = run(&load, &Control::default()).map_err(|error| Fault::new(error.to_string()))?;
+    missed(wanted as u64, &outcome)
+}
+
+/// What was not read is cold, and a server that gives nothing cannot be warm.
+fn missed(wanted: u64, outcome: &Outcome) -> Result<Option<String>, Fault> {
+    match outcome.record.good {
+        good if good >= wanted => Ok(None),
+        0 => Err(Fault::new(format!(
+            "none of the {wanted} files could be read into the cache: {}",
+            why(outcome)
+        ))),
+        good => Ok(Some(format!(
+            "{} of {wanted} files were not read into the cache before the takes ({}): their first answers may come \
+             from the disk",
+            wanted - good,
+            why(outcome)
+        ))),
+    }
+}
+
+fn why(outcome: &Outcome) -> String {
+    match outcome.record.failures.total() {
+        0 => format!("the time of {} s was over", TIME.as_secs()),
+        _ => failures(outcome),
+    }
 }
 
 /// All due at once; targets are in the order of how much they are wanted.
@@ -45,6 +73,26 @@ fn arrivals(targets: usize) -> Vec<Arrival> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::tests::OK;
+    use crate::load::tests::server::{Server, Then, send};
+
+    #[test]
+    fn files_that_could_not_be_read_are_counted() {
+        let broken = "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n";
+        let server = Server::new(move |request, stream| {
+            let answer = if request.nth % 2 == 0 { OK } else { broken };
+            send(stream, answer.as_bytes(), Then::Keep)
+        });
+        let load = Load { requests: Some(4), duration: None, ..Load::new(server.url("/").parse().unwrap()) };
+        let outcome = run(&load, &Control::default()).unwrap();
+        assert_eq!(missed(2, &outcome), Ok(None));
+        let said = missed(4, &outcome).unwrap().unwrap();
+        assert!(said.starts_with("2 of 4 files were not read") && said.contains("2 status_4xx"), "{said}");
+        let nothing = Server::fixed(broken, Then::Keep);
+        let load = Load { requests: Some(2), duration: None, ..Load::new(nothing.url("/").parse().unwrap()) };
+        let fault = missed(2, &run(&load, &Control::default()).unwrap()).unwrap_err();
+        assert!(fault.0.starts_with("none of the 2 files") && fault.0.contains("status_4xx"), "{fault}");
+    }
 
     #[test]
     fn every_file_is_asked_for_once() {

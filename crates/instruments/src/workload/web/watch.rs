@@ -12,7 +12,7 @@ use model::{Bytes, Count, Metric, Params, Ratio, Record, RecordExt, Seconds};
 use super::cores::Cores;
 use super::metrics::{
     CORE_BUSY, CORE_SOFTIRQ, CORE_STEAL, CORE_SYSTEM, CORE_USER, CPU_PRESSURE, DISK_BUSY, DISK_READ,
-    IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_THREAD,
+    IO_PRESSURE, MEMORY_PRESSURE, SERVER_CORES, SERVER_CPU, SERVER_THREAD, SILENT_CORES,
 };
 use crate::telemetry::parse::disks::{self, Counters};
 use crate::telemetry::parse::stat::{self, Stat, Times};
@@ -21,6 +21,8 @@ use crate::telemetry::since::extra;
 use crate::workload::server::tree::Usage;
 
 const SECTOR_BYTES: f64 = 512.0;
+/// Kind of the note that says what became of a server that fell silent.
+const SILENT: &str = "server-silent";
 /// What is waited for.
 const WAITS: [(&str, &Metric<Ratio>); 3] =
     [("cpu", &CPU_PRESSURE), ("io", &IO_PRESSURE), ("memory", &MEMORY_PRESSURE)];
@@ -92,6 +94,25 @@ impl Look {
             all_disks(now, before, us, record);
         }
         self.server(before, requests, record);
+    }
+
+    /// Pushes what the server did since a look in the silence that lasted until now.
+    pub fn push_silence(&self, silence: &Look, record: &mut dyn Record) {
+        let ns = self.used_at_ns.saturating_sub(silence.used_at_ns);
+        if let (Ok(now), Ok(before)) = (&self.used, &silence.used)
+            && let Ok(spent) = now.since(before)
+            && ns > 0
+        {
+            let ticks_ns = spent.user_ns.saturating_add(spent.system_ns);
+            record.push(&SILENT_CORES, Count(float(spent.exact_ns.unwrap_or(ticks_ns)) / float(ns)));
+        }
+        let halted = match &self.used {
+            Ok(now) => now.halted(),
+            Err(why) => Some(why.clone()),
+        };
+        if let Some(text) = halted {
+            record.note(SILENT, &text);
+        }
     }
 
     fn server(&self, before: &Look, requests: u64, record: &mut dyn Record) {

@@ -1,5 +1,6 @@
 //! What runs where, in words.
 
+use model::generate::Generator;
 use model::params::show_cpus;
 
 use super::cores::Cores;
@@ -16,10 +17,10 @@ const MOST: usize = 2000;
 pub fn setup(served: &Served, load: &Load, cores: &Cores, remote: Option<&Remote>) -> String {
     let generators = counted(load.threads, "generator");
     let on = match (remote, cores.generators.len()) {
-        (Some(remote), 0) => format!("on other hosts ({})", remote.names(load.threads).join(", ")),
+        // Fewer than asked for is a fault of its own.
         (Some(remote), _) => {
-            let names = remote.names(load.threads).join(", ");
-            format!("in processes of their own ({names}), here on {}", cpus(&cores.generators))
+            let known = remote.choose(load.threads).unwrap_or_default();
+            places(known, sys::clock::boot_id().ok().as_deref(), &cores.generators)
         }
         (None, shared) if load.threads > shared => format!("share {}", cpus(&cores.generators)),
         (None, _) => format!("on {}", cpus(&cores.generators)),
@@ -38,6 +39,26 @@ pub fn setup(served: &Served, load: &Load, cores: &Cores, remote: Option<&Remote
     format!("{server}; {generators} {on}{both}")
 }
 
+/// Where generators in processes of their own work: on this host, on others, or on one that is not known.
+fn places(generators: &[Generator], here: Option<&str>, own: &[u32]) -> String {
+    let names = |is_there: &dyn Fn(Option<&str>) -> bool| -> String {
+        let there = generators.iter().filter(|one| is_there(one.host.as_deref()));
+        there.map(|one| one.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let at = if own.is_empty() { String::new() } else { format!(" on {}", cpus(own)) };
+    let known = here.is_some();
+    let mine = names(&|host| known && host.is_some() && host == here);
+    let others = names(&|host| known && host.is_some() && host != here);
+    let unknown = names(&|host| !known || host.is_none());
+    let parts = [
+        (&mine, format!("in processes of their own ({mine}), here{at}")),
+        (&others, format!("on other hosts ({others})")),
+        (&unknown, format!("on hosts that are not known ({unknown})")),
+    ];
+    let said = parts.iter().filter(|(names, _)| !names.is_empty());
+    said.map(|(_, place)| place.as_str()).collect::<Vec<_>>().join(" and ")
+}
+
 fn ours(server: &Server, cores: &Cores) -> String {
     let of =
         |name: &str| server.setup().iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str());
@@ -50,6 +71,9 @@ fn ours(server: &Server, cores: &Cores) -> String {
         words.push_str(&format!(", {workers}"));
     }
     words.push_str(&format!(" on {}", cpus(&cores.server)));
+    if of("swap").is_some() {
+        words.push_str(" with its memory limited, but not its swap (the kernel does not count it)");
+    }
     if let Some(account) = server.account() {
         words.push_str(&format!(" as {account}"));
     }
@@ -77,6 +101,22 @@ fn counted(count: usize, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn generators_elsewhere_are_told_from_those_here() {
+        let one = |name: &str, host: Option<&str>| Generator {
+            name: name.to_owned(),
+            host: host.map(str::to_owned),
+            cpus: Vec::new(),
+        };
+        let all = [one("a", Some("h")), one("b", Some("g")), one("c", None), one("d", Some("h"))];
+        assert_eq!(places(&all[..1], Some("h"), &[]), "in processes of their own (a), here");
+        assert_eq!(places(&all[1..2], Some("h"), &[]), "on other hosts (b)");
+        let says = "in processes of their own (a, d), here on CPU 1 and on other hosts (b) and on hosts that are not \
+                    known (c)";
+        assert_eq!(places(&all, Some("h"), &[1]), says);
+        assert_eq!(places(&all[..2], None, &[]), "on hosts that are not known (a, b)");
+    }
 
     #[test]
     fn generators_are_placed_in_words() {

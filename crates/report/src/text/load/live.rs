@@ -21,7 +21,7 @@ pub struct Live {
     pub requests: Option<u64>,
     pub good: u64,
     pub failed: u64,
-    pub received_bytes: u64,
+    pub body_bytes: u64,
     /// Good answers a second between looks, the newest last.
     pub rates: Vec<f64>,
     pub response: Option<Histogram>,
@@ -81,7 +81,7 @@ fn rates(load: &Live, columns: usize, paint: bool) -> String {
         parts.push(format!("{} /s now", number::number(*now)));
     }
     parts.push(format!("{} /s so far", number::number(load.good as f64 / load.elapsed)));
-    let bytes = load.received_bytes as f64 / load.elapsed;
+    let bytes = load.body_bytes as f64 / load.elapsed;
     parts.push(number::quantity(bytes, Kind::of(Unit::BytesPerSec)));
     let line = format!("throughput  {}", parts.join(" · "));
     let failed = format!("{} failed", number::fixed(load.failed as f64, 0));

@@ -54,7 +54,7 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     let told = doc.findings.iter().filter(|finding| finding.kind != "samples");
     // All of them are about this one load, whose parameters stand above.
     let told: Vec<Finding> = told.map(|finding| finding.clone().about("")).collect();
-    for note in notes::doubts(&told, &std::collections::BTreeSet::new()) {
+    for note in notes::doubts(&told, &super::fold::Headlines::default()) {
         out.push_str(&notes::line(note.state, &note.text, look));
     }
     out.push_str(&checks(&told, look));
@@ -87,10 +87,23 @@ fn manner(doc: &LoadDoc) -> Vec<String> {
     if param("keepalive") == "off" {
         parts.push("a connection a request".to_owned());
     }
-    parts.extend(doc.seconds.map(number::duration));
+    parts.extend(span(doc));
     parts.extend(doc.label.clone());
     parts.push(format!("run {}", short(&doc.run)));
     parts
+}
+
+/// The answers to what was sent in the window may come after it; by so much of it that is worth a word.
+const AFTER: f64 = 0.02;
+
+/// The time that the figures are of: `10 s`, `10 s, last answer after 12.3 s`.
+fn span(doc: &LoadDoc) -> Option<String> {
+    let (window, last) = (doc.window.or(doc.seconds)?, doc.seconds);
+    let late = last.filter(|last| *last > window * (1.0 + AFTER));
+    let late = late.map_or_else(String::new, |last| {
+        format!(", last answer after {}", number::quantity(last, Kind::of(Unit::Second)))
+    });
+    Some(format!("{}{late}", number::duration(window)))
 }
 
 fn rates(doc: &LoadDoc, look: Look) -> String {
@@ -258,7 +271,7 @@ fn share(count: u64, total: u64) -> String {
 fn generator(doc: &LoadDoc) -> String {
     let one = &doc.generator;
     let mut parts = Vec::new();
-    if let Some(share) = one.busiest_thread_share {
+    if let Some(share) = one.busiest_core_share {
         parts.push(format!("{} of its busiest core", number::percent(share)));
     }
     if let Some(cpu) = one.cpu_per_request {
@@ -327,5 +340,15 @@ mod tests {
         let said =
             [(1, 1_000_000), (5, 10_000), (1, 8), (1, 1), (0, 0)].map(|(count, total)| share(count, total));
         assert_eq!(said, ["<0.01 %", "0.05 %", "12.5 %", "100 %", "<0.01 %"]);
+    }
+
+    #[test]
+    fn the_window_is_said_and_how_far_answers_lie_behind_it() {
+        let of = |window, seconds| span(&LoadDoc { window, seconds, ..crate::common::load(false) });
+        assert_eq!(of(Some(10.0), Some(10.1)).as_deref(), Some("10 s"));
+        assert_eq!(of(Some(10.0), Some(12.3)).as_deref(), Some("10 s, last answer after 12.3 s"));
+        // A run of before the window was stored.
+        assert_eq!(of(None, Some(10.1)).as_deref(), Some("10 s"));
+        assert_eq!(of(None, None), None);
     }
 }

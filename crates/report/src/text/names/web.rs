@@ -81,6 +81,21 @@ pub fn unusual(params: &Params, always: &[&str], never: &[&str]) -> Vec<String> 
     TOLD.iter().chain(&LAST).filter_map(word).collect()
 }
 
+/// The parameters that tell a load from the usual one: what is as usual is not said again, but for how many connections
+/// there are. The content of a server of its own is not known here.
+#[must_use]
+pub fn telling(params: &Params) -> Params {
+    let mut out = params.clone();
+    let has_url = params.get("url").is_some_and(|url| url != "none");
+    out.0.retain(|name, value| {
+        let usual = TOLD.iter().chain(&LAST).find(|told| told.param == *name).map(|told| told.usual);
+        let unset = matches!(value.as_str(), "auto" | "none" | "off" | "");
+        let unused = has_url && matches!(name.as_str(), "content" | "cache" | "listen" | "sendfile");
+        name == "connections" || !(unused || usual.map_or(unset, |usual| usual == value))
+    });
+    out
+}
+
 /// A share of the capacity is asked of an open loop alone.
 fn open(load: &str) -> bool {
     load.ends_with('%')
@@ -193,6 +208,18 @@ mod tests {
         let slo = Params::parse("limit=10ms;percentile=p99;server=nginx").unwrap();
         let slo = Key { instrument: "web-slo", metric: "slo-throughput", params: &slo };
         assert_eq!(any(slo), "web, nginx, p99, within 10ms");
+    }
+
+    #[test]
+    fn what_is_as_usual_tells_nothing() {
+        let url = "arrivals=closed;cache=warm;connections=2;content=gif;duration=5;generators=1;keepalive=on;load=auto";
+        let url = params(&format!("{url};mpm=auto;requests=auto;url=http://a/;weights=none;workers=auto"));
+        assert_eq!(telling(&url), params("connections=2;duration=5;url=http://a/"));
+        let own = params("connections=50;keepalive=off;server=nginx;content=large;sendfile=off;cache=warm");
+        assert_eq!(
+            telling(&own),
+            params("connections=50;keepalive=off;server=nginx;content=large;sendfile=off")
+        );
     }
 
     #[test]

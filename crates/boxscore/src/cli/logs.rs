@@ -1,0 +1,215 @@
+//! `boxscore logs`: serving speed, times and mix of what access logs say, label beside label.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use logs::aggregate::Settings;
+use logs::aggregate::file::Labels;
+use logs::aggregate::filter::Filter;
+use logs::aggregate::keys::Key;
+use logs::read::{Fault, Options, Outcome, Watch};
+use model::data::Note;
+use model::doc::{FormatDoc, LogsDoc};
+use store::{Mode, Store};
+
+use crate::cli::Global;
+use crate::error::CliError;
+use crate::ids::Ids;
+use crate::traffic::{self, Chosen, Formats};
+use crate::{out, paths, planning, present};
+
+const AFTER: &str = "\
+Examples:
+  boxscore logs access.log                        format detected, and said
+  boxscore logs ssd=a.log hdd=b.log               two groups of servers: which is faster, and is that fair?
+  boxscore logs ssd='logs/a/*.gz' hdd='logs/b/*.gz' --by day
+  boxscore logs access.log --format '%h %l %u %t \"%r\" %>s %B %D'
+  boxscore logs access.log --config /etc/apache2/apache2.conf
+  boxscore logs access.log --by prefix,status --where method=GET
+  zcat old.gz | boxscore logs -                   from stdin
+  boxscore logs a.log --out a.agg; boxscore logs --merge a.agg b.agg
+Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size in one quarter of
+an hour, so that neither the balancer's weights nor the mix decides.
+Exit codes: 0 done, 1 nothing could be read, 2 usage, 3 lines were skipped or files could not be read.";
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_long_help = AFTER)]
+pub struct Args {
+    /// Logs, plain, gzip or zstd, with the group of servers that each belongs to; - is stdin
+    #[arg(value_name = "[LABEL=]FILE", required_unless_present = "merge")]
+    pub files: Vec<String>,
+    /// The server's own format string, or common, combined, vcombined, combined+D, nginx, nginx+time, json
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// The server's configuration file, to take the format from; --format names one of several
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Tables by day, hour, hour-of-day, vhost, prefix, prefix:N, path, method, status, status-class, size-class, client,
+    /// cache
+    #[arg(long, value_name = "KEY", value_delimiter = ',')]
+    pub by: Vec<String>,
+    /// Only requests that fit: status=200, method!=POST, path~/img/, bytes>1000; repeatable
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub conditions: Vec<String>,
+    /// Paths in each top list
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub top: u32,
+    /// Threads that read
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Stop at the first line that cannot be read
+    #[arg(long)]
+    pub strict: bool,
+    /// Write the aggregates, to be merged with others later
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Aggregates that --out wrote, merged exactly with each other and with the logs
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub merge: Vec<PathBuf>,
+    /// Label of the stored runs
+    #[arg(long, value_name = "LABEL")]
+    pub label: Option<String>,
+    /// Store nothing
+    #[arg(long)]
+    pub no_store: bool,
+}
+
+/// What was read, from logs and from aggregates.
+struct Gathered {
+    labels: Labels,
+    formats: Vec<FormatDoc>,
+    units: BTreeMap<String, u64>,
+    faults: Vec<String>,
+}
+
+pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
+    planning::check_label(args.label.as_deref())?;
+    let settings = settings(args)?;
+    let gathered = gather(args, settings)?;
+    for fault in &gathered.faults {
+        out::say(&format!("error: {fault}"));
+    }
+    let labels = &gathered.labels;
+    if let Some(path) = &args.out {
+        write(path, labels)?;
+    }
+    let mut judged = verdict::traffic::judge(&traffic::groups(labels), SEED);
+    let own = traffic::findings(labels, &gathered.units);
+    judged.findings.splice(0..0, own);
+    let top = args.top as usize;
+    let mut document = traffic::document(labels, &args.by, top, gathered.formats, judged);
+    if !args.no_store && labels.labels.values().any(|one| one.totals().requests > 0) {
+        document.run = store(args, labels, &document, global)?;
+    }
+    show(&document, global);
+    let skipped = document.skipped.iter().any(|kind| kind.lines > 0);
+    Ok(if skipped || !gathered.faults.is_empty() { 3 } else { 0 })
+}
+
+/// Same logs, same verdicts.
+const SEED: u64 = 1;
+
+fn settings(args: &Args) -> Result<Settings, CliError> {
+    // Days are kept anyhow.
+    let apart = args.by.iter().any(|key| key != "day");
+    let keys = args.by.iter().filter(|_| apart).map(|key| Key::parse(key));
+    let group_by = keys.collect::<Result<_, _>>().map_err(|what| CliError::usage(format!("--by: {what}")))?;
+    let filters = args.conditions.iter().map(|text| Filter::parse(text));
+    let filters =
+        filters.collect::<Result<_, _>>().map_err(|what| CliError::usage(format!("--where: {what}")))?;
+    Ok(Settings { group_by, filters })
+}
+
+fn gather(args: &Args, settings: Settings) -> Result<Gathered, CliError> {
+    let mut labels = Labels::new(&settings);
+    for path in &args.merge {
+        let wrong = |what: String| CliError::data(format!("{}: {what}", path.display()));
+        let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+        let read = Labels::from_bytes(&bytes).map_err(|error| wrong(error.to_string()))?;
+        labels.merge(&read).map_err(|error| wrong(error.to_string()))?;
+    }
+    if args.files.is_empty() {
+        return Ok(Gathered { labels, formats: Vec::new(), units: BTreeMap::new(), faults: Vec::new() });
+    }
+    let formats = Formats::new(args.format.as_deref(), args.config.as_deref())?;
+    let Chosen { inputs, formats, bytes, refused } = traffic::choose(&args.files, &formats)?;
+    let unit = |input: &logs::read::Input| Some((input.label.clone(), input.format.unit_ns()?));
+    let units = inputs.iter().filter_map(unit).collect();
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.map_or(available, |threads| threads as usize);
+    let options = Options { settings, threads, strict: args.strict, piece: None };
+    let outcome = watched(inputs, &options, bytes);
+    if let Some((skip, sample)) = outcome.first_skipped.as_ref().filter(|_| args.strict) {
+        return Err(CliError::data(format!("{}:{}: {}", sample.file, sample.line, skip.says()))
+            .hint("without --strict such lines are counted and skipped"));
+    }
+    labels.merge(&outcome.labels).map_err(|error| CliError::data(format!("--merge: {error}")))?;
+    let told = |fault: &Fault| format!("{}: {}", fault.file, fault.what);
+    let faults = refused.into_iter().chain(outcome.faults.iter().map(told)).collect();
+    Ok(Gathered { labels, formats, units, faults })
+}
+
+/// Reads while a bar shows how far it is, where somebody looks.
+fn watched(inputs: Vec<logs::read::Input>, options: &Options, bytes: Option<u64>) -> Outcome {
+    let watch = Watch::default();
+    if !out::talks_to_a_person() {
+        return logs::read::read(inputs, options, &watch);
+    }
+    let bar = bytes.map_or_else(ProgressBar::no_length, ProgressBar::new);
+    let shape = if bytes.is_some() {
+        "{bytes} of {total_bytes}  {bytes_per_sec}  {eta} left {wide_bar}"
+    } else {
+        "{bytes}  {bytes_per_sec}"
+    };
+    if let Ok(style) = ProgressStyle::with_template(shape) {
+        bar.set_style(style);
+    }
+    let outcome = std::thread::scope(|scope| {
+        let reading = scope.spawn(|| logs::read::read(inputs, options, &watch));
+        while !reading.is_finished() {
+            bar.set_position(watch.bytes());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        match reading.join() {
+            Ok(outcome) => outcome,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    });
+    bar.finish_and_clear();
+    outcome
+}
+
+/// The whole file or none.
+fn write(path: &std::path::Path, labels: &Labels) -> Result<(), CliError> {
+    let wrong = |what: String| CliError::data(format!("cannot write {}: {what}", path.display()));
+    let bytes = labels.to_bytes().map_err(|error| wrong(error.to_string()))?;
+    sys::files::atomic_write(path, &bytes, 0o644).map_err(|error| wrong(error.to_string()))
+}
+
+/// The runs in the store; the id of the first.
+fn store(
+    args: &Args,
+    labels: &Labels,
+    document: &LogsDoc,
+    global: &Global,
+) -> Result<Option<String>, CliError> {
+    let path = paths::store(global)?;
+    let told = |format: &FormatDoc| format!("{}: {} ({})", format.file, format.format, format.how);
+    let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
+    let notes = [Note { kind: "logs".to_owned(), text, at_ns: None }];
+    let runs = traffic::keep(labels, args.label.as_deref(), &notes, &mut Ids::new(None));
+    let options = store::Options { owner: paths::owner(), ..store::Options::new(Mode::Create) };
+    let mut store = Store::open_with(&path, &options).map_err(present::store_error)?;
+    store.import(&runs, &[]).map_err(present::store_error)?;
+    Ok(runs.first().map(|run| run.head.id.clone()))
+}
+
+fn show(document: &LogsDoc, global: &Global) {
+    if global.json {
+        out::json(document);
+        return;
+    }
+    out::print(&report::text::logs::screen(document, out::look()));
+}

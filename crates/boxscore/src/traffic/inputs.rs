@@ -1,0 +1,161 @@
+//! From `LABEL=FILE` to files with a label and a format. Patterns (`*`, `?`, `[...]`) are expanded here too, since a
+//! shell leaves those behind a label alone.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use logs::format::config::Config;
+use logs::format::{Format, detect};
+use logs::read::{Head, Input, Source, head};
+use model::doc::FormatDoc;
+
+use crate::error::CliError;
+
+/// Files without a label are one group of this name.
+const UNLABELLED: &str = "log";
+
+/// How formats are told.
+pub enum Formats {
+    /// One for all, as the user gave it.
+    Given(Arc<Format>),
+    /// By a server's configuration, and the name of the format in it where the user gave one.
+    Configured { file: PathBuf, config: Config, name: Option<String> },
+    /// By the lines of each file.
+    Detected,
+}
+
+impl Formats {
+    pub fn new(format: Option<&str>, config: Option<&Path>) -> Result<Formats, CliError> {
+        if let Some(file) = config {
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| CliError::data(format!("cannot read {}: {error}", file.display())))?;
+            let (config, name) = (Config::read(&text), format.map(str::to_owned));
+            return Ok(Formats::Configured { file: file.to_path_buf(), config, name });
+        }
+        let Some(text) = format else { return Ok(Formats::Detected) };
+        let format = Format::parse(text).map_err(|error| CliError::usage(format!("--format: {error}")))?;
+        Ok(Formats::Given(Arc::new(format)))
+    }
+
+    /// The format of a file, and how it was told.
+    fn of(&self, name: &str, lines: &[Vec<u8>]) -> Result<(Arc<Format>, String), CliError> {
+        match self {
+            Formats::Given(format) => Ok((format.clone(), "given".to_owned())),
+            Formats::Configured { file, config, name: wanted } => {
+                let format = config.format_of(name, wanted.as_deref());
+                let format = format.map_err(|error| {
+                    let known = config.names().join(", ");
+                    let error = CliError::data(format!("{}: {name}: {error}", file.display()));
+                    if known.is_empty() { error } else { error.hint(format!("formats there: {known}")) }
+                })?;
+                Ok((Arc::new(format), format!("configuration {}", file.display())))
+            }
+            Formats::Detected => {
+                let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+                let found =
+                    detect::detect(&lines).map_err(|error| CliError::data(format!("{name}: {error}")))?;
+                Ok((Arc::new(found.format), format!("detected: {}", found.why)))
+            }
+        }
+    }
+}
+
+/// What is to be read.
+pub struct Chosen {
+    pub inputs: Vec<Input>,
+    pub formats: Vec<FormatDoc>,
+    /// Bytes of the files; missing where one of them is a stream.
+    pub bytes: Option<u64>,
+    /// Files that cannot be read, with the reason: the others are read all the same.
+    pub refused: Vec<String>,
+}
+
+/// Every file that the arguments name, with its label and format.
+pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
+    let mut chosen = Chosen { inputs: Vec::new(), formats: Vec::new(), bytes: Some(0), refused: Vec::new() };
+    for text in given {
+        let (label, place) = labelled(text)?;
+        if place == "-" {
+            chosen.bytes = None;
+            chosen.add(label, "-", Source::Stream(Box::new(std::io::stdin())), formats);
+            continue;
+        }
+        for path in expanded(place)? {
+            let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file);
+            chosen.bytes = chosen.bytes.zip(size.map(|about| about.len())).map(|(all, one)| all + one);
+            chosen.add(label, &path.display().to_string(), Source::File(path), formats);
+        }
+    }
+    if chosen.inputs.is_empty() {
+        return Err(CliError::data(chosen.refused.join("\n       ")));
+    }
+    Ok(chosen)
+}
+
+impl Chosen {
+    fn add(&mut self, label: &str, name: &str, source: Source, formats: &Formats) {
+        let opened = head(source).map_err(|why| CliError::data(format!("{name}: {why}")));
+        let told = opened.and_then(|Head { lines, source }| Ok((formats.of(name, &lines)?, source)));
+        match told {
+            Ok(((format, how), source)) => {
+                self.formats.push(FormatDoc { file: name.to_owned(), format: format.text.clone(), how });
+                self.inputs.push(Input { label: label.to_owned(), name: name.to_owned(), source, format });
+            }
+            Err(error) => self.refused.push(error.message),
+        }
+    }
+}
+
+/// The label before the first `=`, unless that is part of a path.
+fn labelled(text: &str) -> Result<(&str, &str), CliError> {
+    match text.split_once('=') {
+        Some((label, place)) if !label.contains('/') && !Path::new(text).exists() => {
+            if label.is_empty() || place.is_empty() {
+                return Err(CliError::usage(format!("{text}: give LABEL=FILE, such as ssd=access.log")));
+            }
+            Ok((label, place))
+        }
+        _ => Ok((UNLABELLED, text)),
+    }
+}
+
+/// The files of a pattern in the order of their names; a name without one is itself, whether it is there or not.
+fn expanded(place: &str) -> Result<Vec<PathBuf>, CliError> {
+    if !place.contains(['*', '?', '[']) || Path::new(place).exists() {
+        return Ok(vec![PathBuf::from(place)]);
+    }
+    let wrong = |what: String| CliError::usage(format!("{place}: {what}"));
+    let found = glob::glob(place).map_err(|error| wrong(error.to_string()))?;
+    let files: Vec<PathBuf> = found.collect::<Result<_, _>>().map_err(|error| wrong(error.to_string()))?;
+    if files.is_empty() {
+        return Err(CliError::data(format!("{place}: no file is called so")));
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_stand_before_the_first_equals_sign() {
+        assert_eq!(labelled("ssd=a.log").unwrap(), ("ssd", "a.log"));
+        assert_eq!(labelled("a=b=c").unwrap(), ("a", "b=c"));
+        assert_eq!(labelled("a.log").unwrap(), ("log", "a.log"));
+        assert_eq!(labelled("dir/x=y.log").unwrap(), ("log", "dir/x=y.log"));
+        assert!(labelled("=a.log").is_err() && labelled("a=").is_err());
+    }
+
+    #[test]
+    fn patterns_are_expanded_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["b.log", "a.log", "c.txt"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        let at = |name: &str| dir.path().join(name);
+        let found = expanded(at("*.log").to_str().unwrap()).unwrap();
+        assert_eq!(found, [at("a.log"), at("b.log")]);
+        assert!(expanded(at("*.gz").to_str().unwrap()).is_err());
+        assert_eq!(expanded("no/such").unwrap(), [PathBuf::from("no/such")]);
+    }
+}

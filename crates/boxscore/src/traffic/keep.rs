@@ -1,0 +1,191 @@
+//! Logs as runs of the store: one study, a machine for each label, a take for each hour.
+//!
+//! What is kept are the figures of the hours, from which `show`, `compare` and `report` make theirs; the lines stay in
+//! the logs, and `--out` keeps the aggregates.
+
+use std::collections::BTreeMap;
+
+use instruments::workload::logs as card;
+use logs::aggregate::file::Labels;
+use logs::aggregate::sums::Sums;
+use logs::aggregate::{Aggregate, CoarseTimes, Slot};
+use model::data::{Note, Origin, Point, RunData, RunHead, Series, Status, TakeHead};
+use model::plan::{Level, PLAN_VERSION, Takes, Via};
+use model::reading::{Phase, SeriesKey, Value};
+use model::{Arm, Better, Cell, MetricInfo, Params, Plan};
+
+use crate::cli::agent::BUILD;
+use crate::ids::Ids;
+
+const HOUR_NS: u64 = 3_600_000_000_000;
+
+/// One run for each label, in the order of labels.
+#[must_use]
+pub fn keep(labels: &Labels, label: Option<&str>, notes: &[Note], ids: &mut Ids) -> Vec<RunData> {
+    let (study, plan) = (ids.next(), plan(labels, label));
+    let first =
+        labels.labels.values().filter_map(|one| one.span).map(|(first, _)| first.div_euclid(3600)).min();
+    let runs = labels.labels.iter().map(|(name, one)| {
+        let hours = hours(one);
+        RunData {
+            head: head(ids.next(), &study, name, label, &hours),
+            origin: Origin { build: BUILD.to_owned(), ..Origin::default() },
+            clock_offsets: Vec::new(),
+            plan: plan.clone(),
+            facts: Vec::new(),
+            takes: takes(&hours, first.unwrap_or(0)),
+            series: series(&hours, first.unwrap_or(0)),
+            notes: notes.to_vec(),
+            telemetry: Vec::new(),
+            own_cost: None,
+        }
+    });
+    runs.collect()
+}
+
+fn plan(labels: &Labels, label: Option<&str>) -> Plan {
+    let machine = |name: &String| Via { name: name.clone(), command: None };
+    Plan {
+        version: PLAN_VERSION,
+        seed: 0,
+        level: Level::Named,
+        cells: vec![Cell {
+            instrument: verdict::traffic::INSTRUMENT.to_owned(),
+            params: Params::default(),
+            headline: vec![
+                card::RATIO_OF_TOTALS.info().name.to_owned(),
+                card::TIME_P99.info().name.to_owned(),
+            ],
+        }],
+        arms: vec![Arm { name: String::new(), set: Params::default() }],
+        machines: labels.labels.keys().map(machine).collect(),
+        generators: Vec::new(),
+        takes: Takes::Fixed(1),
+        warm_up: 0,
+        take_seconds: 3600.0,
+        budget_seconds: None,
+        cpus: None,
+        dir: None,
+        command: None,
+        telemetry_only: false,
+        label: label.map(str::to_owned),
+        fake: None,
+    }
+}
+
+/// An hour since 1970, what was served in it, and how long requests took.
+struct Hour {
+    hour: i64,
+    sums: Sums,
+    times: CoarseTimes,
+}
+
+fn hours(one: &Aggregate) -> Vec<Hour> {
+    let mut all: BTreeMap<i64, Hour> = BTreeMap::new();
+    let hour_of = |slot: &Slot| slot.quarter.div_euclid(4);
+    let fresh = |hour| Hour { hour, sums: Sums::default(), times: CoarseTimes::default() };
+    for (slot, strata) in one.slots.sorted().unwrap_or_default() {
+        let hour = hour_of(slot);
+        all.entry(hour).or_insert_with(|| fresh(hour)).sums.merge(&strata.total());
+    }
+    for (slot, times) in one.times_by_hour().unwrap_or_default() {
+        let hour = hour_of(slot);
+        all.entry(hour).or_insert_with(|| fresh(hour)).times.merge(times);
+    }
+    all.into_values().filter(|hour| hour.sums.requests > 0).collect()
+}
+
+fn head(id: String, study: &str, name: &str, label: Option<&str>, hours: &[Hour]) -> RunHead {
+    let first = hours.first().map_or(0, |hour| hour.hour);
+    let last = hours.last().map_or(0, |hour| hour.hour + 1);
+    let takes = hours.len() as u64;
+    RunHead {
+        id,
+        study: study.to_owned(),
+        status: Status::Complete,
+        machine_id: format!("logs {name}"),
+        machine: name.to_owned(),
+        label: label.map(str::to_owned),
+        started_ns: first.saturating_mul(3600).saturating_mul(1_000_000_000),
+        seconds: Some((last - first) as f64 * 3600.0),
+        build: BUILD.to_owned(),
+        config_class: String::new(),
+        price: None,
+        watts: None,
+        takes,
+        faults: 0,
+        measured: takes,
+    }
+}
+
+/// Nanoseconds since the study's first hour.
+fn since(hour: &Hour, first: i64) -> u64 {
+    u64::try_from(hour.hour - first).unwrap_or(0).saturating_mul(HOUR_NS)
+}
+
+fn block(hour: &Hour, first: i64) -> u32 {
+    u32::try_from(hour.hour - first).unwrap_or(u32::MAX)
+}
+
+fn takes(hours: &[Hour], first: i64) -> Vec<TakeHead> {
+    let take = |(seq, hour): (u64, &Hour)| TakeHead {
+        seq,
+        block: block(hour, first),
+        phase: Phase::Measured,
+        cell: 0,
+        arm: 0,
+        start_ns: since(hour, first),
+        end_ns: since(hour, first).saturating_add(HOUR_NS),
+        repeats: 1,
+        fault: None,
+        refusals: Vec::new(),
+    };
+    (0..).zip(hours).map(take).collect()
+}
+
+/// A metric of the card and what an hour says of it.
+type Figure = (MetricInfo, fn(&Hour) -> Option<f64>);
+
+fn figures() -> [Figure; 8] {
+    fn time(hour: &Hour, share: f64) -> Option<f64> {
+        hour.times.quantile(share).map(|ns| ns as f64 / 1e9)
+    }
+    [
+        (card::MEAN_OF_RATIOS.info(), |hour| hour.sums.mean_of_ratios()),
+        (card::RATIO_OF_TOTALS.info(), |hour| hour.sums.ratio_of_totals()),
+        (card::TIME_MEAN.info(), |hour| hour.sums.mean_seconds()),
+        (card::TIME_P50.info(), |hour| time(hour, 0.5)),
+        (card::TIME_P90.info(), |hour| time(hour, 0.9)),
+        (card::TIME_P99.info(), |hour| time(hour, 0.99)),
+        (card::SIZE_MEAN.info(), |hour| hour.sums.mean_bytes()),
+        (card::REQUESTS.info(), |hour| Some(hour.sums.requests as f64)),
+    ]
+}
+
+fn series(hours: &[Hour], first: i64) -> Vec<Series> {
+    let definition = 1;
+    let one = |(metric, of): Figure| {
+        let point = |(seq, hour): (u64, &Hour)| {
+            Some(Point {
+                seq,
+                block: block(hour, first),
+                phase: Phase::Measured,
+                at_ns: since(hour, first),
+                window_ns: HOUR_NS,
+                value: Value::Number(of(hour)?),
+            })
+        };
+        let points: Vec<Point> = (0..).zip(hours).filter_map(point).collect();
+        let key = SeriesKey {
+            instrument: verdict::traffic::INSTRUMENT.to_owned(),
+            metric: metric.name.to_owned(),
+            unit: metric.unit,
+            params: Params::default(),
+            arm: String::new(),
+            definition,
+        };
+        let better: Better = metric.better;
+        (!points.is_empty()).then_some(Series { key, better, points })
+    };
+    figures().into_iter().filter_map(one).collect()
+}

@@ -1,0 +1,11 @@
+//! Access logs for `boxscore logs`: which files under which labels in which format, and what came of reading them.
+//!
+//! Reading is the crate `logs`; here are names, formats, the document and the stored run.
+
+mod figures;
+mod inputs;
+mod keep;
+
+pub use figures::{document, findings, groups};
+pub use inputs::{Chosen, Formats, choose};
+pub use keep::keep;

@@ -1,0 +1,116 @@
+//! Where generators in other processes work: one a CPU, as far as their hosts have any.
+//!
+//! Hosts are told apart by the boot id. What else runs there is not known.
+
+use model::generate::Generator;
+
+/// Where a generator works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seat {
+    /// Numbers hosts as they come.
+    pub host: u32,
+    pub cpu: Option<u32>,
+    /// Nobody of ours needs that CPU.
+    pub own: bool,
+}
+
+/// The last CPU of each that the fewest others on its host have. Hosts that are not known are each their own.
+pub(super) fn seats(generators: &[Generator], here: Option<&str>) -> Vec<Seat> {
+    let hosts = hosts(generators);
+    let mut cpus: Vec<Option<u32>> = vec![None; generators.len()];
+    // Who has the least choice chooses first.
+    let mut order: Vec<usize> = (0..generators.len()).collect();
+    order.sort_by_key(|&at| generators[at].cpus.len());
+    for at in order {
+        let sitting = |cpu: u32| {
+            let there = cpus.iter().zip(&hosts);
+            there.filter(|(taken, host)| **taken == Some(cpu) && **host == hosts[at]).count()
+        };
+        let mut all = generators[at].cpus.clone();
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        cpus[at] = all.into_iter().min_by_key(|&cpu| sitting(cpu));
+    }
+    let own = |at: usize| {
+        let known = generators[at].host.as_deref();
+        // The server may use all of its machine's; without a name any host may be that one.
+        if known.is_none() || here.is_none() || known == here {
+            return false;
+        }
+        let on_host = || (0..generators.len()).filter(|&other| hosts[other] == hosts[at]);
+        let alone = on_host().filter(|&other| cpus[other] == cpus[at]).count() == 1;
+        let taken = |cpu: &u32| on_host().any(|other| cpus[other] == Some(*cpu));
+        // The host needs one for the rest.
+        alone && on_host().any(|other| generators[other].cpus.iter().any(|cpu| !taken(cpu)))
+    };
+    let seat = |at: usize| Seat { host: hosts[at], cpu: cpus[at], own: own(at) };
+    (0..generators.len()).map(seat).collect()
+}
+
+/// The number of each one's host.
+fn hosts(generators: &[Generator]) -> Vec<u32> {
+    let mut names: Vec<Option<&str>> = Vec::new();
+    let mut numbers = Vec::with_capacity(generators.len());
+    for one in generators {
+        let name = one.host.as_deref();
+        let known = names.iter().position(|other| name.is_some() && *other == name);
+        let host = known.unwrap_or(names.len());
+        if known.is_none() {
+            names.push(name);
+        }
+        numbers.push(u32::try_from(host).unwrap_or(u32::MAX));
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(host: Option<&str>, cpus: &[u32]) -> Generator {
+        Generator { name: String::new(), host: host.map(str::to_owned), cpus: cpus.to_vec() }
+    }
+
+    /// Host, CPU (99: none) and whether it is its own.
+    fn of(all: &[Generator], here: Option<&str>) -> Vec<(u32, u32, bool)> {
+        seats(all, here).iter().map(|seat| (seat.host, seat.cpu.unwrap_or(99), seat.own)).collect()
+    }
+
+    #[test]
+    fn generators_get_the_last_cpus_of_their_hosts() {
+        let all = [
+            one(Some("a"), &[0, 1]),
+            one(Some("b"), &[0, 1, 2, 3]),
+            one(Some("b"), &[0, 1, 2, 3]),
+            one(Some("a"), &[0, 1]),
+            one(Some("a"), &[0, 1]),
+            one(None, &[7]),
+            one(None, &[]),
+        ];
+        // Beside the server, or where the host is not known, nobody may spin.
+        let wanted = [
+            (0, 1, false),
+            (1, 3, true),
+            (1, 2, true),
+            (0, 0, false),
+            (0, 1, false),
+            (2, 7, false),
+            (3, 99, false),
+        ];
+        assert_eq!(of(&all, Some("a")), wanted);
+        assert!(of(&all, None).iter().all(|(.., own)| !own), "the server may be anywhere");
+    }
+
+    #[test]
+    fn who_shares_a_core_or_leaves_none_does_not_own_it() {
+        let host = |cpus: &[u32]| one(Some("b"), cpus);
+        let two = [0, 1];
+        // The third sits down with the first, whose core was its own until then.
+        let three = [host(&[0, 1, 2]), host(&two), host(&two), host(&two)];
+        assert_eq!(of(&three, Some("a")), [(0, 2, false), (0, 1, false), (0, 0, false), (0, 1, false)]);
+        assert_eq!(of(&[host(&two), host(&two)], Some("a")), [(0, 1, false), (0, 0, false)]);
+        assert_eq!(of(&[host(&two)], Some("a")), [(0, 1, true)]);
+        // Containers with sets of their own, which overlap: nobody sits on another's lap while a core is free.
+        let sets = [host(&[0, 1]), host(&[1]), host(&[1, 2, 3])];
+        assert_eq!(of(&sets, Some("a")), [(0, 0, true), (0, 1, true), (0, 3, true)]);
+    }
+}

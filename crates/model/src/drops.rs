@@ -1,0 +1,10 @@
+//! Names of the kernel's counters of what it dropped, refused or sent again: what a load reads and a verdict explains.
+
+pub const LISTEN_OVERFLOW: &str = "listen-overflow";
+pub const LISTEN_DROP: &str = "listen-drop";
+pub const BACKLOG_DROP: &str = "backlog-drop";
+pub const TIME_WAIT_OVERFLOW: &str = "time-wait-overflow";
+pub const SYN_COOKIES: &str = "syn-cookies";
+pub const RETRANSMITS: &str = "retransmits";
+pub const RESETS: &str = "resets";
+pub const SOFTNET_DROP: &str = "softnet-drop";

@@ -1,0 +1,363 @@
+//! What access logs say, on one screen: each label's figures side by side, the days, the verdicts, the paths that
+//! weigh.
+//!
+//! Speed is bytes sent over time taken; 1 MB/s is 1 B/us. Labels stand in columns while they fit, else in rows.
+
+use model::doc::{LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord};
+use model::{Finding, Unit};
+
+use super::grid::{Align, Cell, Grid};
+use super::{Look, Tone, count, cut, date_time, hang, notes};
+use crate::number::{self, Kind, Scale};
+
+/// Labels that stand side by side.
+const MOST_COLUMNS: usize = 4;
+const NONE: &str = "-";
+
+/// The whole screen.
+#[must_use]
+pub fn screen(doc: &LogsDoc, look: Look) -> String {
+    let mut parts = vec![read(doc, look)];
+    if doc.labels.len() <= MOST_COLUMNS {
+        parts.push(beside(&doc.labels, look));
+    } else {
+        parts.push(table("label", &doc.labels, look));
+    }
+    for (head, groups) in [("day", &doc.days), ("group", &doc.groups)] {
+        if !groups.is_empty() {
+            parts.push(table(head, groups, look));
+        }
+    }
+    parts.push(verdicts(doc, look));
+    parts.extend(doc.top.iter().map(|top| paths(top, doc.labels.len() > 1, look)));
+    parts.push(said(&doc.findings, look));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// How many lines were read, as what, and what was not.
+fn read(doc: &LogsDoc, look: Look) -> String {
+    let whole = |number: u64| number::fixed(number as f64, 0);
+    let skipped: u64 = doc.skipped.iter().map(|kind| kind.lines).sum();
+    let mut told = format!("{} lines, {} requests", whole(doc.lines), whole(doc.parsed));
+    if doc.filtered > 0 {
+        told.push_str(&format!(", {} left out by --where", whole(doc.filtered)));
+    }
+    let mut out = hang("", &told, look.columns);
+    let mut formats: Vec<(&str, &str)> =
+        doc.formats.iter().map(|one| (one.format.as_str(), one.how.as_str())).collect();
+    formats.sort_unstable();
+    formats.dedup();
+    for (format, how) in formats {
+        out.push_str(&hang("format  ", &format!("{format} ({how})"), look.columns));
+    }
+    if skipped > 0 {
+        let share = number::percent(skipped as f64 / doc.lines.max(1) as f64);
+        let kinds: Vec<String> =
+            doc.skipped.iter().map(|one| kind(one.lines, &one.kind, &one.samples)).collect();
+        let text = format!("{share} of the lines were skipped: {}", kinds.join("; "));
+        out.push_str(&notes::line(model::Validity::Doubtful, &text, look));
+    }
+    out
+}
+
+fn kind(lines: u64, what: &str, samples: &[String]) -> String {
+    let at = samples.first().map_or(String::new(), |first| format!(" (first {first})"));
+    format!("{} {what}{at}", number::fixed(lines as f64, 0))
+}
+
+/// A figure of a group, and how it is written.
+struct Figure {
+    head: &'static str,
+    kind: Kind,
+    of: fn(&TrafficDoc) -> Option<f64>,
+}
+
+fn figures() -> Vec<Figure> {
+    let one = |head, unit, of| Figure { head, kind: Kind::of(unit), of };
+    vec![
+        one("bytes sent", Unit::Byte, |group| Some(group.bytes)),
+        one("speed: totals", Unit::BytesPerSec, |group| group.ratio_of_totals),
+        one("speed: mean of requests", Unit::BytesPerSec, |group| group.mean_of_ratios),
+        one("speed: median", Unit::BytesPerSec, |group| group.ratio_median),
+        one("time: mean", Unit::Second, |group| group.time_mean),
+        one("time: median", Unit::Second, |group| group.p50),
+        one("time: p90", Unit::Second, |group| group.p90),
+        one("time: p99", Unit::Second, |group| group.p99),
+        one("time: p99.9", Unit::Second, |group| group.p999),
+        one("size: mean", Unit::Byte, |group| group.size_mean),
+        one("size: median", Unit::Byte, |group| group.size_median),
+    ]
+}
+
+/// Figures as rows, labels as columns.
+fn beside(groups: &[TrafficDoc], look: Look) -> String {
+    let names: Vec<String> = groups.iter().map(|group| cut(&group.label, 16)).collect();
+    let mut heads = vec![("", Align::Left)];
+    heads.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut grid = Grid::new(&heads).gap(3);
+    let mut row = |head: &str, cells: Vec<String>| {
+        let mut all = vec![Cell::from(head)];
+        all.extend(cells.into_iter().map(Cell::from));
+        grid.row(all);
+    };
+    let whole = |number: u64| number::fixed(number as f64, 0);
+    row("requests", groups.iter().map(|group| whole(group.parsed)).collect());
+    for figure in figures() {
+        let values: Vec<Option<f64>> = groups.iter().map(|group| (figure.of)(group)).collect();
+        if values.iter().any(Option::is_some) {
+            row(figure.head, shared(&values, figure.kind));
+        }
+    }
+    if groups.iter().any(|group| group.zero_time > 0) {
+        row("took no time", groups.iter().map(|group| whole(group.zero_time)).collect());
+    }
+    if groups.iter().any(|group| group.clients.is_some()) {
+        row("clients", groups.iter().map(clients).collect());
+    }
+    row("from (UTC)", groups.iter().map(|group| moment(group.first)).collect());
+    row("to", groups.iter().map(|group| moment(group.last)).collect());
+    grid.render(look.columns, look.paint)
+}
+
+fn clients(group: &TrafficDoc) -> String {
+    let about = |clients: f64| match group.clients_error {
+        Some(error) if error > 0.0 => format!("about {}", number::number(clients)),
+        _ => number::fixed(clients, 0),
+    };
+    group.clients.map_or(NONE.to_owned(), about)
+}
+
+fn moment(seconds: Option<f64>) -> String {
+    seconds.map_or(NONE.to_owned(), date_time)
+}
+
+/// Values in one scale, each with its unit.
+fn shared(values: &[Option<f64>], kind: Kind) -> Vec<String> {
+    let known: Vec<f64> = values.iter().flatten().copied().collect();
+    let scale = Scale::common(&known, kind);
+    values.iter().map(|value| value.map_or(NONE.to_owned(), |value| scale.with_unit(value))).collect()
+}
+
+/// Groups as rows: the 2010 study's table.
+fn table(head: &str, groups: &[TrafficDoc], look: Look) -> String {
+    let columns = [
+        (
+            "mean of requests",
+            Kind::of(Unit::BytesPerSec),
+            (|group| group.mean_of_ratios) as fn(&TrafficDoc) -> _,
+        ),
+        ("totals", Kind::of(Unit::BytesPerSec), |group| group.ratio_of_totals),
+        ("time mean", Kind::of(Unit::Second), |group| group.time_mean),
+        ("p99", Kind::of(Unit::Second), |group| group.p99),
+        ("size mean", Kind::of(Unit::Byte), |group| group.size_mean),
+    ];
+    let filled: Vec<_> =
+        columns.into_iter().filter(|(_, _, of)| groups.iter().any(|group| of(group).is_some())).collect();
+    let mut heads = vec![(head, Align::Left), ("requests", Align::Right)];
+    heads.extend(filled.iter().map(|(head, ..)| (*head, Align::Right)));
+    let cells: Vec<Vec<String>> = filled
+        .iter()
+        .map(|(_, kind, of)| shared(&groups.iter().map(of).collect::<Vec<_>>(), *kind))
+        .collect();
+    let mut grid = Grid::new(&heads);
+    for (index, group) in groups.iter().enumerate() {
+        let mut row: Vec<Cell> = vec![name(group).into(), number::fixed(group.parsed as f64, 0).into()];
+        row.extend(cells.iter().filter_map(|column| column.get(index)).map(|text| text.as_str().into()));
+        grid.row(row);
+    }
+    grid.render(look.columns, look.paint)
+}
+
+/// `ssd 2010-05-01`.
+fn name(group: &TrafficDoc) -> String {
+    let mut words = vec![group.label.as_str()];
+    words.extend(group.key.values().map(String::as_str));
+    words.join(" ")
+}
+
+/// Every two labels, like with like.
+fn verdicts(doc: &LogsDoc, look: Look) -> String {
+    doc.rows.iter().map(|row| verdict(row, look)).collect()
+}
+
+fn verdict(row: &RowDoc, look: Look) -> String {
+    let tone = match row.verdict {
+        VerdictWord::Better => Tone::Good,
+        VerdictWord::Worse => Tone::Bad,
+        VerdictWord::Tie => Tone::Plain,
+        VerdictWord::CannotTell | VerdictWord::Invalid => Tone::Warn,
+    };
+    let what = if row.metric == "speed" { "speed of the same work" } else { "time of the same request" };
+    let mut text = format!("{} beside {}: {what}", row.arm, row.base);
+    if let (Some(ratio), Some(low), Some(high)) = (row.ratio, row.low, row.high) {
+        let (ratio, low, high) = (number::ratio(ratio), number::ratio(low), number::ratio(high));
+        text.push_str(&format!(" {ratio} times ({low} to {high})"));
+    }
+    if let Some(why) = &row.why {
+        text.push_str(&format!("; {why}"));
+    }
+    notes::marked(row.verdict.word(), tone, &text, look)
+}
+
+/// The paths that weigh most.
+fn paths(top: &TopDoc, labelled: bool, look: Look) -> String {
+    let scale = |values: Vec<Option<f64>>, unit| shared(&values, Kind::of(unit));
+    let bytes = scale(top.paths.iter().map(|path| Some(path.bytes)).collect(), Unit::Byte);
+    let seconds = scale(top.paths.iter().map(|path| path.seconds).collect(), Unit::Second);
+    let of = if labelled { format!(" of {}", top.label) } else { String::new() };
+    let head = format!("top {} by {}{of}", count(top.paths.len(), "path"), top.by);
+    let heads = [
+        (head.as_str(), Align::Left),
+        ("requests", Align::Right),
+        ("bytes", Align::Right),
+        ("time", Align::Right),
+    ];
+    let mut grid = Grid::new(&heads);
+    for ((path, bytes), seconds) in top.paths.iter().zip(bytes).zip(seconds) {
+        let requests = number::fixed(path.requests, 0);
+        grid.row(vec![path.path.as_str().into(), requests.into(), bytes.into(), seconds.into()]);
+    }
+    grid.render(look.columns, look.paint)
+}
+
+fn said(findings: &[Finding], look: Look) -> String {
+    let line = |finding: &Finding| {
+        let about = if finding.subject.is_empty() { String::new() } else { format!("{}: ", finding.subject) };
+        notes::line(finding.state, &format!("{about}{}", finding.text), look)
+    };
+    findings.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::doc::{FormatDoc, PathDoc, SkippedDoc};
+    use model::params::Params;
+    use model::{Better, Validity};
+
+    use super::*;
+
+    /// The first day of the 2010 study, as far as it was published.
+    fn study(label: &str, requests: u64, speed: f64, size: f64, time: f64) -> TrafficDoc {
+        TrafficDoc {
+            label: label.to_owned(),
+            parsed: requests,
+            bytes: size * requests as f64,
+            seconds: Some(time * requests as f64),
+            mean_of_ratios: Some(speed),
+            ratio_of_totals: Some(size / time),
+            time_mean: Some(time),
+            size_mean: Some(size),
+            first: Some(1_272_672_000.0),
+            last: Some(1_272_758_399.0),
+            ..TrafficDoc::default()
+        }
+    }
+
+    fn doc() -> LogsDoc {
+        let labels = vec![
+            study("hdd", 14_987_023, 12.233_71e6, 7_702.666_78, 24_674.277_63e-6),
+            study("ssd", 14_983_388, 24.275_63e6, 7_683.716_85, 13_908.684_85e-6),
+        ];
+        let day = |group: &TrafficDoc| TrafficDoc {
+            key: BTreeMap::from([("day".to_owned(), "2010-05-01".to_owned())]),
+            ..group.clone()
+        };
+        LogsDoc {
+            schema: "boxscore.logs/1".into(),
+            run: None,
+            formats: vec![FormatDoc {
+                file: "ssd.log".into(),
+                format: "%h %l %u %t \"%r\" %>s %B %D".into(),
+                how: "detected: 8 fields in 1,000 lines".into(),
+            }],
+            lines: 29_970_412,
+            parsed: 29_970_411,
+            skipped: vec![SkippedDoc {
+                kind: "cut in the middle".into(),
+                lines: 1,
+                samples: vec!["hdd.log:14987024".into()],
+            }],
+            filtered: 0,
+            days: labels.iter().map(day).collect(),
+            groups: Vec::new(),
+            rows: vec![row()],
+            top: vec![TopDoc {
+                label: "ssd".into(),
+                by: "bytes".into(),
+                paths: vec![PathDoc {
+                    path: "/photos/large/a-name-that-is-much-longer-than-a-terminal-is-wide/and-goes-on.jpg"
+                        .into(),
+                    requests: 120_331.0,
+                    bytes: 91e9,
+                    seconds: Some(8_120.0),
+                }],
+                error: 0.0001,
+            }],
+            findings: vec![Finding::new("means", Validity::Ok, "the two averages differ").about("ssd")],
+            labels,
+        }
+    }
+
+    fn row() -> RowDoc {
+        RowDoc {
+            instrument: "logs".into(),
+            metric: "speed".into(),
+            unit: Unit::BytesPerSec,
+            better: Better::Higher,
+            params: Params::default(),
+            headline: true,
+            arm: "ssd".into(),
+            base: "hdd".into(),
+            arm_value: Some(552e3),
+            base_value: Some(312e3),
+            ratio: Some(1.77),
+            low: Some(1.71),
+            high: Some(1.84),
+            p: Some(1e-9),
+            p_holm: Some(2e-9),
+            floor: None,
+            noise: None,
+            margin: 0.05,
+            verdict: VerdictWord::Better,
+            why: None,
+            point: false,
+            per_price: None,
+            per_watt: None,
+        }
+    }
+
+    #[test]
+    fn the_studys_table_fits_in_80_columns() {
+        let text = screen(&doc(), Look::plain());
+        assert!(text.lines().all(|line| super::super::width(line) <= 80), "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn many_labels_stand_in_rows() {
+        let mut doc = doc();
+        doc.labels = (0..9).map(|i| study(&format!("host{i}"), 10 + i, 1e6, 100.0, 1e-3)).collect();
+        let text = screen(&doc, Look::plain());
+        assert!(text.contains("host8") && text.lines().all(|line| super::super::width(line) <= 80), "{text}");
+    }
+
+    #[test]
+    fn a_log_without_times_has_no_rows_of_them() {
+        let mut doc = doc();
+        for group in &mut doc.labels {
+            *group = TrafficDoc {
+                label: group.label.clone(),
+                parsed: group.parsed,
+                bytes: group.bytes,
+                size_mean: group.size_mean,
+                ..TrafficDoc::default()
+            };
+        }
+        (doc.days, doc.rows) = (Vec::new(), Vec::new());
+        let text = screen(&doc, Look::plain());
+        assert!(!text.contains("speed:") && !text.contains("time:") && text.contains("size: mean"), "{text}");
+    }
+}

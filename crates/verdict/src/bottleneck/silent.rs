@@ -1,0 +1,104 @@
+//! A server that stopped answering before the load was over: it ended, hangs, or nobody can reach it any more.
+//!
+//! Seconds from the start of the load, by take; the take that lost most of its window counts. A silence is more than a
+//! slow answer where it is a tenth of the window and many times the mean distance of the answers before, with requests
+//! that failed without any answer or at their time limit.
+
+use std::collections::BTreeMap;
+
+use model::Unit;
+use model::doc::Binding;
+
+use super::{Claim, Rank, Seen, View};
+use crate::say;
+
+/// The least share of the window, the least time, and the least number of mean distances between answers.
+const SHARE: f64 = 0.1;
+const LEAST_S: f64 = 0.25;
+const DISTANCES: f64 = 20.0;
+/// A server that uses less of a core while nobody is answered does nothing.
+const NOTHING: f64 = 0.05;
+/// Ways to fail that leave a request without an answer, and what each tells.
+const WAYS: [(&str, &str); 6] = [
+    ("connect", "nothing accepts connections there"),
+    ("tls", "the TLS handshake failed"),
+    ("reset", "connections were reset"),
+    ("closed", "connections were closed without an answer"),
+    ("timeout", "no answer within the time limit"),
+    ("unsent", "no connection was free to send on"),
+];
+
+/// When the last answer of a take came, and its window.
+struct Take {
+    last: f64,
+    window: f64,
+}
+
+pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
+    let load = view.load;
+    let kinds = load.sums_by("failed", "kind");
+    let met: Vec<(&str, &str, f64)> =
+        WAYS.iter().filter_map(|(kind, says)| Some((*kind, *says, *kinds.get(*kind)?))).collect();
+    let take = worst(view).filter(|_| !met.is_empty())?;
+    let lost = (take.window - take.last) / take.window;
+    let text = format!("no answer came after {} of {}", seconds(take.last), seconds(take.window));
+    let named: Vec<String> =
+        met.iter().map(|(kind, says, count)| format!("{count:.0} {kind} ({says})")).collect();
+    let named = say::list(&named);
+    let notes = load.notes(view.look.run, "server-silent");
+    let idle = load.median("silent-server-cores").map(|cores| match cores < NOTHING {
+        true => "its processes used no CPU time meanwhile".to_owned(),
+        false => format!("it used {} cores meanwhile without answering", say::digits(cores)),
+    });
+    // Refused ones are hardly in flight.
+    let waits = kinds.contains_key("timeout");
+    let in_flight = load.median("in-flight").filter(|_| waits).map(|count| {
+        format!(
+            "{} requests were in flight on average, as those that nobody answers stay",
+            say::digits(count)
+        )
+    });
+    let advice = match (kinds.contains_key("connect"), load.median("silent-server-cores")) {
+        (true, _) => "see why it ended: its error log, `dmesg` (out of memory?), who stopped it; then repeat",
+        (false, Some(cores)) if cores >= NOTHING => {
+            "see what it is busy with (`perf top -p PID`), then repeat"
+        }
+        _ => {
+            "see what it waits for (`cat /proc/PID/stack`, `ps -o stat,wchan PID`, its error log), then repeat"
+        }
+    };
+    let claim = Claim {
+        rank: Rank::Silent,
+        sentence: format!(
+            "{} stopped answering after {} of {}: {named}",
+            load.server(),
+            seconds(take.last),
+            seconds(take.window)
+        ),
+        evidence: notes.iter().map(|text| (*text).to_owned()).chain(idle).chain(in_flight).collect(),
+        counter: Vec::new(),
+        advice: vec![advice.to_owned()],
+    };
+    let resource = "server".to_owned();
+    Some(Seen { kind: Binding::Silent, resource, share: Some(lost), text, claim: Some(claim) })
+}
+
+fn seconds(seconds: f64) -> String {
+    say::quantity(seconds, Unit::Second)
+}
+
+/// The take that lost most, where one did.
+fn worst(view: &View<'_, '_>) -> Option<Take> {
+    let load = view.load;
+    let of = |metric: &str| -> BTreeMap<u64, f64> { load.by_take(metric) };
+    let (last, windows, requests) = (of("answering-time"), of("window"), of("requests"));
+    let failed = load.sums_by_take("failed");
+    let takes = last.iter().filter_map(|(seq, last)| {
+        let (window, requests) = (*windows.get(seq)?, *requests.get(seq)?);
+        let answers = requests - failed.get(seq).filter(|failed| **failed > 0.0)?;
+        let silence = window - last;
+        let is_long = silence >= LEAST_S.max(SHARE * window) && silence * answers >= DISTANCES * last;
+        (is_long && answers > 0.0).then_some(Take { last: *last, window })
+    });
+    takes.max_by(|a, b| (a.window - a.last).total_cmp(&(b.window - b.last)))
+}

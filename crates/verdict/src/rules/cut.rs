@@ -1,0 +1,111 @@
+//! A load that the user ended before its time: its figures are of a shorter take than its parameters say.
+//!
+//! Seconds and requests, as asked for and as it came. A take that the stop rule or a budget left out is not counted:
+//! those that were taken are whole.
+
+use model::data::RunData;
+use model::doc::CutDoc;
+use model::{Finding, Unit, Validity};
+
+use super::{Look, Ruling};
+use crate::loads::{self, Load};
+use crate::say;
+
+/// Kind of the finding, and of the note that the load left.
+pub const KIND: &str = "cut";
+
+pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+    let Some(load) = ended_early(look.run) else { return Vec::new() };
+    let short = how_short(&load);
+    let mut finding = Finding::new(KIND, Validity::Doubtful, said(&load, &short));
+    let known = [
+        ("lasted", short.lasted),
+        ("asked", short.asked),
+        ("requests", short.requests.map(|count| count as f64)),
+        ("requests_asked", short.requests_asked.map(|count| count as f64)),
+    ];
+    for (name, value) in known {
+        if let Some(value) = value {
+            finding = finding.evidence(name, value);
+        }
+    }
+    let of_load = |row: &super::Row<'_>| row.series.key.instrument == load.instrument;
+    vec![Ruling { finding, reach: look.rows().filter(of_load).map(|row| row.index).collect() }]
+}
+
+/// How short a load came, where the user ended it.
+#[must_use]
+pub fn of_run(run: &RunData) -> Option<CutDoc> {
+    ended_early(run).map(|load| how_short(&load))
+}
+
+/// Only a run of one load can be ended so.
+fn ended_early(run: &RunData) -> Option<Load<'_>> {
+    let noted = run.notes.iter().any(|note| note.kind == KIND);
+    noted.then(|| loads::of_run(run).into_iter().next()).flatten()
+}
+
+fn how_short(load: &Load<'_>) -> CutDoc {
+    let sent = load.histograms("response-times").iter().map(|times| times.count()).sum();
+    let requests_asked = load.given("requests").and_then(|text| text.parse().ok());
+    // The number of requests ends it, or the last line of the file.
+    let by_itself = requests_asked.is_some() || load.given("replay").is_some_and(|file| file != "none");
+    CutDoc {
+        lasted: load.median("answering-time"),
+        asked: load.number("duration").filter(|_| !by_itself),
+        requests: requests_asked.map(|_| sent),
+        requests_asked,
+    }
+}
+
+fn said(load: &Load<'_>, short: &CutDoc) -> String {
+    let seconds = |seconds: f64| say::quantity(seconds, Unit::Second);
+    let lasted = short.lasted.map_or_else(|| "an unknown time".to_owned(), seconds);
+    let how = match (short.asked, short.requests.zip(short.requests_asked)) {
+        (Some(asked), _) => format!("the take lasted {lasted} of the {asked} s asked for"),
+        (None, Some((sent, asked))) => {
+            format!("the take lasted {lasted} and made {sent} of the {asked} requests asked for")
+        }
+        (None, None) => {
+            let file = load.given("replay").unwrap_or("its file");
+            format!("the take lasted {lasted}, not to the end of {file}")
+        }
+    };
+    format!("ended by the user: {how}; its figures are of that time alone")
+}
+
+#[cfg(test)]
+mod tests {
+    use model::data::Note;
+
+    use super::*;
+    use crate::loads::planted::{one, times};
+    use crate::run::RunContext;
+
+    fn found(given: &str, is_cut: bool) -> Vec<Ruling> {
+        let mut run = one(given, &[("throughput", 100.0), ("answering-time", 3.004)]);
+        times(&mut run, &[0], "response-times", given, &[(100, 700)]);
+        if is_cut {
+            run.notes.push(Note { kind: KIND.into(), text: "ended".into(), at_ns: None });
+        }
+        rule(&Look::new(&run, &RunContext::default()))
+    }
+
+    #[test]
+    fn how_long_it_lasted_is_said_of_every_figure() {
+        let cut = found("duration=5;requests=auto", true);
+        assert_eq!(
+            cut[0].finding.text,
+            "ended by the user: the take lasted 3.00 s of the 5 s asked for; its figures are of that time alone"
+        );
+        assert_eq!((cut[0].finding.state, cut[0].reach.first()), (Validity::Doubtful, Some(&0)));
+        assert!(found("duration=5", false).is_empty());
+    }
+
+    #[test]
+    fn requests_and_replays_have_no_time_asked_for() {
+        let text = |given: &str| found(given, true)[0].finding.text.clone();
+        assert!(text("duration=1;requests=1000").contains("made 700 of the 1000 requests"));
+        assert!(text("duration=1;requests=auto;replay=/a.txt").contains("not to the end of /a.txt"));
+    }
+}

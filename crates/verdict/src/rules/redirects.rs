@@ -1,0 +1,96 @@
+//! Redirects: answers that point elsewhere (3xx). They are good answers, since the server gave them, but nobody follows
+//! them, so that a load of them measured the redirect and not the page behind it.
+//!
+//! Counts over all measured takes of a load, by status; shares of its good answers. It doubts no figure.
+
+use std::collections::BTreeMap;
+
+use model::{Finding, Validity};
+
+use super::{Look, Ruling};
+use crate::loads::Load;
+use crate::say;
+
+const KIND: &str = "redirects";
+/// The status of content that the client has already: it leads nowhere.
+const NOT_MODIFIED: &str = "304";
+
+pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
+    let found = look.loads().iter().filter_map(|load| {
+        let statuses = load.sums_by("redirects", "status");
+        (!statuses.is_empty()).then(|| told(look, load, &statuses))
+    });
+    found.map(|finding| Ruling { finding, reach: Vec::new() }).collect()
+}
+
+fn told(look: &Look<'_>, load: &Load<'_>, statuses: &BTreeMap<String, f64>) -> Finding {
+    let all: f64 = statuses.values().sum();
+    let failed: f64 = load.sums_by("failed", "kind").values().sum();
+    let good = load.requests().map(|requests| requests - failed).filter(|good| *good > 0.0);
+    let share = good.map(|good| (all / good).min(1.0));
+    let count = share.map_or_else(|| format!("{all:.0}"), say::percent);
+    let names: Vec<&str> = statuses.keys().map(String::as_str).collect();
+    let names = names.join(", ");
+    let text = if statuses.keys().all(|status| status == NOT_MODIFIED) {
+        format!(
+            "{count} of the answers were 304 (not modified), without content: leave out the headers that ask so"
+        )
+    } else {
+        let to = load.notes(look.run, "redirect").first().map_or_else(String::new, |to| format!(", to {to}"));
+        let what = if to.is_empty() { "the page behind them" } else { "that" };
+        format!(
+            "{count} of the answers were redirects ({names}), which are not followed{to}: the figures are of the \
+             redirects; load {what} itself"
+        )
+    };
+    let mut finding = Finding::new(KIND, Validity::Doubtful, text).about(load.title());
+    for (status, count) in statuses {
+        finding = finding.evidence(status, *count);
+    }
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use model::data::Note;
+
+    use super::*;
+    use crate::loads::planted::{empty, one};
+    use crate::run::RunContext;
+
+    fn of(run: &model::data::RunData) -> Vec<Ruling> {
+        rule(&Look::new(run, &RunContext::default()))
+    }
+
+    #[test]
+    fn redirects_are_told_with_where_they_lead() {
+        let figures = [
+            ("throughput", 9.0),
+            ("requests", 100.0),
+            ("failed;kind=reset", 20.0),
+            ("redirects;status=302", 60.0),
+        ];
+        let mut run = one("connections=1", &figures);
+        assert!(of(&run)[0].finding.text.contains("(302), which are not followed: the figures"));
+        run.notes.push(Note {
+            kind: "redirect".into(),
+            text: "/login".into(),
+            at_ns: Some(run.takes[1].start_ns),
+        });
+        // Of another load.
+        run.notes.insert(0, Note { kind: "redirect".into(), text: "/x".into(), at_ns: Some(u64::MAX) });
+        let found = of(&run);
+        let says = "75 % of the answers were redirects (302), which are not followed, to /login: the figures are of \
+                    the redirects; load that itself";
+        assert_eq!((found.len(), found[0].finding.text.as_str()), (1, says));
+        assert!(found[0].reach.is_empty());
+    }
+
+    #[test]
+    fn what_the_client_has_already_is_no_redirect() {
+        let run =
+            one("connections=1", &[("throughput", 9.0), ("requests", 50.0), ("redirects;status=304", 50.0)]);
+        assert!(of(&run)[0].finding.text.starts_with("100 % of the answers were 304 (not modified)"));
+        assert!(of(&one("connections=1", &[("throughput", 9.0)])).is_empty() && of(&empty()).is_empty());
+    }
+}

@@ -1,0 +1,203 @@
+//! Groups of served requests from access logs: which group is faster on the same work, and is it fair to say so?
+//!
+//! Bytes, seconds, requests. A group is what one machine or setup served (a label, a day, either side of a moment).
+//! Speed is bytes sent over time taken. Two groups are compared stratum by stratum ([`stats::stratified`]): requests of
+//! one class of size in one block of time, so that neither the balancer's weights nor the mix of sizes decides. What
+//! differs between the groups besides is said in findings (`fair`). Not seen by a log: time before the server read the
+//! request, and time after it gave the last byte to the kernel.
+
+mod fair;
+
+use std::collections::BTreeMap;
+
+use model::doc::RowDoc;
+use model::params::Params;
+use model::{Better, Finding, Unit};
+use stats::{Basis, Margin, Rng, Stratified, Stratum, Sums, Verdict};
+
+use crate::compare::value;
+use crate::say;
+
+/// The instrument that logs are stored and compared under.
+pub const INSTRUMENT: &str = "logs";
+/// Bytes sent over time taken, stratum by stratum.
+pub const SPEED: &str = "speed";
+/// Time of a request, stratum by stratum.
+pub const TIME: &str = "time";
+
+/// What one group served.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Group {
+    pub label: String,
+    pub requests: u64,
+    pub bytes: f64,
+    pub seconds: f64,
+    /// Mean over requests of bytes over time, of those that took any.
+    pub mean_of_ratios: Option<f64>,
+    /// Requests by size: upper ends in bytes, ascending.
+    pub sizes: Vec<(f64, u64)>,
+    pub statuses: BTreeMap<u16, u64>,
+    /// Requests by hour since 1970.
+    pub hours: BTreeMap<i64, u64>,
+    /// By block of time and class of size; blocks are numbered in the order of time.
+    pub cells: BTreeMap<(u64, u32), Cell>,
+}
+
+/// What a group served of one class of size in one block of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cell {
+    pub requests: u64,
+    pub bytes: f64,
+    pub seconds: f64,
+}
+
+impl Group {
+    /// Bytes of all requests over their time; missing where no time was taken.
+    #[must_use]
+    pub fn ratio_of_totals(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.bytes / self.seconds)
+    }
+
+    /// Time of the mean request.
+    #[must_use]
+    pub fn mean_time(&self) -> Option<f64> {
+        (self.requests > 0).then(|| self.seconds / self.requests as f64)
+    }
+}
+
+/// Verdicts of each group against each before it, and what to think of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    pub rows: Vec<RowDoc>,
+    pub findings: Vec<Finding>,
+}
+
+/// Compares every two groups; `seed` draws the resamples.
+#[must_use]
+pub fn judge(groups: &[Group], seed: u64) -> Judgement {
+    let mut all = Judgement::default();
+    all.findings.extend(groups.iter().filter_map(fair::means));
+    let mut drafts = Vec::new();
+    for (i, arm) in groups.iter().enumerate() {
+        for base in &groups[..i] {
+            let mut rng = Rng::derive(seed, &format!("{}\0{}", arm.label, base.label));
+            let speed = stats::stratified(&strata(arm, base, |cell| cell.bytes), RESAMPLES, &mut rng);
+            let time =
+                stats::stratified(&strata(arm, base, |cell| cell.requests as f64), RESAMPLES, &mut rng);
+            all.findings.extend(fair::findings(arm, base, speed.as_ref().ok()));
+            drafts.push(Draft::speed(arm, base, speed.map_err(|unfit| unfit.to_string())));
+            drafts.push(Draft::time(arm, base, time.map_err(|unfit| unfit.to_string())));
+        }
+    }
+    let p: Vec<Option<f64>> = drafts.iter().map(Draft::p).collect();
+    let corrected = stats::holm(&p);
+    all.rows = drafts.iter().zip(corrected).map(|(draft, p_holm)| draft.row(p_holm)).collect();
+    all
+}
+
+const RESAMPLES: usize = 2_000;
+
+/// Both groups' cells side by side; `work` is what cost is divided by.
+fn strata(arm: &Group, base: &Group, work: fn(&Cell) -> f64) -> Vec<Stratum> {
+    let mut strata: BTreeMap<(u64, u32), (Sums, Sums)> = BTreeMap::new();
+    let sums = |cell: &Cell| Sums { work: work(cell), cost: cell.seconds };
+    for (at, cell) in &arm.cells {
+        strata.entry(*at).or_default().0 = sums(cell);
+    }
+    for (at, cell) in &base.cells {
+        strata.entry(*at).or_default().1 = sums(cell);
+    }
+    let stratum = |((block, class), (arm, base))| Stratum { block, class, arm, base };
+    strata.into_iter().map(stratum).collect()
+}
+
+/// A row before Holm's correction.
+struct Draft<'a> {
+    arm: &'a Group,
+    base: &'a Group,
+    metric: &'static str,
+    unit: Unit,
+    better: Better,
+    values: (Option<f64>, Option<f64>),
+    /// Log ratio arm / base of this metric.
+    found: Result<Stratified, String>,
+}
+
+impl<'a> Draft<'a> {
+    fn speed(arm: &'a Group, base: &'a Group, found: Result<Stratified, String>) -> Draft<'a> {
+        let values = (arm.ratio_of_totals(), base.ratio_of_totals());
+        Draft { arm, base, metric: SPEED, unit: Unit::BytesPerSec, better: Better::Higher, values, found }
+    }
+
+    /// Time over requests is the inverse of requests over time.
+    fn time(arm: &'a Group, base: &'a Group, found: Result<Stratified, String>) -> Draft<'a> {
+        let inverse = |mut found: Stratified| {
+            let interval = &mut found.effect.interval;
+            (interval.low, interval.high) = (-interval.high, -interval.low);
+            found.effect.estimate = -found.effect.estimate;
+            found.crude = -found.crude;
+            found
+        };
+        let values = (arm.mean_time(), base.mean_time());
+        let found = found.map(inverse);
+        Draft { arm, base, metric: TIME, unit: Unit::Second, better: Better::Lower, values, found }
+    }
+
+    fn p(&self) -> Option<f64> {
+        self.found.as_ref().ok().map(|found| found.effect.p())
+    }
+
+    fn row(&self, p_holm: Option<f64>) -> RowDoc {
+        let margin = Margin::MACHINES;
+        let better = if self.better == Better::Higher { stats::Better::Higher } else { stats::Better::Lower };
+        let effect = self.found.as_ref().ok().map(|found| found.effect);
+        let interval = effect.map(|effect| effect.interval);
+        let blocks = self.found.as_ref().map_or(0, |found| found.blocks);
+        let verdict = stats::verdict(interval, p_holm, margin, better, Basis::Blocks { n: blocks });
+        let why = match (&self.found, verdict) {
+            (Err(why), _) => Some(format!("blocks of time that both served: {why}")),
+            (Ok(_), Verdict::CannotTell(held)) => Some(held.to_string()),
+            (Ok(found), _) => self.adjusted(found),
+        };
+        let shown = interval.map(stats::Interval::exp);
+        RowDoc {
+            instrument: INSTRUMENT.to_owned(),
+            metric: self.metric.to_owned(),
+            unit: self.unit,
+            better: self.better,
+            params: Params::default(),
+            headline: true,
+            arm: self.arm.label.clone(),
+            base: self.base.label.clone(),
+            arm_value: self.values.0,
+            base_value: self.values.1,
+            ratio: effect.map(|effect| effect.ratio()),
+            low: shown.map(|interval| interval.low),
+            high: shown.map(|interval| interval.high),
+            p: self.p(),
+            p_holm,
+            floor: None,
+            noise: None,
+            margin: margin.share(),
+            verdict: value::word(verdict),
+            why,
+            point: false,
+            per_price: None,
+            per_watt: None,
+        }
+    }
+
+    /// Where the totals tell something else than like with like.
+    fn adjusted(&self, found: &Stratified) -> Option<String> {
+        let interval = found.effect.interval;
+        (!interval.contains(found.crude)).then(|| {
+            format!(
+                "the totals' ratio is {}: their mixes of sizes and hours differ",
+                say::digits(found.crude.exp())
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

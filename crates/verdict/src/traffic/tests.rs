@@ -1,0 +1,118 @@
+//! What groups of served requests are told: verdicts, and what is unlike between them.
+
+use model::doc::VerdictWord;
+
+use super::*;
+
+/// A day in blocks of 10 minutes and four classes of size; `speed` multiplies that of both classes, `share` is of
+/// the site's requests, `large` multiplies the share of the largest class.
+fn served(label: &str, speed: f64, share: f64, large: f64, seed: u64) -> Group {
+    const CLASSES: [(f64, f64, f64); 4] =
+        [(300.0, 0.002, 4000.0), (4e3, 0.006, 1500.0), (6e4, 0.02, 400.0), (2e6, 0.3, 40.0)];
+    let mut rng = Rng::new(seed);
+    let mut group = Group { label: label.to_owned(), ..Group::default() };
+    for block in 0..144u64 {
+        for (class, (bytes, time, rate)) in CLASSES.into_iter().enumerate() {
+            let requests = rate * share * if class == 3 { large } else { 1.0 };
+            let noise = (0.1 * rng.normal()).exp();
+            let cell = Cell {
+                requests: requests as u64,
+                bytes: requests * bytes,
+                seconds: requests * time / speed * noise,
+            };
+            group.requests += cell.requests;
+            group.bytes += cell.bytes;
+            group.seconds += cell.seconds;
+            *group.statuses.entry(200).or_default() += cell.requests;
+            *group.hours.entry(block as i64 / 6).or_default() += cell.requests;
+            match group.sizes.iter_mut().find(|(end, _)| *end == bytes) {
+                Some((_, count)) => *count += cell.requests,
+                None => group.sizes.push((bytes, cell.requests)),
+            }
+            group.cells.insert((block, class as u32), cell);
+        }
+    }
+    group
+}
+
+fn kinds(all: &Judgement) -> Vec<&str> {
+    all.findings.iter().map(|finding| finding.kind.as_str()).collect()
+}
+
+fn row<'a>(all: &'a Judgement, metric: &str) -> &'a RowDoc {
+    all.rows.iter().find(|row| row.metric == metric).unwrap()
+}
+
+#[test]
+fn twice_as_fast_is_better_in_both_figures() {
+    let all = judge(&[served("hdd", 1.0, 0.5, 1.0, 1), served("ssd", 2.0, 0.5, 1.0, 2)], 7);
+    let (speed, time) = (row(&all, SPEED), row(&all, TIME));
+    assert_eq!((speed.verdict, time.verdict), (VerdictWord::Better, VerdictWord::Better));
+    assert!((1.9..2.1).contains(&speed.ratio.unwrap()), "{speed:?}");
+    assert!((0.47..0.53).contains(&time.ratio.unwrap()), "{time:?}");
+    assert!(time.low < time.ratio && time.ratio < time.high);
+    assert_eq!((speed.arm.as_str(), speed.base.as_str()), ("ssd", "hdd"));
+    assert!(all.findings.is_empty(), "{:?}", all.findings);
+}
+
+#[test]
+fn a_group_that_got_the_large_files_is_not_called_faster() {
+    let all = judge(&[served("a", 1.0, 0.5, 1.0, 1), served("b", 1.0, 1.0, 6.0, 2)], 7);
+    let speed = row(&all, SPEED);
+    assert_eq!(speed.verdict, VerdictWord::Tie, "{speed:?}");
+    assert!(speed.why.as_deref().unwrap().starts_with("the totals' ratio is "), "{speed:?}");
+    assert!(kinds(&all).contains(&"mix") && kinds(&all).contains(&"request-counts"), "{:?}", kinds(&all));
+}
+
+#[test]
+fn what_strata_do_not_undo_is_doubtful() {
+    let base = served("a", 1.0, 0.5, 1.0, 1);
+    let mut arm = served("b", 1.0, 0.5, 1.0, 2);
+    let moved = arm.requests / 10;
+    arm.statuses.insert(200, arm.requests - moved);
+    arm.statuses.insert(NOT_MODIFIED, moved);
+    let all = judge(&[base, arm], 7);
+    assert_eq!(kinds(&all), ["status-mix", "cacheability"]);
+    assert!(all.findings[0].text.contains("--where status="), "{}", all.findings[0].text);
+    assert_eq!(all.findings[0].subject, "b beside a");
+}
+
+const NOT_MODIFIED: u16 = 304;
+
+#[test]
+fn groups_that_share_no_time_get_no_verdict() {
+    let mut later = served("after", 1.0, 0.5, 1.0, 2);
+    later.cells =
+        later.cells.into_iter().map(|((block, class), cell)| ((block + 144, class), cell)).collect();
+    later.hours = later.hours.into_iter().map(|(hour, count)| (hour + 24, count)).collect();
+    let all = judge(&[served("before", 1.0, 0.5, 1.0, 1), later], 7);
+    let speed = row(&all, SPEED);
+    assert_eq!(speed.verdict, VerdictWord::CannotTell);
+    assert!(speed.why.as_deref().unwrap().contains("too few"), "{speed:?}");
+    assert!(speed.arm_value.is_some() && speed.ratio.is_none());
+    let hours = all.findings.iter().find(|finding| finding.kind == "hours").unwrap();
+    assert!(hours.state == model::Validity::Doubtful && hours.text.contains("share no hour"));
+}
+
+#[test]
+fn the_studys_two_averages_are_told_apart() {
+    // Means of the first day of the 2010 study: 24.3 B/us, 7684 B, 13909 us.
+    let group = Group {
+        label: "ssd".into(),
+        requests: 14_983_388,
+        bytes: 7_683.716_85 * 14_983_388.0,
+        seconds: 13_908.684_85e-6 * 14_983_388.0,
+        mean_of_ratios: Some(24.27563e6),
+        ..Group::default()
+    };
+    let all = judge(&[group], 1);
+    assert_eq!(kinds(&all), ["means"]);
+    let text = &all.findings[0].text;
+    assert!(text.contains("24.3 MB/s, 43.9 times") && text.contains("552 kB/s"), "{text}");
+}
+
+#[test]
+fn empty_groups_are_no_panic() {
+    let all = judge(&[Group::default(), Group { label: "b".into(), ..Group::default() }], 1);
+    assert!(all.rows.iter().all(|row| row.verdict == VerdictWord::CannotTell && row.ratio.is_none()));
+}
