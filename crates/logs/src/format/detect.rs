@@ -65,28 +65,39 @@ fn unit(format: Format, lines: &[&[u8]], why: &mut String) -> Result<Format, For
     }
     let ends: Vec<&[u8]> = lines.iter().filter_map(|line| line.rsplit(|byte| *byte == b' ').next()).collect();
     let decimal = ends.iter().filter(|end| end.contains(&b'.')).count();
-    if decimal * 2 > ends.len() && format.text == "combined+D" {
-        let nginx = Format::parse("nginx+time")?;
-        why.push_str("; the last number has a decimal point, so it is nginx's request_time in seconds");
-        why.replace_range(.., &why.replace(" are combined+D", " are nginx+time"));
-        return Ok(nginx);
+    if decimal * 2 > ends.len() {
+        why.push_str(
+            "; the last number has a decimal point, so it is a time in seconds, as nginx's request_time",
+        );
+        return seconds(&format, "nginx+time", why);
     }
     let mut times: Vec<u64> = read(&format, lines).flatten().map(|ns| ns / 1000).collect();
     times.sort_unstable();
     let middle = times.get(times.len() / 2).copied().unwrap_or(0);
     let high = times.get(times.len() * 99 / 100).copied().unwrap_or(0);
-    if format.text == "combined+D" && middle == 0 && high <= 60 {
+    if middle == 0 && high <= 60 {
         why.push_str(
             "; most of the last numbers are 0, so they are taken for seconds (%T), not microseconds (%D)",
         );
-        why.replace_range(.., &why.replace(" are combined+D", " are combined+T"));
-        return Format::parse("combined+T");
+        return seconds(&format, "combined+T", why);
     }
     why.push_str("; the last number is taken for microseconds (%D)");
     if high < 1000 {
         why.push_str(", though so small ones may be milliseconds: say so with --format");
     }
     Ok(format)
+}
+
+/// The same format with its time in seconds; `name` is what it is called in the combined one.
+fn seconds(format: &Format, name: &str, why: &mut String) -> Result<Format, FormatError> {
+    if format.text == "combined+D" {
+        *why = why.replace(" are combined+D", &format!(" are {name}"));
+        return Format::parse(name);
+    }
+    let text = named::NAMES.iter().find(|(known, _)| *known == format.text).map_or("", |(_, text)| *text);
+    let made = Format::apache(&text.replace(" %D", " %T"))?;
+    *why = why.replace(&format!(" are {}", format.text), &format!(" are {}", made.text));
+    Ok(made)
 }
 
 #[cfg(test)]
@@ -115,6 +126,18 @@ mod tests {
             "vcombined"
         );
         assert_eq!(detect(&[br#"{"status":200}"#, b""]).unwrap().format.text, "json");
+    }
+
+    #[test]
+    fn seconds_are_seconds_whatever_the_format() {
+        let found = of(&[" 0.001", " 1.250"]).unwrap();
+        assert_eq!(found.format.unit_ns(), Some(1_000_000_000));
+        assert!(
+            found.why.contains("are %h %l %u %t") && found.why.contains("decimal point"),
+            "{}",
+            found.why
+        );
+        assert_eq!(of(&[" 0", " 0", " 3"]).unwrap().format.unit_ns(), Some(1_000_000_000));
     }
 
     #[test]

@@ -44,6 +44,9 @@ pub struct TextPart {
     pub field: Field,
     /// Stands between quotation marks, within which a backslash makes the next byte a plain one.
     pub quoted: bool,
+    /// May hold several values, as nginx writes those of upstream servers: a blank beside a comma or colon does not
+    /// end it.
+    pub list: bool,
     /// What follows it; nothing at the end of a line.
     pub after: Literal,
 }
@@ -141,6 +144,7 @@ pub fn build(text: &str, tokens: Vec<Token>, escape: Escape) -> Result<(TextPlan
                     plain => plain,
                 };
                 close(text, &mut plan, &literal, open.as_ref(), &name)?;
+                let list = name.starts_with("$upstream_");
                 let quoted = literal.ends_with(b"\"") && escape != Escape::None;
                 let field = match means {
                     Means::Plain(field) if chosen[index] => field,
@@ -150,7 +154,7 @@ pub fn build(text: &str, tokens: Vec<Token>, escape: Escape) -> Result<(TextPlan
                         Field::Clock(plan.patterns.len() - 1)
                     }
                 };
-                plan.parts.push(TextPart { field, quoted, after: Literal::default() });
+                plan.parts.push(TextPart { field, quoted, list, after: Literal::default() });
                 literal.clear();
                 open = Some((name, at));
             }

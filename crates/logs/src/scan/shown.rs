@@ -46,7 +46,9 @@ mod tests {
     fn escapes_are_undone_and_terminals_are_safe() {
         assert_eq!(shown(br#"/caf\xc3\xa9 \"a\" \\ \/x"#), "/caf\u{e9} \"a\" \\ /x");
         assert_eq!(shown(b"/\xff\\x1b[31m\\t\x07"), "/\u{fffd}\\u{1b}[31m\\t\\u{7}");
-        for (odd, expected) in [(&b"\\"[..], "\\"), (b"\\x", "\\x"), (b"\\xg0", "\\xg0"), (b"", ""), (b"\\q", "\\q")] {
+        for (odd, expected) in
+            [(&b"\\"[..], "\\"), (b"\\x", "\\x"), (b"\\xg0", "\\xg0"), (b"", ""), (b"\\q", "\\q")]
+        {
             assert_eq!(shown(odd), expected);
         }
     }

@@ -102,6 +102,10 @@ fn formats_of_both_servers_and_their_parts() {
         (Some(Method::Put), Some(&b"/x"[..]), Some(&b"y"[..]))
     );
     assert_eq!((record.time_ns, record.at.unwrap().seconds), (Some(3_000_000), 971_211_336));
+    let format = Format::parse("$status $upstream_addr $upstream_response_time $body_bytes_sent").unwrap();
+    let line = b"200 10.0.0.1:80, 10.0.0.2:80 : 10.0.0.3:80 0.010, - : 0.030 77";
+    let record = read(&format, line).unwrap();
+    assert_eq!((record.time_ns, record.bytes), (Some(40_000_000), Some(77)));
     let format = Format::apache("%m %U%q %k %X %s").unwrap();
     let record = read(&format, b"GET /p?q=1 3 + 304").unwrap();
     assert_eq!((record.path, record.reused, record.status), (Some(&b"/p"[..]), Some(true), Some(304)));

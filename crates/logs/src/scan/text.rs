@@ -46,6 +46,7 @@ fn end_of(part: &TextPart, rest: &[u8]) -> Option<usize> {
     match part.after.bytes() {
         [] => Some(rest.len()),
         _ if part.quoted => quote(rest),
+        _ if part.list => list(part, rest),
         [byte] => near(*byte, rest),
         [first, ..] => {
             let mut from = 0;
@@ -58,6 +59,16 @@ fn end_of(part: &TextPart, rest: &[u8]) -> Option<usize> {
             }
         }
     }
+}
+
+/// Where a list of values ends: `0.010, 0.020 : 0.030 next`.
+fn list(part: &TextPart, rest: &[u8]) -> Option<usize> {
+    let between = |byte: Option<&u8>| matches!(byte, Some(b',' | b':'));
+    let first = *part.after.bytes().first()?;
+    memchr::memchr_iter(first, rest).find(|&at| {
+        let inside = first == b' ' && (between(rest[..at].last()) || between(rest.get(at + 1)));
+        !inside && part.after.begins(&rest[at..])
+    })
 }
 
 /// Where the next quotation mark is that no backslash makes a plain one.
