@@ -1,8 +1,9 @@
 //! A memory limit for a server: a control group of its own, of version 1 or 2, below or beside ours.
 //!
-//! Bytes. What a server's processes hold counts, and every page of a file that they were the first to read since it was
-//! last dropped from the cache; pages that another process brought in do not. It never swaps, but where version 1 does not
-//! count swap ([`Room::may_swap`]). The group goes with the server; what lies above our own control group still binds it.
+//! Bytes. What a server's processes hold counts, and every page of a file that they were the first to read since it
+//! was last dropped from the cache; pages that another process brought in do not. It never swaps, but where version 1
+//! does not count swap ([`Room::may_swap`]). The group goes with the server; what lies above our own control group
+//! still binds it.
 
 use std::fs;
 use std::io::Write;
@@ -268,7 +269,8 @@ fn hint(why: &str) -> &'static str {
     }
 }
 
-/// Removes the groups of programs that were killed together with their guard, so long ago. A group with processes stays.
+/// Removes the groups of programs that were killed together with their guard, so long ago. A group with processes
+/// stays.
 fn sweep(parent: &Path, old: Duration) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
