@@ -46,8 +46,8 @@ pub struct Args {
     /// The server's configuration file, to take the format from; --format names one of several
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Tables by day, hour, hour-of-day, vhost, prefix, prefix:N, path, method, status, status-class, size-class, client,
-    /// cache
+    /// Tables by day, hour, hour-of-day, vhost, prefix, prefix:N, path, method, status, status-class, size-class,
+    /// client, cache
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     pub by: Vec<String>,
     /// Only requests that fit: status=200, method!=POST, path~/img/, bytes>1000; repeatable

@@ -13,7 +13,7 @@ use logs::scan::Method;
 use logs::units;
 use model::doc::{FormatDoc, LogsDoc, PathDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
 use model::{Finding, Validity};
-use verdict::traffic::{self, Cell, Judgement};
+use verdict::traffic::{self, Judgement};
 
 const NS: f64 = 1e9;
 
@@ -220,7 +220,7 @@ fn group(label: &str, one: &Aggregate) -> traffic::Group {
         for (class, sums) in (0u32..).zip(&strata.0[..CLASSES - 1]).filter(|(_, sums)| sums.requests > 0) {
             // Slots of two zones may be of one quarter hour.
             let block = u64::try_from(slot.quarter).unwrap_or(0);
-            let cell = group.cells.entry((block, class)).or_insert_with(Cell::default);
+            let cell = group.cells.entry((block, class)).or_default();
             cell.requests += sums.requests;
             cell.bytes += sums.bytes as f64;
             cell.seconds += sums.time_ns as f64 / NS;
