@@ -21,7 +21,7 @@ pub fn digits(text: &[u8], count: usize) -> Option<i64> {
 }
 
 /// The number at the start of `text` and how many bytes it has; none where there is no digit or over 18.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn leading(text: &[u8]) -> Option<(u64, usize)> {
     let (value, count) = word::digits(word::of(text));
@@ -33,6 +33,7 @@ pub fn leading(text: &[u8]) -> Option<(u64, usize)> {
 }
 
 /// The same where eight digits were not all.
+#[cold]
 fn more(mut value: u64, text: &[u8]) -> Option<(u64, usize)> {
     let rest = text.iter().skip(8).map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit <= 9);
     let mut count = 8;

@@ -1,4 +1,5 @@
-//! A text of a log as people read it: the escapes of Apache, nginx and JSON undone where what they stand for can be shown.
+//! A text of a log as people read it: the escapes of Apache, nginx and JSON undone where what they stand for can be
+//! shown.
 //!
 //! For display alone: two texts that are shown alike may be different ones.
 

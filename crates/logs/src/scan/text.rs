@@ -131,7 +131,7 @@ fn store<'l>(field: &Field, value: &'l [u8], record: &mut Record<'l>) -> Result<
     Ok(())
 }
 
-#[inline]
+#[inline(always)]
 pub fn status(value: &[u8]) -> Result<Option<u16>, Skip> {
     match value {
         [b'-'] => Ok(None),
@@ -144,7 +144,7 @@ pub fn status(value: &[u8]) -> Result<Option<u16>, Skip> {
 }
 
 /// A size; Apache's `%b` writes none as `-`.
-#[inline]
+#[inline(always)]
 pub fn bytes(value: &[u8]) -> Result<u64, Skip> {
     match number::leading(value) {
         Some((bytes, length)) if length == value.len() && bytes <= MOST_BYTES => Ok(bytes),
@@ -153,7 +153,7 @@ pub fn bytes(value: &[u8]) -> Result<u64, Skip> {
     }
 }
 
-#[inline]
+#[inline(always)]
 pub fn duration(value: &[u8], unit_ns: u64) -> Result<Option<u64>, Skip> {
     let ns = match number::leading(value) {
         Some((units, length)) if length == value.len() => units.checked_mul(unit_ns),

@@ -4,7 +4,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// The first eight bytes, the first of them lowest; zeros where there are fewer.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn of(text: &[u8]) -> u64 {
     if let Some(eight) = text.first_chunk::<8>() {
@@ -26,7 +26,7 @@ pub fn of(text: &[u8]) -> u64 {
 }
 
 /// Where the first of these bytes is that equals `byte`; 8 where none does.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn position(word: u64, byte: u8) -> usize {
     let differs = word ^ (ONES * u64::from(byte));
@@ -35,7 +35,7 @@ pub fn position(word: u64, byte: u8) -> usize {
 }
 
 /// The number that the leading digits of these bytes are, and how many digits there are.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn digits(word: u64) -> (u64, usize) {
     let values = word ^ (ONES * u64::from(b'0'));
