@@ -93,7 +93,7 @@ fn what_cannot_be_loaded_is_said() {
     bench.run(&["run", "web", "--slo", "p99"]).expect(2, &["p99=10ms"]);
     let run = ["run", "web", "--no-report", "--takes", "1", "--set", ONE];
     let nginx = bench.run(&[&run[..], &["--set", "server=nginx;mpm=event"]].concat());
-    nginx.expect(1, &["mpm"]);
+    nginx.expect(2, &["mpm"]);
     let nobody = bench.run(&[&run[..], &["--url", "http://127.0.0.1:1/"]].concat());
     nobody.expect(3, &["is the server running"]);
 }

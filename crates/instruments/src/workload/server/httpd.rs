@@ -199,7 +199,7 @@ fn config(
         line(&[
             "CustomLog",
             &Launch::quoted(&place.join("access.log"))?,
-            "\"%h %l %u %t \\\"%r\\\" %>s %b\"",
+            "\"%h %l %u %t \\\"%r\\\" %>s %B %D\"",
         ]);
     }
     line(&["ServerLimit", &number(size.processes)]);

@@ -93,13 +93,19 @@ fn knows_error_option(version: &str) -> bool {
     parts.as_slice() >= [1, 19, 5].as_slice()
 }
 
+/// The format of its packages with the time of each request behind it, so that `boxscore logs` knows it.
+const TIMED: &str = concat!(
+    r#"$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "#,
+    r#""$http_referer" "$http_user_agent" $request_time"#
+);
+
 fn config(launch: &Launch<'_>, workers: u64, connections: u64, files: u64) -> Result<String, ServerError> {
     let options = launch.options;
     let place = launch.place.path();
     let root = Launch::quoted(launch.root)?;
     let pid = Launch::quoted(&place.join("nginx.pid"))?;
     let access = match options.access_log {
-        true => Launch::quoted(&place.join("access.log"))?,
+        true => format!("{} timed", Launch::quoted(&place.join("access.log"))?),
         false => "off".to_owned(),
     };
     let mut http = String::new();
@@ -120,7 +126,7 @@ fn config(launch: &Launch<'_>, workers: u64, connections: u64, files: u64) -> Re
         "daemon off;\nmaster_process on;\npid {pid};\nerror_log stderr warn;\n\
          worker_processes {workers};\nworker_rlimit_nofile {files};\n\
          events {{\n    worker_connections {connections};\n}}\n\
-         http {{\n    access_log {access};\n    log_not_found off;\n    default_type application/octet-stream;\n    \
+         http {{\n    log_format timed '{TIMED}';\n    access_log {access};\n    log_not_found off;\n    default_type application/octet-stream;\n    \
          types {{ image/gif gif; }}\n    \
          sendfile {sendfile};\n    keepalive_requests 1000000000;\n    keepalive_timeout 65s;\n{http}    \
          server {{\n        listen {listen} backlog={backlog};\n        root {root};\n    }}\n}}\n",
@@ -183,7 +189,7 @@ mod tests {
             limit_rate: Some(4096),
             ..Options::default()
         });
-        for line in ["sendfile off;", "/access.log\";", "limit_rate 4096;", "open_file_cache max="] {
+        for line in ["sendfile off;", "/access.log\" timed;", "limit_rate 4096;", "open_file_cache max="] {
             assert!(full.contains(line), "{full}");
         }
         let odd = Options { mpm: Some(Mpm::Event), ..Options::default() };

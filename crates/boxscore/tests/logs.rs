@@ -1,0 +1,154 @@
+//! `boxscore logs` on logs that real servers wrote, beside the load engine's own record, and on planted ones.
+
+mod common;
+
+use std::fmt::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use common::{Bench, PROGRAM};
+use instruments::workload::guard;
+use instruments::workload::server::account;
+use instruments::workload::server::content::{Content, Limits, Set};
+use instruments::workload::server::kind;
+use instruments::workload::server::options::Options;
+use instruments::workload::server::run::Server;
+use model::doc::{LoadDoc, LogsDoc, VerdictWord};
+
+/// What a server logged of a load, and what the engine says of it.
+fn loaded(name: &str, set: Set, options: Options, load: &[&str]) -> (LoadDoc, LogsDoc) {
+    guard::set_program(PROGRAM);
+    let bench = Bench::new();
+    let dir = tempfile::Builder::new().prefix("logs").tempdir_in("/tmp").expect("a folder");
+    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
+    let limits = Limits { mix_bytes: 1 << 20, large_bytes: 1 << 20 };
+    let account = account::choose().expect("an account");
+    let content = Content::make(set, 1, &limits, dir.path(), account.as_ref()).expect("content");
+    let options = Options { connections: 64, access_log: true, ..options };
+    let server = Server::start(kind::find(name).expect("a known server"), &options, &content, dir.path());
+    let server = server.expect("it starts");
+    let url = format!("http://{}{}", server.address(), content.items[0].path);
+    let said = bench.run(&[&["load", url.as_str(), "--json"], load].concat()).expect(0, &[]);
+    let pattern = format!("{}/**/access.log", dir.path().display());
+    let logs: Vec<PathBuf> = glob::glob(&pattern).expect("a pattern").map(Result::unwrap).collect();
+    assert_eq!(logs.len(), 1, "{logs:?}");
+    let log = format!("{name}={}", logs[0].display());
+    // When it starts, the server is asked once for a file of its own.
+    let path = format!("path={}", content.items[0].path);
+    let read = bench.run(&["logs", &log, "--where", &path, "--json"]).expect(0, &[]);
+    drop(server);
+    let doc =
+        |text: &str| serde_json::from_str::<LogsDoc>(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    (serde_json::from_str(&said.out).expect("a document"), doc(&read.out))
+}
+
+/// Seconds that all requests of a load took.
+fn seconds(load: &LoadDoc) -> f64 {
+    load.service_time.mean.expect("a mean") * load.service_time.count as f64
+}
+
+#[test]
+fn servers_logged_what_the_engine_counted() {
+    for (name, format) in [("nginx", "nginx+time"), ("httpd", "common+D")] {
+        let (load, logs) = loaded(name, Set::K1, Options::default(), &["-c", "8", "-n", "3000"]);
+        let log = &logs.labels[0];
+        assert_eq!((load.good, load.errors.len()), (3000, 0), "{load:#?}");
+        assert_eq!((log.parsed, logs.skipped.len()), (3000, 0), "{log:#?}");
+        assert_eq!(Some(log.bytes), load.bytes);
+        assert!(log.seconds.expect("times") <= seconds(&load), "{log:#?} {load:#?}");
+        assert!(
+            logs.formats[0].how.starts_with("detected: ") && logs.formats[0].format == format,
+            "{:?}",
+            logs.formats
+        );
+    }
+}
+
+#[test]
+fn a_planted_delay_is_in_both() {
+    // 100 kB at 50 kB/s, of which the first second is given at once.
+    let options = Options { limit_rate: Some(50_000), ..Options::default() };
+    let (load, logs) = loaded("nginx", Set::K100, options, &["-c", "4", "-n", "8"]);
+    let mean = logs.labels[0].time_mean.expect("times");
+    let engine = load.service_time.mean.expect("times");
+    assert!(mean > 0.020 && mean <= engine, "{mean} {engine}");
+    assert!(mean > engine * 0.98, "{mean} {engine}");
+}
+
+/// A day of a label: `us` is the time of a request of 1000 bytes.
+fn planted(us: u64) -> String {
+    let mut text = String::new();
+    for n in 0..4_000u64 {
+        let (hour, minute, time) = (n / 167 % 24, n * 7 % 60, us + n * 37 % 50);
+        writeln!(
+            text,
+            "10.0.0.{} - - [01/May/2010:{hour:02}:{minute:02}:00 +0000] \"GET /{} HTTP/1.1\" 200 1000 {time}",
+            n % 250,
+            n % 9
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn labels_are_compared_and_stored() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("hdd.log"), planted(2_000)).unwrap();
+    std::fs::write(
+        bench.path("ssd.log"),
+        planted(1_000) + "10.0.0.1 - - [01/May/2010:23:59:59 +0000] \"GET /cut\n",
+    )
+    .unwrap();
+    let said = bench.run(&["logs", "hdd=hdd.log", "ssd=ssd.log", "--json", "--by", "day"]).expect(3, &[]);
+    let doc: LogsDoc = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((doc.lines, doc.parsed, doc.skipped[0].lines), (8001, 8000, 1));
+    assert_eq!(doc.skipped[0].samples, ["ssd.log:4001"]);
+    assert!(
+        doc.rows.iter().all(|row| row.arm == "ssd" && row.verdict == VerdictWord::Better),
+        "{:#?}",
+        doc.rows
+    );
+    let speed = doc.rows[0].ratio.unwrap();
+    assert!((1.9..2.1).contains(&speed), "{speed}");
+    let expected: u64 = (0..4_000u64).map(|n| 2_000 + n * 37 % 50).sum();
+    assert!((doc.labels[0].seconds.unwrap() - expected as f64 / 1e6).abs() < 1e-9);
+    assert_eq!((doc.days.len(), doc.labels[0].bytes), (2, 4e6));
+    assert_eq!(bench.heads().len(), 2);
+    let compared = bench.run(&["compare", "latest"]).expect(0, &[]);
+    assert!(compared.out.contains("hdd") && compared.out.contains("better"), "{}", compared.out);
+}
+
+#[test]
+fn aggregates_merge_to_what_the_logs_give() {
+    let bench = Bench::new();
+    for (name, us) in [("a", 900), ("b", 1_300)] {
+        std::fs::write(bench.path(&format!("{name}.log")), planted(us)).unwrap();
+        let (log, out) = (format!("one={name}.log"), format!("{name}.agg"));
+        bench.run(&["logs", &log, "--out", &out, "--no-store"]).expect(0, &[]);
+    }
+    let whole = bench.run(&["logs", "one=a.log", "one=b.log", "--json", "--no-store"]).expect(0, &[]);
+    let merged = bench.run(&["logs", "--merge", "b.agg", "a.agg", "--json", "--no-store"]).expect(0, &[]);
+    let (mut whole, merged): (LogsDoc, LogsDoc) =
+        (serde_json::from_str(&whole.out).unwrap(), serde_json::from_str(&merged.out).unwrap());
+    whole.formats.clear();
+    assert_eq!(whole, merged);
+    std::fs::write(bench.path("c.agg"), "nothing").unwrap();
+    bench.run(&["logs", "--merge", "c.agg"]).expect(1, &["c.agg", "--out"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("a.log"), planted(1_000)).unwrap();
+    bench.run(&["logs", "no.log"]).expect(1, &["no.log"]);
+    bench.run(&["logs", "."]).expect(1, &["directory"]);
+    bench.run(&["logs", "a.log", "no.log", "--no-store"]).expect(3, &["no.log"]);
+    bench.run(&["logs", "a.log", "--format", "%h %Q"]).expect(2, &["--format: column 4"]);
+    bench.run(&["logs", "a.log", "--by", "colour"]).expect(2, &["--by", "colour"]);
+    bench.run(&["logs", "a.log", "--where", "status?200"]).expect(2, &["--where"]);
+    bench.run(&["logs"]).expect(2, &["FILE"]);
+    std::fs::write(bench.path("bad.log"), "no log at all\nnor this\n").unwrap();
+    bench.run(&["logs", "bad.log"]).expect(1, &["bad.log", "--format"]);
+    assert!(!bench.store().exists());
+}
