@@ -80,6 +80,8 @@ pub struct Conductor<'a> {
     done: Vec<bool>,
     by_target: bool,
     stopping: bool,
+    /// When takes in flight are told to end with what they have.
+    cut_at_ns: Option<u64>,
     manner: Manner,
     taken: u64,
     taking_ns: u64,
@@ -127,6 +129,7 @@ impl<'a> Conductor<'a> {
             done: vec![false; plan.cells.len()],
             by_target: false,
             stopping: false,
+            cut_at_ns: None,
             manner: Manner::default(),
             taken: 0,
             taking_ns: 0,

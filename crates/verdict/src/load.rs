@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use model::data::{Point, RunData, Series};
-use model::doc::{GeneratorDoc, LoadDoc, RunDoc, TimesDoc};
+use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, TimesDoc};
 use model::{Histogram, Phase, Value, ladder};
 
 use crate::rules::cut;
@@ -22,6 +22,8 @@ const OWN_SHARE: f64 = 0.25;
 
 /// The share of what was due that a server must answer good to have kept up.
 const KEPT_UP: f64 = 0.98;
+/// Fewer connections in flight on average than this share leave some free at nearly every moment.
+const FREE: f64 = 0.05;
 
 /// The document of a run that `boxscore load` made; `None` where it has no take without a fault.
 #[must_use]
@@ -141,6 +143,9 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
             Some(late) if late > OWN_SHARE * (response - service) => {
                 format!("much of the rest is the generator's own delay, {} at p99", span(late))
             }
+            _ if is_free(load) => "the rest passed before it was sent, though connections were free: the generator's \
+                  own delay, or a burst"
+                .to_owned(),
             _ => "the rest is waiting for a free connection, behind requests that the server was slow with; a closed \
                   loop would not show it"
                 .to_owned(),
@@ -151,8 +156,9 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
             span(service)
         ));
     }
-    if let (Some(offered), Some(good)) = (load.offered_load, load.throughput)
-        && good < KEPT_UP * offered
+    let silent = load.bottlenecks.iter().any(|one| one.kind == Binding::Silent);
+    if let (Some(offered), Some(good), false) = (load.offered_load, load.throughput, silent)
+        && good < KEPT_UP * offered - drawn(load, offered)
     {
         out.push(format!(
             "{offered:.0} requests a second were due and {good:.0} were answered well in time: this is over what the \
@@ -161,6 +167,20 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
         ));
     }
     out
+}
+
+/// Hardly a connection was ever busy.
+fn is_free(load: &LoadDoc) -> bool {
+    let connections = load.params.get("connections").and_then(|count| count.parse::<f64>().ok());
+    load.in_flight.zip(connections).is_some_and(|(busy, all)| busy < FREE * all)
+}
+
+/// How far a load that arrives at random may stay below its mean rate by chance: three standard deviations.
+fn drawn(load: &LoadDoc, offered: f64) -> f64 {
+    match (load.params.get("arrivals"), load.window) {
+        (Some("poisson"), Some(seconds)) if seconds > 0.0 => 3.0 * (offered / seconds).sqrt(),
+        _ => 0.0,
+    }
 }
 
 /// Milliseconds below a second.
@@ -181,34 +201,40 @@ mod tests {
     }
 
     fn late(response: f64, service: f64, offered: Option<f64>, late_p99: Option<f64>) -> Vec<String> {
-        let times = |p99| TimesDoc { p99: Some(p99), ..TimesDoc::default() };
-        remarks(&LoadDoc {
+        let mut load = plain("connections=10");
+        (load.response_time.p99, load.service_time.p99) = (Some(response), Some(service));
+        (load.throughput, load.offered_load, load.late_p99) = (Some(970.0), offered, late_p99);
+        remarks(&load)
+    }
+
+    fn plain(params: &str) -> LoadDoc {
+        LoadDoc {
             schema: String::new(),
             run: String::new(),
             machine: model::doc::MachineDoc { id: String::new(), name: String::new() },
             label: None,
             url: String::new(),
             setup: None,
-            params: model::Params::parse("connections=10").unwrap(),
+            params: model::Params::parse(params).unwrap(),
             seconds: None,
             window: None,
             cut: false,
             requests: 0,
             good: 0,
             errors: BTreeMap::new(),
-            throughput: Some(970.0),
+            throughput: None,
             bytes: None,
             bandwidth: None,
-            offered_load: offered,
+            offered_load: None,
             in_flight: None,
-            response_time: times(response),
-            service_time: times(service),
-            late_p99,
+            response_time: TimesDoc::default(),
+            service_time: TimesDoc::default(),
+            late_p99: None,
             generator: GeneratorDoc::default(),
             remarks: Vec::new(),
             bottlenecks: Vec::new(),
             findings: Vec::new(),
-        })
+        }
     }
 
     #[test]
@@ -242,5 +268,48 @@ mod tests {
         let said = doc(0.1, 0.1, Some(1000.0));
         assert!(said[0].starts_with("1000 requests a second were due and 970 were answered"), "{said:?}");
         assert!(said[0].contains("10 connections"), "{said:?}");
+    }
+
+    fn bound(kind: Binding) -> model::doc::BottleneckDoc {
+        model::doc::BottleneckDoc {
+            instrument: "web".into(),
+            params: model::Params::default(),
+            arm: String::new(),
+            throughput: None,
+            kind,
+            resource: String::new(),
+            share: None,
+            sentence: String::new(),
+            evidence: Vec::new(),
+            counter_evidence: Vec::new(),
+            advice: Vec::new(),
+            resources: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn chance_is_no_overload_and_an_absent_server_no_slow_one() {
+        let load = |arrivals: &str, offered: f64, silent: bool| {
+            let mut load = plain(&format!("arrivals={arrivals};connections=50"));
+            (load.window, load.offered_load, load.throughput) = (Some(3.0), Some(offered), Some(485.0));
+            if silent {
+                load.bottlenecks.push(bound(Binding::Silent));
+            }
+            !remarks(&load).is_empty()
+        };
+        // Three standard deviations of 500 a second over 3 s are 39 a second.
+        assert!(!load("poisson", 500.0, false) && load("poisson", 560.0, false));
+        assert!(load("constant", 500.0, false) && !load("constant", 500.0, true));
+    }
+
+    #[test]
+    fn free_connections_are_not_waited_for() {
+        let mut load = plain("arrivals=poisson;connections=50");
+        load.in_flight = Some(0.1);
+        load.response_time.p99 = Some(0.004);
+        load.service_time.p99 = Some(0.001);
+        assert!(remarks(&load)[0].contains("though connections were free"), "{:?}", remarks(&load));
+        load.in_flight = Some(49.0);
+        assert!(remarks(&load)[0].contains("waiting for a free connection"));
     }
 }

@@ -1,8 +1,11 @@
-//! The user's wish to stop: said once, and told to the children whose takes may end early.
+//! The user's wish to stop: said once, and told to the children whose takes may end early, or last too long.
 
 use model::frame::Frame;
 
 use super::{Conductor, Manner, Show};
+
+/// A take in flight is waited for so long; one that can be cut then ends with what it has.
+const GRACE_NS: u64 = 10_000_000_000;
 
 impl Conductor<'_> {
     pub fn behave(&mut self, manner: Manner) {
@@ -14,8 +17,12 @@ impl Conductor<'_> {
         if !self.stopping && (self.stop)() {
             self.stopping = true;
             self.sink.show(&Show::Stopping);
-            let cuts = self.manner.cuts;
-            for machine in self.machines.iter_mut().filter(|one| cuts && one.ready && one.lost.is_none()) {
+            let grace = if self.manner.cuts { 0 } else { GRACE_NS };
+            self.cut_at_ns = Some(sys::clock::now_ns().saturating_add(grace));
+        }
+        if self.cut_at_ns.is_some_and(|at| sys::clock::now_ns() >= at) {
+            self.cut_at_ns = None;
+            for machine in self.machines.iter_mut().filter(|one| one.ready && one.lost.is_none()) {
                 // A child that cannot be told is lost, which shows where its answer is waited for.
                 drop(machine.link.send(&Frame::Cut));
             }

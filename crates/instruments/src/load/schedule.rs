@@ -5,6 +5,7 @@
 //! soon as its answer is there.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +69,25 @@ mod shared {
 }
 
 impl Schedule {
+    /// Requests a second that are due over the length of the load, where that is known beforehand.
+    #[must_use]
+    pub fn mean_rate(&self, over: Option<Duration>) -> Option<f64> {
+        match self {
+            Schedule::Closed => None,
+            Schedule::Constant { rate } | Schedule::Poisson { rate, .. } => Some(*rate),
+            Schedule::Ramp { from, to, over_ns } => {
+                let (rise, all) = (*over_ns as f64 / 1e9, over?.as_secs_f64());
+                let mean = |over: f64| if rise > 0.0 { from + (to - from) * over / rise / 2.0 } else { *to };
+                Some(if all <= rise { mean(all) } else { (mean(rise) * rise + to * (all - rise)) / all })
+            }
+            Schedule::Replay(list) => {
+                let last = list.last().map(|arrival| arrival.at_ns as f64 / 1e9)?;
+                (last > 0.0).then(|| list.len() as f64 / last)
+            }
+            Schedule::Each { .. } => None,
+        }
+    }
+
     /// Says what is wrong with the numbers, if anything.
     pub fn check(&self) -> Result<(), String> {
         let rate = |rate: f64, lowest: f64| {
@@ -298,6 +318,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn mean_rates_are_those_of_what_is_due() {
+        let over = |seconds: u64| Some(Duration::from_secs(seconds));
+        let ramp = Schedule::Ramp { from: 100.0, to: 300.0, over_ns: 2_000_000_000 };
+        assert_eq!(ramp.mean_rate(over(2)), Some(200.0));
+        assert_eq!(ramp.mean_rate(over(1)), Some(150.0));
+        assert_eq!(ramp.mean_rate(over(4)), Some(250.0));
+        let at = |at_ns| Arrival { at_ns, target: None };
+        let replay = Schedule::Replay(vec![at(0), at(1_000_000_000), at(2_000_000_000)].into());
+        assert_eq!(replay.mean_rate(None), Some(1.5));
+        assert_eq!(Schedule::Closed.mean_rate(over(1)), None);
+    }
 
     fn schedules() -> impl Strategy<Value = Schedule> {
         prop_oneof![

@@ -2,7 +2,7 @@
 //!
 //! A narrow terminal gets shorter names and fewer columns: no figure loses its unit.
 
-use model::doc::{HistoryDoc, HistoryRow};
+use model::doc::{CutDoc, HistoryDoc, HistoryRow};
 
 use super::grid::{Align, Cell, Grid};
 use super::{Tone, cut, date_time, width};
@@ -85,7 +85,9 @@ fn grid(doc: &HistoryDoc, room: &Room, label: usize) -> Grid {
 
 /// `2 faulted`, `cut at 3.0 of 10 s`.
 fn status(run: &HistoryRow, room: &Room) -> String {
-    let Some(short) = &run.cut else {
+    // A run of which nothing was measured has nothing that was cut.
+    let known = |short: &&CutDoc| short.lasted.is_some() || short.requests.is_some();
+    let Some(short) = run.cut.as_ref().filter(known) else {
         return match (run.faults, run.status.as_str()) {
             (0, status) => status.to_owned(),
             (faults, "faulty") => format!("{faults} faulted"),
@@ -93,7 +95,7 @@ fn status(run: &HistoryRow, room: &Room) -> String {
             (_, status) => status.to_owned(),
         };
     };
-    let at = short.lasted.map_or_else(|| "?".to_owned(), number::duration);
+    let at = short.lasted.map_or_else(|| "a moment not told".to_owned(), number::duration);
     match (short.asked, short.requests.zip(short.requests_asked)) {
         // Asked for in whole seconds.
         (Some(asked), _) if asked < 60.0 => format!("cut at {at} of {asked} s"),

@@ -182,6 +182,24 @@ pub enum Subject {
     Managed { kind: &'static dyn Kind, options: Box<Options>, set: Set, limits: Limits },
 }
 
+/// What is fixed of a server that is started here alone, beside its own parameters.
+const OF_OURS: [&str; 3] = ["content", "listen", "memory"];
+
+/// A server of the user's is never changed: what would be set of it is refused.
+fn not_of_theirs(params: &Params) -> Result<(), String> {
+    let ours = |spec: &&ParamSpec| {
+        OF_OURS.contains(&spec.name) || options::PARAMS.iter().any(|other| other.name == spec.name)
+    };
+    let set = |spec: &&ParamSpec| params.get(spec.name).is_some_and(|value| value != spec.default);
+    match PARAMS.iter().filter(ours).find(set) {
+        None => Ok(()),
+        Some(spec) => Err(format!(
+            "{} is of a server that is started here; the one of the URL is yours, and never changed",
+            spec.name
+        )),
+    }
+}
+
 /// What the parameters ask for.
 #[derive(Clone, Debug)]
 pub struct Ask {
@@ -218,7 +236,10 @@ impl Ask {
             }
         };
         let subject = match &url {
-            Some(url) => Subject::Url(url.clone()),
+            Some(url) => {
+                not_of_theirs(&setup.params).map_err(Unfit::new)?;
+                Subject::Url(url.clone())
+            }
             None => managed(setup, &cores)?,
         };
         // Stands for the server that is not there yet, so that the rest can be checked.
@@ -415,6 +436,16 @@ mod tests {
         std::fs::write(file.path(), [0u8, 255, 10]).unwrap();
         assert_eq!(body(&format!("@{}", file.path().display())).unwrap(), [0, 255, 10]);
         assert!(body("@/no/such/file").unwrap_err().why.contains("/no/such/file"));
+    }
+
+    #[test]
+    fn a_server_of_the_users_is_not_set_up() {
+        let params = |text: &str| Params::parse(text).unwrap();
+        assert_eq!(not_of_theirs(&params("connections=5;workers=auto;content=gif")), Ok(()));
+        for text in ["workers=2", "memory=64M", "mpm=event", "listen=10.0.0.1", "content=1M", "server=nginx"]
+        {
+            assert!(not_of_theirs(&params(text)).unwrap_err().contains("is yours"), "{text}");
+        }
     }
 
     #[test]

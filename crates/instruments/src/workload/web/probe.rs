@@ -301,7 +301,7 @@ impl Probe for Loads {
                 None => fault,
             });
         }
-        if let Some(rate) = rate {
+        if let Some(rate) = rate.or_else(|| self.ask.course.as_ref()?.mean_rate(self.ask.load.duration)) {
             record.push(&OFFERED, PerSec(rate));
         }
         if let Some(capacity) = capacity {
