@@ -111,7 +111,7 @@ fn a_cold_cache_is_proven_by_the_disk() {
     for (given, says) in [
         ("content=1k;cache=cold", "content=1k"),
         ("content=1k;content-size=2M", "content-size"),
-        ("url=http://127.0.0.1:1/;cache=cold", "not ours"),
+        ("url=http://127.0.0.1:1/;server=auto;cache=cold", "not ours"),
     ] {
         let why = prepare(given, dir.path()).err().unwrap().why;
         assert!(why.contains(says), "{why}");

@@ -7,6 +7,13 @@ use super::{Conductor, Manner, Show};
 /// A take in flight is waited for so long; one that can be cut then ends with what it has.
 const GRACE_NS: u64 = 10_000_000_000;
 
+/// Whether the user asked to stop, and when takes in flight are then told to end with what they have.
+#[derive(Debug, Default)]
+pub(super) struct Stopping {
+    asked: bool,
+    cut_at_ns: Option<u64>,
+}
+
 impl Conductor<'_> {
     pub fn behave(&mut self, manner: Manner) {
         self.manner = manner;
@@ -14,19 +21,19 @@ impl Conductor<'_> {
 
     /// True once the user asked to stop; says so once.
     pub(super) fn stopped(&mut self) -> bool {
-        if !self.stopping && (self.stop)() {
-            self.stopping = true;
+        if !self.stopping.asked && (self.stop)() {
+            self.stopping.asked = true;
             self.sink.show(&Show::Stopping);
             let grace = if self.manner.cuts { 0 } else { GRACE_NS };
-            self.cut_at_ns = Some(sys::clock::now_ns().saturating_add(grace));
+            self.stopping.cut_at_ns = Some(sys::clock::now_ns().saturating_add(grace));
         }
-        if self.cut_at_ns.is_some_and(|at| sys::clock::now_ns() >= at) {
-            self.cut_at_ns = None;
+        if self.stopping.cut_at_ns.is_some_and(|at| sys::clock::now_ns() >= at) {
+            self.stopping.cut_at_ns = None;
             for machine in self.machines.iter_mut().filter(|one| one.ready && one.lost.is_none()) {
                 // A child that cannot be told is lost, which shows where its answer is waited for.
                 drop(machine.link.send(&Frame::Cut));
             }
         }
-        self.stopping
+        self.stopping.asked
     }
 }

@@ -90,13 +90,14 @@ pub fn bottlenecks(look: &Look<'_>) -> Vec<BottleneckDoc> {
 pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
     let (cores, server_cores) = (load.cores(), load.server_cores());
     let view = View { look, load, cores, server_cores };
-    if let Some(sentence) = too_short(load) {
+    let silent = silent::seen(&view);
+    // A server that went away is that, however early it did.
+    if let Some(sentence) = too_short(load).filter(|_| silent.iter().all(|seen| seen.claim.is_none())) {
         let mut doc = document(load, &[]);
         doc.sentence = sentence;
         return doc;
     }
-    let mut seen = Vec::new();
-    seen.extend(silent::seen(&view));
+    let mut seen: Vec<Seen> = silent.into_iter().collect();
     seen.extend(generator::seen(&view));
     seen.extend(cores::seen(&view));
     seen.extend(machine::seen(&view));
