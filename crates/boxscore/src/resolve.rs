@@ -11,7 +11,7 @@ use model::doc::MachineDoc;
 use model::fact::same_class;
 use model::{Fact, SeriesKey};
 use report::text::line::{self, Pasted};
-use store::{Filter, MachineSheet, Mode, Store, StoreError, Want, Which};
+use store::{Filter, MachineSheet, Mode, Options, Store, StoreError, Want, Which};
 use verdict::compare::Side;
 
 use crate::catalogue::{self, PublishedMachine};
@@ -55,6 +55,12 @@ impl Meaning {
 /// Opens the store for reading.
 pub fn open(path: &Path) -> Result<Store, CliError> {
     Store::open(path, Mode::ReadOnly).map_err(present::store_error)
+}
+
+/// Opens the store for writing, and makes it where it is not there yet.
+pub fn create(path: &Path) -> Result<Store, CliError> {
+    let options = Options { owner: paths::owner(), ..Options::new(Mode::Create) };
+    Store::open_with(path, &options).map_err(present::store_error)
 }
 
 /// One side of a comparison, with its data.

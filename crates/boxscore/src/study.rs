@@ -17,7 +17,7 @@ use crate::error::{CliError, Kind};
 use crate::ids::Ids;
 use crate::sink::{Begun, Said, StoreSink};
 use crate::stopping::Stop;
-use crate::{link, out, paths, planning, present};
+use crate::{link, out, paths, planning, present, resolve};
 
 /// `boxscore run`.
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
@@ -111,8 +111,7 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
 }
 
 fn open(path: &Path) -> Result<Store, CliError> {
-    let options = Options { owner: paths::owner(), ..Options::new(Mode::Create) };
-    let store = Store::open_with(path, &options).map_err(present::store_error)?;
+    let store = resolve::create(path)?;
     store.check_writable().map_err(present::store_error)?;
     for line in store.recovered() {
         out::say(&format!("note: {line}"));

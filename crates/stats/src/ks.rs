@@ -57,6 +57,11 @@ mod tests {
         assert_eq!(ks_distance_counts(&[(8.0, 3), (2.0, 1)], &[(2.0, 10), (8.0, 30)]), Some(0.0));
         assert_eq!(ks_distance_counts(&[(1.0, 5)], &[(2.0, 7)]), Some(1.0));
         assert_eq!(ks_distance_counts(&[], &[(2.0, 7)]), None);
+        let of = |v: &[f64], w: &[f64]| ks_distance_counts(&counts(v), &counts(w));
+        assert_eq!(of(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0, 1.0, 2.0, 3.0]), Some(0.0));
+        assert_eq!(of(&[1.0, 2.0], &[5000.0, 6000.0]), Some(1.0));
+        assert_eq!(of(&[1.0, 2.0], &[2.0, 3.0]), Some(0.5));
+        assert_eq!(of(&[1.0], &[]), None);
     }
 
     #[test]

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use model::data::RunData;
 use model::doc::DoneDoc;
-use store::{MachineSheet, Mode, Options, Store, StoreError};
+use store::{MachineSheet, StoreError};
 
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::importers::{self, Read, check, own};
-use crate::{out, paths, present};
+use crate::{out, paths, present, resolve};
 
 const AFTER: &str = "\
 Examples:
@@ -37,8 +37,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         }
         all.add(file, importers::read(file)?)?;
     }
-    let options = Options { owner: paths::owner(), ..Options::new(Mode::Create) };
-    let mut store = Store::open_with(&path, &options).map_err(present::store_error)?;
+    let mut store = resolve::create(&path)?;
     let done = store.import(&all.runs, &all.machines).map_err(|error| all.named(error))?;
     if global.json {
         out::json(&DoneDoc {

@@ -12,13 +12,12 @@ use logs::aggregate::keys::Key;
 use logs::read::{Fault, Options, Outcome, Watch};
 use model::data::Note;
 use model::doc::{FormatDoc, LogsDoc};
-use store::{Mode, Store};
 
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::ids::Ids;
 use crate::traffic::{self, Chosen, Formats};
-use crate::{out, paths, planning, present};
+use crate::{out, paths, planning, present, resolve};
 
 const AFTER: &str = "\
 Examples:
@@ -200,8 +199,7 @@ fn store(
     let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
     let notes = [Note { kind: "logs".to_owned(), text, at_ns: None }];
     let runs = traffic::keep(labels, args.label.as_deref(), &notes, &mut Ids::new(None));
-    let options = store::Options { owner: paths::owner(), ..store::Options::new(Mode::Create) };
-    let mut store = Store::open_with(&path, &options).map_err(present::store_error)?;
+    let mut store = resolve::create(&path)?;
     store.import(&runs, &[]).map_err(present::store_error)?;
     Ok(runs.first().map(|run| run.head.id.clone()))
 }

@@ -120,7 +120,7 @@ fn part(label: &str, sums: &Sums) -> TrafficDoc {
 
 fn sizes(strata: &Strata) -> Vec<SizeDoc> {
     let doc = |(class, sums): (usize, &Sums)| {
-        let from = from_of(class)?;
+        let from = size::least_of(class)? as f64;
         (sums.requests > 0).then(|| SizeDoc {
             from,
             requests: sums.requests,
@@ -130,19 +130,6 @@ fn sizes(strata: &Strata) -> Vec<SizeDoc> {
         })
     };
     strata.0.iter().enumerate().filter_map(doc).collect()
-}
-
-/// The least size of a class in bytes; none for the class of unknown sizes.
-fn from_of(class: usize) -> Option<f64> {
-    match class {
-        size::UNKNOWN.. => None,
-        0 => Some(0.0),
-        1 => Some(1.0),
-        _ => (0..=56u32)
-            .map(|bits| 1u64 << bits)
-            .find(|bytes| size::class_of(Some(*bytes)) == class)
-            .map(|b| b as f64),
-    }
 }
 
 fn daily(label: &str, one: &Aggregate) -> Vec<TrafficDoc> {
@@ -215,8 +202,7 @@ fn group(label: &str, one: &Aggregate) -> traffic::Group {
         ..traffic::Group::default()
     };
     for (slot, strata) in one.slots.sorted().unwrap_or_default() {
-        let hour = slot.quarter.div_euclid(4);
-        *group.hours.entry(hour).or_default() += strata.total().requests;
+        *group.hours.entry(slot.hour()).or_default() += strata.total().requests;
         for (class, sums) in (0u32..).zip(&strata.0[..CLASSES - 1]).filter(|(_, sums)| sums.requests > 0) {
             // Slots of two zones may be of one quarter hour.
             let block = u64::try_from(slot.quarter).unwrap_or(0);

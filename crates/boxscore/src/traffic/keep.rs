@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use instruments::workload::logs as card;
 use logs::aggregate::file::Labels;
 use logs::aggregate::sums::Sums;
-use logs::aggregate::{Aggregate, CoarseTimes, Slot};
+use logs::aggregate::{Aggregate, CoarseTimes};
 use model::data::{Note, Origin, Point, RunData, RunHead, Series, Status, TakeHead};
-use model::plan::{Level, PLAN_VERSION, Takes, Via};
+use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
-use model::{Arm, Better, Cell, MetricInfo, Params, Plan};
+use model::{Better, Cell, Instrument, MetricInfo, Params, Plan};
 
 use crate::cli::agent::BUILD;
 use crate::ids::Ids;
@@ -45,31 +45,17 @@ pub fn keep(labels: &Labels, label: Option<&str>, notes: &[Note], ids: &mut Ids)
 
 fn plan(labels: &Labels, label: Option<&str>) -> Plan {
     let machine = |name: &String| Via { name: name.clone(), command: None };
+    let cell = Cell {
+        instrument: verdict::traffic::INSTRUMENT.to_owned(),
+        params: Params::default(),
+        headline: vec![card::RATIO_OF_TOTALS.info().name.to_owned(), card::TIME_P99.info().name.to_owned()],
+    };
     Plan {
-        version: PLAN_VERSION,
         seed: 0,
-        level: Level::Named,
-        cells: vec![Cell {
-            instrument: verdict::traffic::INSTRUMENT.to_owned(),
-            params: Params::default(),
-            headline: vec![
-                card::RATIO_OF_TOTALS.info().name.to_owned(),
-                card::TIME_P99.info().name.to_owned(),
-            ],
-        }],
-        arms: vec![Arm { name: String::new(), set: Params::default() }],
         machines: labels.labels.keys().map(machine).collect(),
-        generators: Vec::new(),
-        takes: Takes::Fixed(1),
-        warm_up: 0,
         take_seconds: 3600.0,
-        budget_seconds: None,
-        cpus: None,
-        dir: None,
-        command: None,
-        telemetry_only: false,
         label: label.map(str::to_owned),
-        fake: None,
+        ..Plan::bare(vec![cell], Takes::Fixed(1))
     }
 }
 
@@ -82,14 +68,13 @@ struct Hour {
 
 fn hours(one: &Aggregate) -> Vec<Hour> {
     let mut all: BTreeMap<i64, Hour> = BTreeMap::new();
-    let hour_of = |slot: &Slot| slot.quarter.div_euclid(4);
     let fresh = |hour| Hour { hour, sums: Sums::default(), times: CoarseTimes::default() };
     for (slot, strata) in one.slots.sorted().unwrap_or_default() {
-        let hour = hour_of(slot);
+        let hour = slot.hour();
         all.entry(hour).or_insert_with(|| fresh(hour)).sums.merge(&strata.total());
     }
     for (slot, times) in one.times_by_hour().unwrap_or_default() {
-        let hour = hour_of(slot);
+        let hour = slot.hour();
         all.entry(hour).or_insert_with(|| fresh(hour)).times.merge(times);
     }
     all.into_values().filter(|hour| hour.sums.requests > 0).collect()
@@ -163,7 +148,7 @@ fn figures() -> [Figure; 8] {
 }
 
 fn series(hours: &[Hour], first: i64) -> Vec<Series> {
-    let definition = 1;
+    let definition = card::INSTRUMENT.card().definition;
     let one = |(metric, of): Figure| {
         let point = |(seq, hour): (u64, &Hour)| {
             Some(Point {

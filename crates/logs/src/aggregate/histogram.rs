@@ -100,23 +100,6 @@ impl<const BITS: u32, const MAX_BITS: u32> LogLinear<BITS, MAX_BITS> {
             (below >= rank).then(|| bin.low + (bin.high - bin.low) / 2)
         })
     }
-
-    /// The largest distance between the two distribution functions (Kolmogorov and Smirnov's), at the borders of
-    /// buckets; none when either is empty.
-    #[must_use]
-    pub fn distance(&self, other: &Self) -> Option<f64> {
-        if self.total == 0 || other.total == 0 {
-            return None;
-        }
-        let (mut mine, mut theirs, mut largest) = (0u64, 0u64, 0.0f64);
-        for index in 0..self.counts.len().max(other.counts.len()) {
-            mine += self.counts.get(index).copied().unwrap_or(0);
-            theirs += other.counts.get(index).copied().unwrap_or(0);
-            let apart = mine as f64 / self.total as f64 - theirs as f64 / other.total as f64;
-            largest = largest.max(apart.abs());
-        }
-        Some(largest)
-    }
 }
 
 /// The buckets that hold something: for each the gap from the one before, and its count.
@@ -233,11 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_of_two_distributions() {
-        assert_eq!(of(&[1, 2, 3]).distance(&of(&[1, 2, 3, 1, 2, 3])), Some(0.0));
-        assert_eq!(of(&[1, 2]).distance(&of(&[5000, 6000])), Some(1.0));
-        assert_eq!(of(&[1, 2]).distance(&of(&[2, 3])), Some(0.5));
-        assert_eq!(of(&[1]).distance(&of(&[])), None);
+    fn nothing_has_no_quantile() {
         assert_eq!(of(&[]).quantile(0.5), None);
     }
 

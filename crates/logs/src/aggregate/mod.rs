@@ -65,6 +65,12 @@ impl Slot {
         self.quarter * 900
     }
 
+    /// The hour since 1970 (UTC) that it is in.
+    #[must_use]
+    pub fn hour(self) -> i64 {
+        self.quarter.div_euclid(4)
+    }
+
     /// The same by the log's own clock.
     #[must_use]
     pub fn local(self) -> i64 {

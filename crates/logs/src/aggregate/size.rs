@@ -24,6 +24,17 @@ pub fn class_of(bytes: Option<u64>) -> usize {
     }
 }
 
+/// The least size of a class in B; none where its sizes are unknown, or there is no such class.
+#[must_use]
+pub fn least_of(class: usize) -> Option<u64> {
+    match class {
+        UNKNOWN.. => None,
+        0 => Some(0),
+        1 => Some(1),
+        _ => Some(1 << (2 * class + 4)),
+    }
+}
+
 /// What a class is called; the number of a class that does not exist is unknown.
 #[must_use]
 pub fn name_of(class: usize) -> &'static str {
@@ -33,6 +44,16 @@ pub fn name_of(class: usize) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_least_of_a_class_is_in_it_and_one_less_is_not() {
+        for class in 0..UNKNOWN {
+            let least = least_of(class).unwrap();
+            assert_eq!(class_of(Some(least)), class);
+            assert!(least == 0 || class_of(Some(least - 1)) == class - 1);
+        }
+        assert_eq!((least_of(UNKNOWN), least_of(99)), (None, None));
+    }
 
     #[test]
     fn classes_have_the_borders_of_their_names() {

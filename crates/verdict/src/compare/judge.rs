@@ -489,10 +489,7 @@ fn judge<'s>(
 
 /// The verdict with the interval widened either way.
 fn judge_by(found: &Found, corrected: &Corrected, better: Better, wider: f64) -> Verdict {
-    let way = match better {
-        Better::Lower => stats::Better::Lower,
-        Better::Higher | Better::Neither => stats::Better::Higher,
-    };
+    let way = value::way(better);
     let (interval, basis) = match found {
         Found::Paired(paired) => (paired.interval, Basis::Blocks { n: paired.n }),
         Found::Runs(between) => (Some(between.interval), Basis::from(between)),

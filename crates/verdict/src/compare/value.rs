@@ -18,6 +18,14 @@ pub fn price(row: &mut RowDoc, arm: &Side<'_>, base: &Side<'_>, options: &Compar
     row.per_watt = per(watt_ratio(arm, base));
 }
 
+/// Which way is good; of what has no direction, more.
+pub const fn way(better: Better) -> stats::Better {
+    match better {
+        Better::Lower => stats::Better::Lower,
+        Better::Higher | Better::Neither => stats::Better::Higher,
+    }
+}
+
 /// The word of the documents.
 pub const fn word(verdict: Verdict) -> VerdictWord {
     match verdict {

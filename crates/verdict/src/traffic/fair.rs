@@ -22,7 +22,7 @@ const SHARED: f64 = 0.8;
 /// The two averages are said to be unlike from this factor on.
 const MEANS: f64 = 1.5;
 /// Not modified: answered without a body.
-const NOT_MODIFIED: u16 = 304;
+pub(super) const NOT_MODIFIED: u16 = 304;
 
 /// What is unlike between two groups.
 pub fn findings(arm: &Group, base: &Group, found: Option<&Stratified>) -> Vec<Finding> {

@@ -149,11 +149,11 @@ impl<'a> Draft<'a> {
 
     fn row(&self, p_holm: Option<f64>) -> RowDoc {
         let margin = Margin::MACHINES;
-        let better = if self.better == Better::Higher { stats::Better::Higher } else { stats::Better::Lower };
         let effect = self.found.as_ref().ok().map(|found| found.effect);
         let interval = effect.map(|effect| effect.interval);
         let blocks = self.found.as_ref().map_or(0, |found| found.blocks);
-        let verdict = stats::verdict(interval, p_holm, margin, better, Basis::Blocks { n: blocks });
+        let verdict =
+            stats::verdict(interval, p_holm, margin, value::way(self.better), Basis::Blocks { n: blocks });
         let why = match (&self.found, verdict) {
             (Err(why), _) => Some(format!("blocks of time that both served: {why}")),
             (Ok(_), Verdict::CannotTell(held)) => Some(held.to_string()),

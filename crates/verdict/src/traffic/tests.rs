@@ -2,6 +2,7 @@
 
 use model::doc::VerdictWord;
 
+use super::fair::NOT_MODIFIED;
 use super::*;
 
 /// A day in blocks of 10 minutes and four classes of size; `speed` multiplies that of both classes, `share` is of
@@ -76,8 +77,6 @@ fn what_strata_do_not_undo_is_doubtful() {
     assert!(all.findings[0].text.contains("--where status="), "{}", all.findings[0].text);
     assert_eq!(all.findings[0].subject, "b beside a");
 }
-
-const NOT_MODIFIED: u16 = 304;
 
 #[test]
 fn groups_that_share_no_time_get_no_verdict() {
