@@ -6,7 +6,7 @@ use harness::conductor::{Conductor, Ended, Finished, Manner, Outcome};
 use model::data::{Price, RunData, Series, TakeHead};
 use model::plan::{Plan, Takes};
 use model::reading::Take;
-use model::{Card, Instrument, Params, Reading, Setup, Size};
+use model::{Card, Instrument, Params, Reading, Setup};
 use store::{Filter, Mode, Options, Store};
 use sys::files::{Lock, LockFile};
 
@@ -195,17 +195,8 @@ fn fresh(args: &Args, store: &Path) -> Result<Plan, CliError> {
 
 /// Enough of a set-up to ask whether an instrument could be carried out here.
 fn setup_here(dir: PathBuf, allowed: &[usize], seed: u64) -> Setup {
-    Setup {
-        params: Params::default(),
-        size: Size::Full,
-        cpus: allowed.iter().filter_map(|&cpu| u32::try_from(cpu).ok()).collect(),
-        dir,
-        llc: None,
-        memory: None,
-        seed,
-        command: None,
-        relay: None,
-    }
+    let cpus = allowed.iter().filter_map(|&cpu| u32::try_from(cpu).ok()).collect();
+    Setup { seed, ..Setup::bare(Params::default(), cpus, dir) }
 }
 
 /// The CPUs of a list, each of which may be used.

@@ -144,8 +144,6 @@ fn others(card: &'static Card, key: &str) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use model::Size;
-
     use super::super::{Host, plan};
     use crate::cli::run::Args;
     use crate::error::{CliError, Kind};
@@ -153,17 +151,7 @@ mod tests {
 
     fn planned(given: &Args) -> Result<(Plan, Vec<String>), CliError> {
         let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
-        let setup = Setup {
-            params: Params::default(),
-            size: Size::Full,
-            cpus: vec![0, 1],
-            dir: std::env::temp_dir(),
-            llc: None,
-            memory: None,
-            seed: 1,
-            command: None,
-            relay: None,
-        };
+        let setup = Setup::bare(Params::default(), vec![0, 1], std::env::temp_dir());
         plan(given, &cards, &Host { cpus: 2, server: "nginx", setup: Some(setup), ..Host::default() }, 1)
     }
 
