@@ -23,8 +23,8 @@ pub struct Answer {
     /// Whether the connection may carry another request.
     pub keep: bool,
     pub body_bytes: u64,
-    /// The status of a good answer that points elsewhere.
-    pub redirect: Option<u16>,
+    /// Its status, in the numbers of the protocol.
+    pub status: u16,
 }
 
 pub trait Protocol {

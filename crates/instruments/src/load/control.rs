@@ -9,7 +9,7 @@ use model::Histogram;
 /// Shared with the running threads. The counters lag by up to a twentieth of a second.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Set it to end the load: nothing more is sent, what is in flight is waited for.
+    /// Set it to end the load: nothing more is due, and what is in flight half a second later is counted as cut.
     pub stop: AtomicBool,
     /// Set once all connections stand and the clock runs.
     pub started: AtomicBool,

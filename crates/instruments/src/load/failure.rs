@@ -25,10 +25,12 @@ pub enum Failure {
     WrongBody,
     /// Due, but still waiting for a free connection when the run ended, or the queue was full.
     Unsent,
+    /// In flight without an answer when the user ended the load.
+    Cut,
 }
 
 impl Failure {
-    pub const ALL: [Failure; 11] = [
+    pub const ALL: [Failure; 12] = [
         Failure::Connect,
         Failure::Tls,
         Failure::Reset,
@@ -40,10 +42,11 @@ impl Failure {
         Failure::BadResponse,
         Failure::WrongBody,
         Failure::Unsent,
+        Failure::Cut,
     ];
 
     /// Whether the server did not answer at all, so that the moment of the failure is no time of an answer. A time
-    /// limit that passed and a request that stayed unsent tell how long was waited at least.
+    /// limit that passed, a request that stayed unsent and one that was cut tell how long was waited at least.
     #[must_use]
     pub const fn is_no_answer(self) -> bool {
         matches!(self, Failure::Connect | Failure::Tls | Failure::Reset | Failure::Closed)
@@ -52,7 +55,7 @@ impl Failure {
     /// Whether an answer came, though not a good one.
     #[must_use]
     pub const fn is_answer(self) -> bool {
-        !self.is_no_answer() && !matches!(self, Failure::Timeout | Failure::Unsent)
+        !self.is_no_answer() && !matches!(self, Failure::Timeout | Failure::Unsent | Failure::Cut)
     }
 
     /// The word that results and messages use.
@@ -70,6 +73,7 @@ impl Failure {
             Failure::BadResponse => "bad_response",
             Failure::WrongBody => "wrong_body",
             Failure::Unsent => "unsent",
+            Failure::Cut => "cut",
         }
     }
 }
@@ -127,9 +131,9 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), Failure::ALL.len());
         assert_eq!(failures.of(Failure::Unsent), 11);
-        assert_eq!(failures.total(), 66);
+        assert_eq!(failures.total(), 78);
         let mut twice = failures;
         twice.merge(&failures);
-        assert_eq!(twice.total(), 132);
+        assert_eq!(twice.total(), 156);
     }
 }

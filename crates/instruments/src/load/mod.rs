@@ -14,11 +14,14 @@ pub mod http;
 pub mod limits;
 pub mod outcome;
 mod quota;
+pub mod reach;
 pub mod recorder;
 pub mod redirect;
 mod relayed;
 pub mod schedule;
 mod seats;
+pub mod stalls;
+pub mod statuses;
 pub mod target;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -26,7 +29,7 @@ pub mod tls;
 pub mod watched;
 pub mod wire;
 
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -146,9 +149,8 @@ fn run_at(
 ) -> Result<(Outcome, u64), Error> {
     let http = check(load)?;
     limits::open_files(load.connections, load.threads).map_err(Error::Limit)?;
-    let url = &load.targets[0].url;
-    let secure = url.tls.then(|| tls::Shared::new(&url.host, &load.tls)).transpose().map_err(Error::Load)?;
-    let address = reach(load, secure.as_ref())?;
+    let secure = reach::secure(load)?;
+    let address = reach::reach(load, secure.as_ref(), control)?;
     limits::ports(load.connections, address.ip()).map_err(Error::Limit)?;
     host::Host::read(&Root::live()).files(&ask(load, address.ip())).map_err(Error::Limit)?;
     let rules = Rules {
@@ -173,7 +175,7 @@ fn run_at(
         Some(secure) => engine::run::<Http, Tls>(&http, secure, rules, &crew, control, start)?,
     };
     let start_ns = ran.start_ns;
-    Ok((Outcome::new(ran, address), start_ns))
+    Ok((Outcome::new(ran, address, &load.targets), start_ns))
 }
 
 /// What a load on a server at this address asks of the host.
@@ -245,32 +247,4 @@ pub fn check(load: &Load) -> Result<Http, Error> {
     let wanted = |target: &Target| Wanted { path: target.url.path.clone(), expected: target.expected };
     let wanted: Vec<Wanted> = load.targets.iter().map(wanted).collect();
     Http::new(&origin, &wanted).map_err(Error::Load)
-}
-
-/// The first address of the server that accepts a connection, and under TLS makes a handshake.
-fn reach(load: &Load, secure: Option<&tls::Shared>) -> Result<SocketAddr, Error> {
-    let url = &load.targets[0].url;
-    let addresses = url.addresses().map_err(Error::Unreachable)?;
-    let mut last = String::new();
-    for address in &addresses {
-        let mut stream = match TcpStream::connect_timeout(address, load.timeout) {
-            Ok(stream) => stream,
-            Err(error) => {
-                last = format!("{address}: {error}");
-                continue;
-            }
-        };
-        let Some(secure) = secure else { return Ok(*address) };
-        let set =
-            stream.set_read_timeout(Some(load.timeout)).and(stream.set_write_timeout(Some(load.timeout)));
-        set.map_err(|error| Error::System(format!("cannot limit the time of a handshake: {error}")))?;
-        return secure.probe(&mut stream).map(|()| *address).map_err(|why| {
-            let what = format!("TLS with {} at {address} failed: {why}", url.authority());
-            Error::Unreachable(format!("{what}; check the name, the port and the certificate"))
-        });
-    }
-    Err(Error::Unreachable(format!(
-        "nothing accepts connections at {} ({last}); is the server running, and is the port right?",
-        url.authority()
-    )))
 }

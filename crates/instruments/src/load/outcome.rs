@@ -10,13 +10,16 @@
 //! window, and adds up. Counts, times and what is in flight are those of all; nothing is averaged. How far apart they
 //! started is told, and changes no figure.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use model::Histogram;
 use serde::{Deserialize, Serialize};
 
+use super::Target;
 use super::engine::{Ran, ThreadUse};
 use super::recorder::Recorder;
+use super::redirect::{self, place};
 
 /// The result of one load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +32,8 @@ pub struct Outcome {
     pub answering_s: f64,
     pub rates: Rates,
     pub generator: Generator,
+    /// The first URL that met each status of 4xx and 5xx, as far as it is printable.
+    pub met: BTreeMap<u16, String>,
 }
 
 /// What is per second, which adds up over generators; `None` when no time passed.
@@ -80,7 +85,8 @@ fn seconds(ns: u128) -> f64 {
 }
 
 impl Outcome {
-    pub(super) fn new(ran: Ran, address: SocketAddr) -> Outcome {
+    pub(super) fn new(mut ran: Ran, address: SocketAddr, targets: &[Target]) -> Outcome {
+        ran.record.stalls.count_from(ran.start_ns);
         let last_ns = ran.window_end_ns.unwrap_or(ran.record.last_end_ns);
         let all =
             |of: fn(&ThreadUse) -> u64| seconds(ran.threads.iter().map(|one| u128::from(of(one))).sum());
@@ -89,7 +95,13 @@ impl Outcome {
         let answering_s = since(ran.record.last_answer_ns);
         let ending_s = elapsed_s.max(since(ran.record.last_end_ns));
         let by = |amount: f64, span_s: f64| (span_s > 0.0).then(|| amount / span_s);
+        let first = |which: u32| {
+            let target = targets.get(which as usize)?;
+            Some(place(target.url.to_string().as_bytes()))
+        };
+        let met = ran.record.statuses.seen().filter_map(|met| Some((met.status, first(met.first)?)));
         Outcome {
+            met: met.collect(),
             address,
             elapsed_s,
             answering_s,
@@ -122,11 +134,17 @@ impl Outcome {
         self.generator.cpu_s += other.generator.cpu_s;
         self.generator.spun_s += other.generator.spun_s;
         self.generator.threads.extend(other.generator.threads);
+        for (status, url) in other.met {
+            self.met.entry(status).or_insert(url);
+        }
     }
 
     /// Says what no load can have given: an outcome that came from elsewhere may hold anything.
     pub fn check(&self) -> Result<(), &'static str> {
         self.record.check()?;
+        if !self.met.values().all(|url| redirect::is_place(url)) {
+            return Err("a URL that no load has");
+        }
         let rates = [self.rates.throughput, self.rates.bandwidth, self.rates.in_flight, self.rates.served];
         let times = [self.elapsed_s, self.answering_s, self.generator.cpu_s, self.generator.spun_s];
         let numbers = rates.into_iter().flatten().chain(times);

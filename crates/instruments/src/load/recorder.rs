@@ -2,7 +2,7 @@
 //!
 //! Response time runs from the intended start, service time from the actual one (the first byte sent, or the start of
 //! connecting where the request needed a new connection), both to the last byte of the answer. A bad answer is
-//! in both, and so is a time limit that passed, at its age; unsent requests are in response time alone. A request
+//! in both, and so is a time limit that passed or a load that was cut, at its age; unsent requests are in response time alone. A request
 //! without
 //! an answer (refused, reset, closed) has neither: a quick refusal is no quick answer. Nothing is allocated after
 //! `new`, and
@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Failures};
 use super::redirect::Redirects;
+use super::stalls::Stalls;
+use super::statuses::Statuses;
 
 /// Sub-buckets of one power of two: 1024 keep three digits, as HdrHistogram does.
 const HALF_BITS: u32 = 10;
@@ -237,12 +239,17 @@ pub struct Recorder {
     /// The end of the last answer, good or not.
     pub last_answer_ns: u64,
     pub redirects: Redirects,
+    pub statuses: Statuses,
+    pub stalls: Stalls,
 }
 
 impl Recorder {
     /// A request was sent at `started_ns`.
     #[inline]
     pub fn start(&mut self, started_ns: u64) {
+        if self.in_flight.now == 0 {
+            self.stalls.begin(started_ns);
+        }
         self.in_flight.enter(started_ns);
     }
 
@@ -265,6 +272,7 @@ impl Recorder {
 
     #[inline]
     pub fn good(&mut self, times: Times, body_bytes: u64, in_window: bool) {
+        self.stalls.answer(times.ended_ns, self.in_flight.now);
         self.end(times.ended_ns);
         self.time(times);
         self.last_answer_ns = self.last_answer_ns.max(times.ended_ns);
@@ -274,6 +282,10 @@ impl Recorder {
     }
 
     pub fn failed(&mut self, times: Times, kind: Failure) {
+        // A time limit that passed is our doing.
+        if !matches!(kind, Failure::Timeout | Failure::Cut) {
+            self.stalls.answer(times.ended_ns, self.in_flight.now);
+        }
         self.end(times.ended_ns);
         if kind.is_no_answer() {
             self.unanswered.record(times.ended_ns.saturating_sub(times.started_ns));
@@ -361,6 +373,10 @@ impl Recorder {
         {
             return Err("other numbers of requests than of times");
         }
+        if self.statuses.total() > self.failures.total() {
+            return Err("more bad statuses than bad answers");
+        }
+        self.stalls.check()?;
         self.redirects.check()
     }
 
@@ -384,6 +400,8 @@ impl Recorder {
         self.last_end_ns = self.last_end_ns.max(other.last_end_ns);
         self.last_answer_ns = self.last_answer_ns.max(other.last_answer_ns);
         self.redirects.merge(&other.redirects);
+        self.statuses.merge(&other.statuses);
+        self.stalls.merge(&other.stalls);
     }
 }
 
@@ -422,7 +440,7 @@ mod tests {
                     let times = Times { intended_ns: 0, started_ns: value / 2, ended_ns: value };
                     recorder.start(times.started_ns);
                     if value % 3 == 0 {
-                        recorder.failed(times, Failure::ALL[(value % 11) as usize]);
+                        recorder.failed(times, Failure::ALL[(value % 12) as usize]);
                     } else {
                         recorder.good(times, value % 7, value % 2 == 0);
                     }

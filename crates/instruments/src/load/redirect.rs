@@ -25,6 +25,12 @@ pub fn place(bytes: &[u8]) -> String {
     text
 }
 
+/// Whether a text can be such a place.
+#[must_use]
+pub fn is_place(text: &str) -> bool {
+    text.len() <= MOST && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+}
+
 impl Redirects {
     /// An answer of a status in 300..400.
     #[inline]
@@ -49,9 +55,8 @@ impl Redirects {
 
     /// Says what no load can have counted.
     pub fn check(&self) -> Result<(), &'static str> {
-        let is_printable =
-            |text: &String| text.len() <= MOST && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-        let known = self.counts.iter().all(|count| *count <= 1 << 50) && self.to.iter().all(is_printable);
+        let known = self.counts.iter().all(|count| *count <= 1 << 50);
+        let known = known && self.to.iter().all(|to| is_place(to));
         known.then_some(()).ok_or("redirects that no server gave")
     }
 }

@@ -171,11 +171,19 @@ mod tests {
             take(&format!("url={};connections=1;arrivals=constant;rate=1000;timeout=60", server.url("/")))
                 .unwrap();
         assert_eq!(sheet.values["failed;kind=status_5xx"], 250.0);
-        assert_eq!(sheet.notes[1..], ["250 of 500 requests failed: 250 status_5xx"]);
+        assert_eq!(sheet.values["failed-statuses;status=503"], 250.0);
+        let url = server.url("/");
+        let told =
+            [format!("503 {url}"), format!("250 of 500 requests failed: 250 status 503 (first {url})")];
+        assert_eq!(sheet.notes[1..], told);
         assert!(sheet.notes[0].starts_with("the server at 127.0.0.1:"), "{:?}", sheet.notes);
         let broken = Server::fixed("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", Then::Keep);
         let fault = take(&format!("url={};connections=1;timeout=60", broken.url("/"))).err().unwrap();
-        assert!(fault.0.starts_with("no good answer: ") && fault.0.contains("status_4xx"), "{fault}");
+        assert!(
+            fault.0.starts_with("no good answer: ") && fault.0.contains("status 404 (first http://"),
+            "{fault}"
+        );
+        assert!(fault.0.contains("); these answers came at "), "{fault}");
     }
 
     /// Why parameters cannot be, by the card or by the instrument.

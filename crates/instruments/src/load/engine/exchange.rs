@@ -268,11 +268,14 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
         match answer.failure {
             None => {
                 self.record.good(times, answer.body_bytes, now_ns <= self.window_end_ns);
-                if let Some(status) = answer.redirect {
-                    self.record.redirects.add(status);
+                if answer.status >= 300 {
+                    self.record.redirects.add(answer.status);
                 }
             }
-            Some(kind) => self.record.failed(times, kind),
+            Some(kind) => {
+                self.record.failed(times, kind);
+                self.record.statuses.add(answer.status, slot.which);
+            }
         }
         if answer.keep && was_sent && !ended {
             return self.release(index, now_ns);

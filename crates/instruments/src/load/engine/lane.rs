@@ -17,6 +17,7 @@ use super::source::Source;
 use super::timer::Timer;
 use crate::load::connection::Protocol;
 use crate::load::control::{Control, Shown};
+use crate::load::failure::Failure;
 use crate::load::recorder::Recorder;
 use crate::load::wire::Wire;
 use sys::clock;
@@ -29,6 +30,8 @@ const TICK_NS: u64 = 50_000_000;
 pub(super) const LINGER_NS: u64 = 100_000_000;
 /// How long a closed loop leaves a connection that could not be made.
 pub(super) const REST_NS: u64 = 10_000_000;
+/// How long what is in flight is still waited for when the user has ended the load.
+const GRACE_NS: u64 = 500_000_000;
 /// Connections that are set up at the same time before the start; more would overrun a server's queue.
 const CONNECTING: usize = 64;
 /// Events of one poll. An open loop looks at its schedule after a few, so that a burst of answers delays no send.
@@ -70,6 +73,8 @@ pub struct Lane<'a, P: Protocol, W: Wire> {
     pub(super) memo: P::Memo,
     pub(super) buffer: Box<[u8]>,
     pub(super) window_end_ns: u64,
+    /// When what is still in flight is given up, since the user has ended the load.
+    cut_ns: u64,
     spun_ns: u64,
     /// The thread's CPU time when it began to spin.
     spinning_from: Option<u64>,
@@ -106,6 +111,7 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
             memo: P::Memo::default(),
             buffer: vec![0; BUFFER].into_boxed_slice(),
             window_end_ns: u64::MAX,
+            cut_ns: u64::MAX,
             spun_ns: 0,
             spinning_from: None,
             shown: Shown::default(),
@@ -155,9 +161,14 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
             if now_ns >= tick_ns {
                 tick_ns = now_ns + TICK_NS;
                 self.shown.tell(&self.record, control);
-                if control.is_stopped() {
+                if control.is_stopped() && self.cut_ns == u64::MAX {
                     self.source.cut(now_ns);
                     self.window_end_ns = self.window_end_ns.min(now_ns);
+                    self.cut_ns = now_ns + GRACE_NS;
+                }
+                if now_ns >= self.cut_ns {
+                    self.give_up();
+                    break;
                 }
             }
             if self.is_over(now_ns) {
@@ -165,6 +176,7 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
             }
             let sleeps = self.prepare_wait(now_ns, tick_ns)?;
             self.spin(!sleeps);
+            self.record.stalls.awake(now_ns);
             self.poll(&mut events, sleeps)?;
             now_ns = clock::now_ns();
         }
@@ -217,7 +229,7 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
             if started_ns.saturating_add(self.rules.timeout_ns) > now_ns {
                 break;
             }
-            self.fail(index, crate::load::failure::Failure::Timeout);
+            self.fail(index, Failure::Timeout);
         }
         while let Some(&(at_ns, index)) = self.resting.front() {
             if at_ns > now_ns {
@@ -237,6 +249,13 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
                 self.close(index);
                 self.release(index, now_ns);
             }
+        }
+    }
+
+    /// Counts what is in flight as cut.
+    fn give_up(&mut self) {
+        while let Some(index) = self.order.first() {
+            self.fail(index, Failure::Cut);
         }
     }
 
@@ -321,7 +340,7 @@ fn no_events(count: usize) -> Box<[epoll::Event]> {
 }
 
 impl Control {
-    pub(super) fn is_stopped(&self) -> bool {
+    pub(in crate::load) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }

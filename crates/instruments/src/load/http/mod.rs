@@ -80,8 +80,8 @@ impl Protocol for Http {
             500..600 => Some(Failure::Status5xx),
             _ => Some(Failure::BadResponse),
         };
-        let redirect = Some(reply.status()).filter(|status| failure.is_none() && *status >= 300);
-        Answer { failure, keep: self.keepalive && reply.keep(), body_bytes: reply.body(), redirect }
+        let keep = self.keepalive && reply.keep();
+        Answer { failure, keep, body_bytes: reply.body(), status: reply.status() }
     }
 
     fn redirected_to<'m>(&self, memo: &'m Memo) -> Option<&'m str> {

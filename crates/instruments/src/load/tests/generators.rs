@@ -210,7 +210,7 @@ pub(crate) fn ran(spans: &[(u64, u64)], start_ns: u64) -> Outcome {
     };
     let window_end_ns = Some(start_ns + 1_000_000);
     let ran = Ran { record, threads: vec![thread], start_ns, window_end_ns };
-    let mut outcome = Outcome::new(ran, SocketAddr::from((Ipv4Addr::LOCALHOST, 80)));
+    let mut outcome = Outcome::new(ran, SocketAddr::from((Ipv4Addr::LOCALHOST, 80)), &[]);
     outcome.record.count_from(start_ns);
     outcome
 }

@@ -2,6 +2,7 @@
 //! times that can only be longer.
 
 mod closed;
+mod ended;
 mod faults;
 mod generators;
 mod open;

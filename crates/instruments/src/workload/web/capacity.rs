@@ -123,7 +123,7 @@ mod tests {
         let broken = Server::fixed("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", Then::Keep);
         let load = Load::new(broken.url("/").parse().unwrap());
         let why = measure("broken", &load, &bursts(&|| Ok(()))).unwrap_err();
-        assert!(why.contains("no good answer (") && why.contains("status_4xx"), "{why}");
+        assert!(why.contains("no good answer (") && why.contains("status 404 (first http://"), "{why}");
         let why = measure("broken", &load, &bursts(&|| Err("no cache".to_owned()))).unwrap_err();
         assert_eq!(why, "no cache");
         assert_eq!(known("broken"), None);

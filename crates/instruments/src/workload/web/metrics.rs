@@ -11,6 +11,10 @@ use model::{
 
 use crate::load::Outcome;
 use crate::load::engine::ThreadUse;
+use crate::load::failure::Failure;
+
+/// Kind of the note of a status and the first URL that met it: `404 http://a/b`.
+pub const STATUS_NOTE: &str = "status";
 
 const fn neither<Q: model::Quantity>(name: &'static str, definition: &'static str) -> Metric<Q> {
     Metric::new(name, Better::Neither, definition)
@@ -60,6 +64,20 @@ pub const REQUESTS: Metric<Count> = neither(
 pub const REDIRECTS: Metric<Count> =
     neither("redirects", "good answers that point elsewhere (3xx), by status; they are not followed")
         .per("answer");
+pub const STATUSES: Metric<Count> = neither(
+    "failed-statuses",
+    "failed requests whose answer was of 4xx or 5xx, by status; also under `failed`",
+)
+.per("answer");
+pub const STALL: Metric<Seconds> = neither(
+    "longest-stall",
+    "the longest time in which no request got any answer while some were in flight, from 0.1 s on; the end of a load \
+     that nobody answers any more is none",
+);
+pub const STALL_AT: Metric<Seconds> =
+    neither("longest-stall-at", "from the start of the load to the start of the longest stall");
+pub const STALL_WAITING: Metric<Count> =
+    neither("longest-stall-waiting", "requests in flight at the end of the longest stall").per("request");
 pub const WINDOW: Metric<Seconds> = neither(
     "window",
     "the time that throughput is of: the load's duration, less where it was ended early; up to the last end where a \
@@ -169,6 +187,10 @@ const OF_LOAD: &[MetricInfo] = &[
     CAPACITY.info(),
     REQUESTS.info(),
     REDIRECTS.info(),
+    STATUSES.info(),
+    STALL.info(),
+    STALL_AT.info(),
+    STALL_WAITING.info(),
     WINDOW.info(),
     FAILED.info(),
     LATE.info(),
@@ -221,17 +243,42 @@ pub const fn joined<const N: usize>(own: &[MetricInfo]) -> [MetricInfo; N] {
     all
 }
 
-/// The kinds of failures with their counts, as a sentence.
+/// The kinds of failures with their counts, as a sentence; statuses by their number.
 #[must_use]
 pub fn failures(outcome: &Outcome) -> String {
-    let kinds: Vec<String> =
-        outcome.record.failures.seen().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
+    let is_status = |kind: Failure| matches!(kind, Failure::Status4xx | Failure::Status5xx);
+    let others = outcome.record.failures.seen().filter(|(kind, _)| !is_status(*kind));
+    let others = others.map(|(kind, count)| format!("{count} {}", kind.name()));
+    let kinds: Vec<String> = statuses(outcome).into_iter().chain(others).collect();
     format!(
         "{} of {} requests failed: {}",
         outcome.record.failures.total(),
         outcome.requests(),
         kinds.join(", ")
     )
+}
+
+/// `12 status 404 (first http://a/b)`, each.
+fn statuses(outcome: &Outcome) -> Vec<String> {
+    let named = outcome.record.statuses.seen().map(|met| {
+        let url = outcome.met.get(&met.status).map_or_else(String::new, |url| format!(" (first {url})"));
+        format!("{} status {}{url}", met.count, met.status)
+    });
+    named.collect()
+}
+
+/// How a server answered that had whole answers, but no good one.
+fn refused_at(outcome: &Outcome) -> Option<String> {
+    let answers = outcome.record.statuses.total();
+    let times = outcome.service_time();
+    let at = |quantile: f64| Some(times.quantile_ns(quantile)? as f64 / 1e6);
+    let rate = (outcome.answering_s > 0.0).then(|| answers as f64 / outcome.answering_s)?;
+    let (half, most) = (at(0.5)?, at(0.99)?);
+    (answers > 0).then(|| {
+        format!(
+            "these answers came at {rate:.0}/s, each in {half:.3} ms (p50) to {most:.3} ms (p99) from sending"
+        )
+    })
 }
 
 /// Good answers per second; where they are large, up to the last one.
@@ -252,7 +299,10 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
     if outcome.record.good == 0 {
         return Err(Fault::new(match outcome.requests() {
             0 => "no request was due in this time".to_owned(),
-            _ => format!("no good answer: {}", failures(outcome)),
+            _ => {
+                let how = refused_at(outcome).map_or_else(String::new, |how| format!("; {how}"));
+                format!("no good answer: {}{how}", failures(outcome))
+            }
         }));
     }
     let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
@@ -308,6 +358,19 @@ pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
     }
     if let Some(to) = redirects.to.as_deref().filter(|_| redirects.seen().next().is_some()) {
         record.note("redirect", to);
+    }
+    for met in outcome.record.statuses.seen() {
+        let mut extra = Params::default();
+        extra.set("status", &met.status.to_string());
+        record.push_of(&STATUSES, &extra, Count(met.count as f64));
+    }
+    for (status, url) in &outcome.met {
+        record.note(STATUS_NOTE, &format!("{status} {url}"));
+    }
+    if let Some(stall) = outcome.record.stalls.longest() {
+        record.push(&STALL, Seconds::from_ns(stall.long_ns()));
+        record.push(&STALL_AT, Seconds::from_ns(stall.from_ns));
+        record.push(&STALL_WAITING, Count(stall.waiting as f64));
     }
     record.histogram(&RESPONSES.info(), outcome.response_time());
     record.histogram(&SERVICES.info(), outcome.service_time());

@@ -297,8 +297,11 @@ impl Probe for Loads {
         let watched = self.one(rate.unwrap_or_default(), record)?;
         if let Err(fault) = metrics::push(&watched.outcome, self.ask.is_large(), record) {
             return Err(match rate {
-                Some(rate) => advised(&fault, rate, capacity, &self.ask.load),
-                None => fault,
+                // Who was answered, though not well, offered what can be answered.
+                Some(rate) if watched.outcome.record.statuses.total() == 0 => {
+                    advised(&fault, rate, capacity, &self.ask.load)
+                }
+                _ => fault,
             });
         }
         if let Some(rate) = rate.or_else(|| self.ask.course.as_ref()?.mean_rate(self.ask.load.duration)) {

@@ -87,11 +87,14 @@ mod tests {
         let outcome = run(&load, &Control::default()).unwrap();
         assert_eq!(missed(2, &outcome), Ok(None));
         let said = missed(4, &outcome).unwrap().unwrap();
-        assert!(said.starts_with("2 of 4 files were not read") && said.contains("2 status_4xx"), "{said}");
+        assert!(
+            said.starts_with("2 of 4 files were not read") && said.contains("2 status 404 (first "),
+            "{said}"
+        );
         let nothing = Server::fixed(broken, Then::Keep);
         let load = Load { requests: Some(2), duration: None, ..Load::new(nothing.url("/").parse().unwrap()) };
         let fault = missed(2, &run(&load, &Control::default()).unwrap()).unwrap_err();
-        assert!(fault.0.starts_with("none of the 2 files") && fault.0.contains("status_4xx"), "{fault}");
+        assert!(fault.0.starts_with("none of the 2 files") && fault.0.contains("status 404"), "{fault}");
     }
 
     #[test]

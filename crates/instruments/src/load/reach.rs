@@ -1,0 +1,81 @@
+//! Whether a server can be reached at all: its name is found, a connection stands, and under TLS a handshake is made.
+//!
+//! No request is sent. What waits on a name or an address that nobody answers for is left behind when the load is
+//! ended: it ends by its own time limit.
+
+use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
+use std::time::Duration;
+
+use super::target::Url;
+use super::{Control, Error, Load, tls};
+
+/// How often the wish to end is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The address of a load's server, or why nobody can load it; sends no request.
+pub fn reachable(load: &Load) -> Result<SocketAddr, Error> {
+    let secure = secure(load)?;
+    tried(&load.targets[0].url, secure.as_ref(), load.timeout)
+}
+
+/// What connections under TLS share; `None` for plain ones.
+pub(super) fn secure(load: &Load) -> Result<Option<tls::Shared>, Error> {
+    let url = &load.targets.first().ok_or_else(|| Error::Load("no URL to load".to_owned()))?.url;
+    url.tls.then(|| tls::Shared::new(&url.host, &load.tls)).transpose().map_err(Error::Load)
+}
+
+/// The first address that works, unless the load is ended before.
+pub(super) fn reach(
+    load: &Load,
+    secure: Option<&tls::Shared>,
+    control: &Control,
+) -> Result<SocketAddr, Error> {
+    let (url, secure, timeout) = (load.targets[0].url.clone(), secure.cloned(), load.timeout);
+    let (give, found) = channel();
+    let work = move || {
+        // Nobody listens any more where the load was ended.
+        let _gone = give.send(tried(&url, secure.as_ref(), timeout));
+    };
+    let failed = |what: String| Error::System(format!("cannot look for the server: {what}"));
+    Builder::new().name("reach".to_owned()).spawn(work).map_err(|error| failed(error.to_string()))?;
+    loop {
+        match found.recv_timeout(LOOK) {
+            Ok(found) => return found,
+            Err(RecvTimeoutError::Disconnected) => return Err(failed("its thread failed".to_owned())),
+            Err(RecvTimeoutError::Timeout) if control.is_stopped() => {
+                let whom = load.targets[0].url.authority();
+                return Err(Error::Unreachable(format!(
+                    "{whom} had accepted no connection when the load was ended"
+                )));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+fn tried(url: &Url, secure: Option<&tls::Shared>, timeout: Duration) -> Result<SocketAddr, Error> {
+    let addresses = url.addresses().map_err(Error::Unreachable)?;
+    let mut last = String::new();
+    for address in &addresses {
+        let mut stream = match TcpStream::connect_timeout(address, timeout) {
+            Ok(stream) => stream,
+            Err(error) => {
+                last = format!("{address}: {error}");
+                continue;
+            }
+        };
+        let Some(secure) = secure else { return Ok(*address) };
+        let set = stream.set_read_timeout(Some(timeout)).and(stream.set_write_timeout(Some(timeout)));
+        set.map_err(|error| Error::System(format!("cannot limit the time of a handshake: {error}")))?;
+        return secure.probe(&mut stream).map(|()| *address).map_err(|why| {
+            let what = format!("TLS with {} at {address} failed: {why}", url.authority());
+            Error::Unreachable(format!("{what}; check the name, the port and the certificate"))
+        });
+    }
+    Err(Error::Unreachable(format!(
+        "nothing accepts connections at {} ({last}); is the server running, and is the port right?",
+        url.authority()
+    )))
+}

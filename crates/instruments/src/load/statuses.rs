@@ -1,0 +1,123 @@
+//! Answers of 4xx and 5xx: how many of each status, and the first request that met it.
+//!
+//! They are failures, and counted as such too (`failure.rs`). Counting one allocates nothing.
+
+use serde::{Deserialize, Serialize};
+
+/// The statuses that are told apart are those from here on.
+const FIRST: u16 = 400;
+const KINDS: usize = 200;
+/// What no host counts.
+const MOST: u64 = 1 << 50;
+
+/// Counts by status, and which of the load's requests was the first of each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Met>", into = "Vec<Met>")]
+pub struct Statuses {
+    counts: [u64; KINDS],
+    first: [u32; KINDS],
+}
+
+/// One status that occurred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Met {
+    pub status: u16,
+    pub count: u64,
+    /// The request that was the first to meet it, by its place in the load.
+    pub first: u32,
+}
+
+impl Default for Statuses {
+    fn default() -> Statuses {
+        Statuses { counts: [0; KINDS], first: [0; KINDS] }
+    }
+}
+
+impl Statuses {
+    /// An answer of a status in 400..600 to request `which`; others are not counted.
+    #[inline]
+    pub fn add(&mut self, status: u16, which: u32) {
+        let at = usize::from(status.wrapping_sub(FIRST));
+        if let (Some(count), Some(first)) = (self.counts.get_mut(at), self.first.get_mut(at)) {
+            if *count == 0 {
+                *first = which;
+            }
+            *count += 1;
+        }
+    }
+
+    /// What was met first by both stays that of this one.
+    pub fn merge(&mut self, other: &Statuses) {
+        for (at, theirs) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            if self.counts[at] == 0 {
+                self.first[at] = other.first[at];
+            }
+            self.counts[at] += theirs;
+        }
+    }
+
+    /// The statuses that occurred, ascending.
+    pub fn seen(&self) -> impl Iterator<Item = Met> + '_ {
+        let all = (FIRST..).zip(self.counts).zip(self.first);
+        all.filter(|((_, count), _)| *count > 0).map(|((status, count), first)| Met { status, count, first })
+    }
+
+    /// Answers of all these statuses.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+}
+
+impl From<Statuses> for Vec<Met> {
+    fn from(statuses: Statuses) -> Vec<Met> {
+        statuses.seen().collect()
+    }
+}
+
+impl TryFrom<Vec<Met>> for Statuses {
+    type Error = &'static str;
+
+    fn try_from(all: Vec<Met>) -> Result<Statuses, &'static str> {
+        let mut statuses = Statuses::default();
+        for met in all {
+            let at = usize::from(met.status.wrapping_sub(FIRST));
+            let count = statuses.counts.get_mut(at).ok_or("a status that is no failure")?;
+            if *count > 0 || met.count == 0 || met.count > MOST {
+                return Err("statuses that no server gave");
+            }
+            (*count, statuses.first[at]) = (met.count, met.first);
+        }
+        Ok(statuses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_counted_with_the_first_request_of_each() {
+        let (mut one, mut other) = (Statuses::default(), Statuses::default());
+        for (status, which) in [(404, 3), (404, 1), (503, 2), (200, 9), (600, 9), (0, 9)] {
+            one.add(status, which);
+        }
+        other.add(404, 7);
+        other.add(599, 8);
+        one.merge(&other);
+        let seen: Vec<_> = one.seen().map(|met| (met.status, met.count, met.first)).collect();
+        assert_eq!((seen, one.total()), (vec![(404, 3, 3), (503, 1, 2), (599, 1, 8)], 5));
+        let bytes = postcard::to_stdvec(&one).unwrap();
+        assert_eq!(postcard::from_bytes::<Statuses>(&bytes).unwrap(), one);
+    }
+
+    #[test]
+    fn statuses_that_nobody_can_have_counted_are_refused() {
+        let met = |status, count| Met { status, count, first: 0 };
+        for bad in
+            [vec![met(200, 1)], vec![met(404, 0)], vec![met(404, 1), met(404, 1)], vec![met(500, 1 << 51)]]
+        {
+            assert!(Statuses::try_from(bad.clone()).is_err(), "{bad:?}");
+        }
+    }
+}
