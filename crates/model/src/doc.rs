@@ -18,7 +18,7 @@ use crate::metric::Better;
 use crate::params::Params;
 use crate::unit::Unit;
 
-pub use load::{BucketDoc, GeneratorDoc, LoadDoc, TimesDoc};
+pub use load::{BucketDoc, GeneratorDoc, LoadDoc, StatusDoc, TimesDoc};
 pub use logs::{FormatDoc, LogsDoc, PathDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,

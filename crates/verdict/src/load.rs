@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use model::data::{Point, RunData, Series};
-use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, TimesDoc};
+use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, StatusDoc, TimesDoc};
 use model::{Histogram, Phase, Value, ladder};
 
 use crate::rules::cut;
@@ -72,6 +72,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         requests,
         good: requests.saturating_sub(failed),
         errors,
+        statuses: statuses(run, &seen),
         throughput: number("throughput"),
         bytes: bandwidth.zip(span).map(|(rate, seconds)| (rate * seconds).round()),
         bandwidth,
@@ -102,6 +103,20 @@ fn errors(seen: &[(&Series, Point)]) -> BTreeMap<String, u64> {
             Some((series.key.params.get("kind")?.to_owned(), whole(point.number()?)))
         })
         .collect()
+}
+
+/// Answers of 4xx and 5xx by status, with the first URL that met each.
+fn statuses(run: &RunData, seen: &[(&Series, Point)]) -> BTreeMap<String, StatusDoc> {
+    let url = |status: &str| {
+        let notes = run.notes.iter().filter(|note| note.kind == "status");
+        notes.filter_map(|note| note.text.strip_prefix(status)?.strip_prefix(' ')).next().map(str::to_owned)
+    };
+    let of = seen.iter().filter(|(series, _)| series.key.metric == "failed-statuses");
+    of.filter_map(|(series, point)| {
+        let status = series.key.params.get("status")?;
+        Some((status.to_owned(), StatusDoc { count: whole(point.number()?), first_url: url(status) }))
+    })
+    .collect()
 }
 
 #[expect(
@@ -222,6 +237,7 @@ mod tests {
             requests: 0,
             good: 0,
             errors: BTreeMap::new(),
+            statuses: BTreeMap::new(),
             throughput: None,
             bytes: None,
             bandwidth: None,

@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 pub mod planted;
+pub mod stall;
 pub mod sweep;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -38,6 +38,9 @@ pub struct LoadDoc {
     pub good: u64,
     /// Failed requests by kind.
     pub errors: BTreeMap<String, u64>,
+    /// Those of them whose answer was of 4xx or 5xx, by status.
+    #[serde(default)]
+    pub statuses: BTreeMap<String, StatusDoc>,
     /// Good answers a second.
     pub throughput: Option<f64>,
     /// Bytes of the bodies of good answers, and the same a second.
@@ -60,6 +63,14 @@ pub struct LoadDoc {
     pub remarks: Vec<String>,
     pub bottlenecks: Vec<BottleneckDoc>,
     pub findings: Vec<Finding>,
+}
+
+/// Answers of one status of 4xx or 5xx.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StatusDoc {
+    pub count: u64,
+    /// The first URL that met it, of one of the generator's threads.
+    pub first_url: Option<String>,
 }
 
 /// Times of all requests of a load.

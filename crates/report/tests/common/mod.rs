@@ -512,6 +512,12 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
         } else {
             BTreeMap::from([("status_5xx".to_owned(), 40), ("timeout".to_owned(), 2)])
         },
+        statuses: if open {
+            BTreeMap::new()
+        } else {
+            let first_url = Some("http://127.0.0.1:8080/index.html".to_owned());
+            BTreeMap::from([("503".to_owned(), model::doc::StatusDoc { count: 40, first_url })])
+        },
         throughput: Some(9_996.0),
         bytes: Some(61_200_000.0),
         bandwidth: Some(6_120_000.0),

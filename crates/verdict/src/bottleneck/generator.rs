@@ -39,7 +39,12 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
         Claim {
             rank,
             sentence: format!(
-                "bound by the load generator ({why}): a lower bound for the server; {}",
+                "bound by {} ({why}): a lower bound for the server; {}",
+                match found {
+                    Generator::Starved { is_shared: false, .. } =>
+                        "other programs on the load generator's core",
+                    _ => "the load generator",
+                },
                 generator_bound::advice(&found)
             ),
             evidence: cpu.into_iter().chain(view.server_cost()).chain(view.shortfall()).collect(),

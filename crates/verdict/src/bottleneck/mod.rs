@@ -14,8 +14,8 @@ use model::Unit;
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};
 
 use crate::loads::sweep::OTHERS;
-use crate::loads::{Core, LEAST_REQUESTS, LEAST_S, Load};
-use crate::rules::Look;
+use crate::loads::{Core, LEAST_REQUESTS, LEAST_S, Load, stall};
+use crate::rules::{Look, stalled};
 use crate::say;
 
 pub use crate::loads::sweep::CEILING;
@@ -104,7 +104,14 @@ pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
     seen.extend(kernel::seen(&view));
     seen.extend(waiting::seen(&view));
     seen.sort_by(|a, b| order(a).cmp(&order(b)).then(share(b).total_cmp(&share(a))));
-    document(load, &seen)
+    let mut doc = document(load, &seen);
+    if let Some(stall) = stall::longest(load).filter(|_| doc.kind != Binding::Silent) {
+        if doc.kind != Binding::Offered {
+            doc.evidence.push(format!("it stalled: {}", stall.text()));
+        }
+        doc.advice.insert(0, stalled::ADVICE.to_owned());
+    }
+    doc
 }
 
 /// What is said of a load that is too short to say more of.

@@ -19,13 +19,14 @@ const DISTANCES: f64 = 20.0;
 /// A server that uses less of a core while nobody is answered does nothing.
 const NOTHING: f64 = 0.05;
 /// Ways to fail that leave a request without an answer, and what each tells.
-const WAYS: [(&str, &str); 6] = [
+const WAYS: [(&str, &str); 7] = [
     ("connect", "nothing accepts connections there"),
     ("tls", "the TLS handshake failed"),
     ("reset", "connections were reset"),
     ("closed", "connections were closed without an answer"),
     ("timeout", "no answer within the time limit"),
     ("unsent", "no connection was free to send on"),
+    ("cut", "no answer when the load was ended"),
 ];
 
 /// When the last answer of a take came, and its window.
@@ -51,7 +52,7 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
         false => format!("it used {} cores meanwhile without answering", say::digits(cores)),
     });
     // Refused ones are hardly in flight.
-    let waits = kinds.contains_key("timeout");
+    let waits = kinds.contains_key("timeout") || kinds.contains_key("cut");
     let in_flight = load.median("in-flight").filter(|_| waits).map(|count| {
         format!(
             "{} requests were in flight on average, as those that nobody answers stay",

@@ -7,6 +7,7 @@ use model::Unit;
 use model::doc::Binding;
 
 use super::{Claim, Rank, Seen, View, name};
+use crate::loads::stall;
 use crate::loads::sweep::{more_connections, siblings};
 use crate::loads::{more, rate};
 use crate::say;
@@ -49,7 +50,12 @@ fn offered(view: &View<'_, '_>) -> Option<Seen> {
     let text = format!("{} of {} offered were answered", rate(reached), rate(offered));
     let claim = Claim {
         rank: Rank::Asked,
-        sentence: format!("serves all that is offered ({}){near}", rate(offered)),
+        sentence: match stall::longest(view.load) {
+            Some(stall) => {
+                format!("serves what is offered ({}), but stalls: {}{near}", rate(offered), stall.text())
+            }
+            None => format!("serves all that is offered ({}){near}", rate(offered)),
+        },
         evidence: vec![text.clone()],
         counter: Vec::new(),
         advice: vec!["offer more to see what binds".to_owned()],

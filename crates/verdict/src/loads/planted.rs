@@ -50,11 +50,13 @@ fn kind(metric: &str) -> (Unit, Better) {
         "bandwidth" => (Unit::BytesPerSec, Better::Higher),
         "response-time" | "response-time-p99" | "server-cpu" => (Unit::Second, Better::Lower),
         "response-times" | "service-times" | "late-p99" | "generator-cpu" => (Unit::Second, Better::Neither),
-        "answering-time" | "window" => (Unit::Second, Better::Neither),
+        "answering-time" | "window" | "longest-stall" | "longest-stall-at" => (Unit::Second, Better::Neither),
         "failed"
         | "drops"
         | "requests"
         | "redirects"
+        | "failed-statuses"
+        | "longest-stall-waiting"
         | "silent-server-cores"
         | "in-flight"
         | "in-flight-by-little" => (Unit::Count, Better::Neither),

@@ -24,19 +24,34 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             }
             continue;
         }
-        bad.push(failures(load, &kinds));
+        bad.push(failures(look, load, &kinds));
     }
     settle(bad, good, |_| Finding::new(KIND, Validity::Ok, "no request failed"))
 }
 
-fn failures(load: &Load<'_>, kinds: &BTreeMap<String, f64>) -> Ruling {
-    let mut sorted: Vec<(&String, &f64)> = kinds.iter().collect();
-    sorted.sort_by(|a, b| b.1.total_cmp(a.1));
-    let named: Vec<String> = sorted.iter().map(|(kind, count)| format!("{count:.0} {kind}")).collect();
+/// The kinds, the most frequent first; answers of 4xx and 5xx by their status, with the first URL that met it.
+fn named(kinds: &BTreeMap<String, f64>, statuses: &BTreeMap<String, f64>, urls: &[&str]) -> Vec<String> {
+    let first = |status: &str| {
+        let url = urls.iter().find_map(|text| text.strip_prefix(status)?.strip_prefix(' '));
+        url.map_or_else(String::new, |url| format!(" (first {url})"))
+    };
+    let by_status =
+        statuses.iter().map(|(status, count)| (*count, format!("status {status}{}", first(status))));
+    // Runs of before statuses were counted have the kinds alone.
+    let others = kinds.iter().filter(|(kind, _)| statuses.is_empty() || !kind.starts_with("status_"));
+    let mut all: Vec<(f64, String)> =
+        by_status.chain(others.map(|(kind, count)| (*count, kind.clone()))).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.into_iter().map(|(count, what)| format!("{count:.0} {what}")).collect()
+}
+
+fn failures(look: &Look<'_>, load: &Load<'_>, kinds: &BTreeMap<String, f64>) -> Ruling {
+    let statuses = load.sums_by("failed-statuses", "status");
+    let named = named(kinds, &statuses, &load.notes(look.run, "status"));
     let all: f64 = kinds.values().sum();
     let share = load.requests().map(|requests| all / requests);
     let of = share.map_or_else(String::new, |share| format!(" ({} of its requests)", say::percent(share)));
-    let late = |kind: &str| matches!(kind, "unsent" | "timeout");
+    let late = |kind: &str| matches!(kind, "unsent" | "timeout" | "cut");
     let overload = load.is_held() == Some(false) && kinds.keys().all(|kind| late(kind));
     let what = if overload {
         "more was offered than it could answer; throughput counts good answers alone"
@@ -47,6 +62,9 @@ fn failures(load: &Load<'_>, kinds: &BTreeMap<String, f64>) -> Ruling {
     let mut finding = Finding::new(KIND, Validity::Doubtful, text).about(load.title());
     for (kind, count) in kinds {
         finding = finding.evidence(kind, *count);
+    }
+    for (status, count) in &statuses {
+        finding = finding.evidence(&format!("status {status}"), *count);
     }
     if let Some(share) = share {
         finding = finding.evidence("share", share);

@@ -110,6 +110,7 @@ fn bound(load: &Load<'_>, found: &Generator) -> Ruling {
         ("server_cpu", capacity.map(|(cpu, ..)| cpu)),
         ("capacity", capacity.map(|(.., rate)| rate)),
         ("more", raised(found)),
+        ("filled_by_others", filled(found)),
     ];
     for (name, value) in known {
         if let Some(value) = value {
@@ -131,6 +132,14 @@ pub const fn advice(found: &Generator) -> &'static str {
     }
 }
 
+/// How busy a core is that other programs fill beside the generator.
+const fn filled(found: &Generator) -> Option<f64> {
+    match found {
+        Generator::Starved { busy, is_shared: false, .. } => Some(*busy),
+        _ => None,
+    }
+}
+
 const fn raised(found: &Generator) -> Option<f64> {
     match found {
         Generator::More { ratio, .. } | Generator::Rising { ratio, .. } => Some(*ratio),
@@ -148,7 +157,7 @@ pub fn why(load: &Load<'_>, found: &Generator) -> String {
             "{} only {} of its time, on a core that {} ({} busy)",
             works(load),
             say::percent(*share),
-            if *is_shared { "it shares with the server" } else { "others fill" },
+            if *is_shared { "it shares with the server" } else { "other programs fill" },
             say::percent(*busy)
         ),
         Generator::More { generators, ratio } => format!("{} {}", reach(*generators), more(*ratio)),

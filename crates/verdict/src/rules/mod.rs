@@ -29,6 +29,7 @@ mod redirects;
 mod resemblance;
 mod same_cores;
 mod samples;
+pub mod stalled;
 mod steal;
 mod thermal;
 mod throttled;
@@ -52,7 +53,7 @@ pub struct Ruling {
 type Rule = fn(&Look<'_>) -> Vec<Ruling>;
 
 /// In the order in which they are shown: what refuses first.
-const ALL: [Rule; 26] = [
+const ALL: [Rule; 27] = [
     recorded::rule,
     cut::rule,
     above_ceiling::rule,
@@ -62,6 +63,7 @@ const ALL: [Rule; 26] = [
     same_cores::rule,
     failed::rule,
     redirects::rule,
+    stalled::rule,
     late::rule,
     drops::rule,
     idle_at_peak::rule,

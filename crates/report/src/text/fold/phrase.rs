@@ -173,14 +173,29 @@ fn lower_bounds(group: &Group<'_>, figures: &str) -> String {
         *advices.entry(text).or_default() += 1;
     }
     let advice = advices.into_iter().max_by_key(|(_, times)| *times).map_or("", |(text, _)| text);
+    // A generator whose core others fill does not set the figure by its own work.
+    let filled = group.findings().filter(|finding| finding.evidence.contains_key("filled_by_others")).count();
+    if filled == group.findings().count()
+        && let (Some((busy, ..)), Some((share, ..))) = (group.worst("filled_by_others"), group.worst("share"))
+    {
+        return format!(
+            "lower bounds: other programs fill the load generator's core ({} busy, of which the generator works up to \
+             {}) during {figures}; {advice}",
+            percent(busy),
+            percent(share)
+        );
+    }
     format!("lower bounds: the load generator, not the server, sets {figures}{busiest}; {advice}")
 }
 
 /// Failures by kind over all loads, and the worst share.
 fn failed(group: &Group<'_>, figures: &str) -> String {
     let mut kinds: BTreeMap<&str, f64> = BTreeMap::new();
-    for (kind, count) in group.findings().flat_map(|finding| &finding.evidence) {
-        if kind != "share" {
+    for finding in group.findings() {
+        // Statuses are the same requests as the kinds `status_4xx` and `status_5xx`.
+        let by_status = finding.evidence.keys().any(|name| name.starts_with("status "));
+        let counted = |name: &str| name != "share" && !(by_status && name.starts_with("status_"));
+        for (kind, count) in finding.evidence.iter().filter(|(name, _)| counted(name)) {
             *kinds.entry(kind).or_default() += count;
         }
     }

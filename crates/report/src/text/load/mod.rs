@@ -124,11 +124,22 @@ fn rates(doc: &LoadDoc, look: Look) -> String {
     let mut out = grid.render(look.columns, look.paint);
     if failed > 0 {
         let share = number::percent(failed as f64 / doc.requests.max(1) as f64);
-        let kinds: Vec<String> =
-            doc.errors.iter().map(|(kind, times)| format!("{} {kind}", count(*times))).collect();
-        out.push_str(&notes::line(Validity::Invalid, &format!("{share} failed: {}", kinds.join(", ")), look));
+        let text = format!("{share} failed: {}", kinds(doc).join(", "));
+        out.push_str(&notes::line(Validity::Invalid, &text, look));
     }
     out
+}
+
+/// `40 status 503 (first http://a/b)`, `2 timeout`: answers by their status, everything else by its kind.
+fn kinds(doc: &LoadDoc) -> Vec<String> {
+    let count = |count: u64| number::fixed(count as f64, 0);
+    let by_status = doc.statuses.iter().map(|(status, met)| {
+        let url = met.first_url.as_ref().map_or_else(String::new, |url| format!(" (first {url})"));
+        format!("{} status {status}{url}", count(met.count))
+    });
+    let others =
+        doc.errors.iter().filter(|(kind, _)| doc.statuses.is_empty() || !kind.starts_with("status_"));
+    by_status.chain(others.map(|(kind, times)| format!("{} {kind}", count(*times)))).collect()
 }
 
 /// The percentiles, in ascending order, then the extremes.
