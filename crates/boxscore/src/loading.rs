@@ -5,10 +5,12 @@
 use std::path::Path;
 
 use harness::conductor::{Ended, Manner, Outcome};
+use instruments::load::Load;
 use instruments::load::http::request::header;
+use instruments::load::reach::reachable;
 use instruments::load::schedule::read_replay;
 use instruments::load::target::Url;
-use instruments::workload::web;
+use instruments::workload::web::{self, params::Ask};
 use model::doc::LoadDoc;
 use model::plan::Takes;
 use model::{Cell, Instrument, ParamKind, Params, Plan, Setup};
@@ -36,7 +38,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     planning::check_label(args.label.as_deref())?;
     let allowed = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
     let seed = sys::clock::wall_ns() ^ u64::from(std::process::id());
-    let plan = plan(args, &allowed, seed)?;
+    let (plan, load) = plan(args, &allowed, seed)?;
+    // Nothing is stored of a server that nobody can reach.
+    reachable(&load).map_err(|error| failed(&error.to_string()))?;
     let params = &plan.cells[0].params;
     let number = |key: &str| params.get(key).and_then(|text| text.parse::<u64>().ok());
     let count = usize::try_from(number("connections").unwrap_or_default()).unwrap_or(usize::MAX);
@@ -56,8 +60,8 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     finish(&outcome, &runs, global)
 }
 
-/// One cell, one take.
-fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<Plan, CliError> {
+/// One cell, one take; and the load that it is.
+fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<(Plan, Load), CliError> {
     let cpus = args.cpus.as_deref().map(|list| study::cpus_here(list, allowed)).transpose()?;
     let number = |cpu: &usize| u32::try_from(*cpu).unwrap_or(u32::MAX);
     let usable: Vec<u32> = cpus.clone().unwrap_or_else(|| allowed.iter().map(number).collect());
@@ -66,14 +70,15 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<Plan, CliError> {
     let wrong = |why: String| CliError::usage(why).hint("boxscore load --help shows how each is written");
     let params = card.resolve(&given).map_err(|error| wrong(error.to_string()))?;
     let setup = Setup { seed, ..Setup::bare(params.clone(), usable, ".") };
-    web::INSTRUMENT.fit(&setup).map_err(|unfit| wrong(unfit.why))?;
+    let load = Ask::of(&setup).map_err(|unfit| wrong(unfit.why))?.at(1.0);
     let headline = ["throughput", "response-time-p99"].map(str::to_owned).to_vec();
-    Ok(Plan {
+    let plan = Plan {
         seed,
         cpus,
         label: args.label.clone(),
         ..Plan::bare(vec![Cell { instrument: card.name.to_owned(), params, headline }], Takes::Fixed(1))
-    })
+    };
+    Ok((plan, load))
 }
 
 /// The parameters of `web` that the flags mean.
@@ -270,20 +275,18 @@ fn failed(fault: &str) -> CliError {
 }
 
 /// What to do about the most frequent kind of failure, as far as the fault itself does not say.
-fn hint(fault: &str) -> Option<&'static str> {
+pub fn hint(fault: &str) -> Option<&'static str> {
     if fault.starts_with("TLS with") {
-        return Some("--insecure takes any certificate; http:// is for a server without TLS");
+        return Some(
+            "certificate=any (load: --insecure) takes any certificate; http:// is for a server without TLS",
+        );
     }
-    let kinds = fault.strip_prefix("no good answer: ")?.rsplit_once(": ")?.1;
-    let counted = kinds.split(", ").filter_map(|one| {
-        let (count, kind) = one.split_once(' ')?;
-        Some((count.parse::<u64>().ok()?, kind))
-    });
-    Some(match counted.max_by_key(|(count, _)| *count)?.1 {
-        "status_4xx" => {
+    Some(match kinds(fault)?.into_iter().max_by_key(|(count, _)| *count)?.1 {
+        kind if kind.starts_with("status 4") => {
             "the server refuses the request: check path and headers; `curl -i URL` shows its answer"
         }
-        "status_5xx" => "the server fails at the request: its error log says why",
+        kind if kind.starts_with("status 5") => "the server fails at the request: its error log says why",
+        "cut" => "no answer came until the load was ended: is it the right port?",
         "connect" => {
             "no connection could be made: is the server still running, and are ports and files left?"
         }
@@ -299,6 +302,27 @@ fn hint(fault: &str) -> Option<&'static str> {
         "unsent" => "nothing could be sent in time: lower --rate, or raise --connections",
         _ => return None,
     })
+}
+
+/// How often a load without a good answer failed in which way: `404` is `status 404`.
+fn kinds(fault: &str) -> Option<Vec<(u64, &str)>> {
+    let kinds = fault.strip_prefix("no good answer: ")?.split_once(" requests failed: ")?.1;
+    let kinds = kinds.split("; ").next().unwrap_or_default();
+    let counted = kinds.split(", ").filter_map(|one| {
+        let (count, kind) = one.split_once(' ')?;
+        let kind = kind.split_once(" (first ").map_or(kind, |(kind, _)| kind);
+        Some((count.parse::<u64>().ok()?, kind))
+    });
+    Some(counted.collect())
+}
+
+/// The status of the answers of a load that were whole, and all of one status of 4xx or 5xx.
+#[must_use]
+pub fn only_status(fault: &str) -> Option<&str> {
+    match kinds(fault)?.as_slice() {
+        [(_, kind)] => kind.strip_prefix("status "),
+        _ => None,
+    }
 }
 
 fn tail(doc: &LoadDoc) -> Tail {
@@ -329,7 +353,7 @@ mod tests {
     }
 
     fn planned(given: &[&str]) -> Result<Params, CliError> {
-        plan(&args(given), &[0, 1, 2, 3], 1).map(|plan| plan.cells[0].params.clone())
+        plan(&args(given), &[0, 1, 2, 3], 1).map(|(plan, _)| plan.cells[0].params.clone())
     }
 
     const URL: &str = "http://127.0.0.1:8080/a";
@@ -436,13 +460,20 @@ mod tests {
 
     #[test]
     fn the_most_frequent_failure_has_a_hint() {
-        let said = hint("no good answer: 12 of 12 requests failed: 2 reset, 10 status_4xx").unwrap();
+        let said =
+            hint("no good answer: 12 of 12 requests failed: 10 status 404 (first http://a/b: c), 2 reset")
+                .unwrap();
         assert!(said.contains("path"), "{said}");
         assert!(hint("TLS with a at b failed: unknown issuer").unwrap().contains("--insecure"));
         assert_eq!(hint("nothing accepts connections at a; is it running?"), None);
         // Every kind that there is.
         for kind in instruments::load::failure::Failure::ALL {
-            let fault = format!("no good answer: 1 of 1 requests failed: 1 {}", kind.name());
+            let name = match kind.name() {
+                "status_4xx" => "status 418",
+                "status_5xx" => "status 503 (first http://a/); these answers came at 9/s",
+                name => name,
+            };
+            let fault = format!("no good answer: 1 of 1 requests failed: 1 {name}");
             assert!(hint(&fault).is_some(), "{fault}");
         }
     }

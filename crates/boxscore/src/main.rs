@@ -16,6 +16,7 @@ mod paths;
 mod planning;
 mod planted;
 mod present;
+mod probing;
 mod prove;
 mod resolve;
 mod runs;

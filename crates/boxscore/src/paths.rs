@@ -96,3 +96,29 @@ pub fn tilde(path: &Path) -> String {
         None => path.display().to_string(),
     }
 }
+
+/// A new folder under the system's temporary one, gone with everything in it when it is dropped.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// `word` says whose it is.
+    pub fn new(word: &str) -> Result<Scratch, CliError> {
+        let name = format!("boxscore-{word}-{}-{}", std::process::id(), sys::clock::now_ns());
+        let folder = std::env::temp_dir().join(name);
+        let made = std::fs::create_dir(&folder);
+        made.map_err(|error| CliError::data(format!("{}: {error}", folder.display())))?;
+        Ok(Scratch(folder))
+    }
+
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nothing in it is kept; a folder that stays is temporary.
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}

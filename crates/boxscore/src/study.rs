@@ -17,7 +17,7 @@ use crate::error::{CliError, Kind};
 use crate::ids::Ids;
 use crate::sink::{Begun, Said, StoreSink};
 use crate::stopping::Stop;
-use crate::{link, out, paths, planning, present, resolve};
+use crate::{link, out, paths, planning, present, probing, resolve};
 
 /// `boxscore run`.
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
@@ -39,6 +39,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     if let Some(world) = &mut plan.fake {
         world.run_index = store.heads(&Filter::default()).map_err(present::store_error)?.len() as u64;
     }
+    probing::before(&plan, &stop)?;
     let mut ids = Ids::new(plan.fake.as_ref());
     let study = ids.next();
     store.begin_study(&study, &plan).map_err(present::store_error)?;
@@ -78,6 +79,7 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let mut store = open(&path)?;
     let plan = store.plan(study).map_err(present::store_error)?;
     let _measuring = measuring_alone(&plan, &path)?;
+    probing::before(&plan, &stop)?;
     let filter = Filter { study: Some(study.to_owned()), ..Filter::default() };
     let heads = store.heads(&filter).map_err(present::store_error)?;
     let mut earlier = Vec::new();

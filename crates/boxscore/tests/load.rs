@@ -171,7 +171,9 @@ fn the_screen_fits_and_names_what_was_done() {
 fn without_a_good_answer_it_says_what_came() {
     let (bench, server) = (Bench::new(), Scripted::start());
     let url = server.url("/bad");
-    let said = bench.run(&["load", &url, "-n", "20", "-c", "2"]).expect(1, &["20 status_4xx", "hint: "]);
+    let said = bench
+        .run(&["load", &url, "-n", "20", "-c", "2"])
+        .expect(1, &["20 status 404 (first http://", "/bad); these answers came at ", "hint: "]);
     assert!(said.out.is_empty(), "{said:#?}");
     let said = bench.run(&["load", &url, "-n", "20", "-c", "2", "--json"]).expect(1, &[]);
     let error: ErrorDoc = serde_json::from_str(&said.out).expect("a document");
@@ -187,7 +189,9 @@ fn some_failures_are_counted_by_kind() {
     assert_eq!(doc.errors, BTreeMap::from([("status_5xx".to_owned(), 50)]));
     assert_eq!((doc.requests, doc.good), (100, 50));
     let said = bench.run(&["load", &url, "-n", "100", "-c", "1"]).expect(3, &[]);
-    assert!(said.out.contains("50 % failed: 50 status_5xx"), "{said:#?}");
+    assert!(said.out.contains("50 % failed: 50 status 503 (first http://"), "{said:#?}");
+    let met = &doc.statuses["503"];
+    assert_eq!((met.count, met.first_url.as_deref()), (50, Some(url.as_str())));
 }
 
 #[test]

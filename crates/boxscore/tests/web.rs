@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::Path;
 
 use common::Bench;
@@ -85,6 +87,26 @@ fn a_quick_sweep_is_a_plan_of_named_cells() {
     assert!(run.plan.budget_seconds.is_some_and(|budget| budget < 180.0));
 }
 
+/// A server of this answer to everything, and its port.
+fn answers(status: &'static str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut to = stream.try_clone()?;
+                for line in BufReader::new(stream).lines() {
+                    if line?.is_empty() {
+                        to.write_all(format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nok").as_bytes())?;
+                    }
+                }
+                Ok::<(), std::io::Error>(())
+            });
+        }
+    });
+    port
+}
+
 #[test]
 fn what_cannot_be_loaded_is_said() {
     let bench = Bench::new();
@@ -94,6 +116,19 @@ fn what_cannot_be_loaded_is_said() {
     let run = ["run", "web", "--no-report", "--takes", "1", "--set", ONE];
     let nginx = bench.run(&[&run[..], &["--set", "server=nginx;mpm=event"]].concat());
     nginx.expect(2, &["mpm"]);
-    let nobody = bench.run(&[&run[..], &["--url", "http://127.0.0.1:1/"]].concat());
-    nobody.expect(3, &["is the server running"]);
+    // Of a server of the user's: one line, and nothing is stored.
+    let refused = |more: &[&str], says: &[&str]| {
+        let said = bench.run(&[&run[..], more].concat()).expect(1, says);
+        assert!(said.out.is_empty() && said.err.lines().count() <= 4, "{said:#?}");
+        assert!(bench.heads().is_empty());
+    };
+    refused(&["--url", "http://127.0.0.1:1/"], &["is the server running", "nothing was measured or stored"]);
+    refused(&["--url", "http://no-such-name.invalid/"], &["no-such-name.invalid"]);
+    let port = answers("404 Not Found");
+    let (url, tls) = (format!("http://127.0.0.1:{port}/x"), format!("https://127.0.0.1:{port}/x"));
+    refused(&["--url", &url], &[&format!("{url} answers 404: nothing was"), "hint: "]);
+    refused(&["--url", &tls], &["TLS with 127.0.0.1"]);
+    // The generators are who asks.
+    refused(&["--url", &url, "--from", common::PROGRAM, "--from", common::PROGRAM], &["answers 404"]);
+    refused(&["--url", "http://127.0.0.1:1/", "--from", common::PROGRAM], &["is the server running"]);
 }

@@ -10,7 +10,7 @@ use sys::files::LockFile;
 use verdict::prove::Gaps;
 
 use crate::error::CliError;
-use crate::paths;
+use crate::paths::{self, Scratch};
 use crate::stopping::Stop;
 use crate::study;
 
@@ -21,32 +21,19 @@ const GAPS_NS: u64 = 500_000_000;
 const GAP_NS: u64 = 10_000;
 
 pub struct Bench<'a> {
-    folder: PathBuf,
+    folder: Scratch,
     /// Where a disk may be: the store's folder, else the current one.
     pub disks: Vec<PathBuf>,
     pub cpus: Vec<usize>,
     stop: &'a Stop,
 }
 
-impl Drop for Bench<'_> {
-    fn drop(&mut self) {
-        // Only the runs of the proofs are in it; a folder that stays is temporary.
-        drop(std::fs::remove_dir_all(&self.folder));
-    }
-}
-
 impl Bench<'_> {
     pub fn new<'a>(store: &Path, stop: &'a Stop) -> Result<Bench<'a>, CliError> {
         let cpus = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
-        let folder = std::env::temp_dir().join(format!(
-            "boxscore-prove-{}-{}",
-            std::process::id(),
-            sys::clock::now_ns()
-        ));
-        let made = std::fs::create_dir(&folder);
-        made.map_err(|error| CliError::data(format!("{}: {error}", folder.display())))?;
+        let folder = Scratch::new("prove")?;
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let disks = vec![paths::beside(store), here, folder.clone(), PathBuf::from("/var/tmp")];
+        let disks = vec![paths::beside(store), here, folder.path().to_owned(), PathBuf::from("/var/tmp")];
         Ok(Bench { folder, disks, cpus, stop })
     }
 
@@ -83,8 +70,8 @@ impl Bench<'_> {
 
     /// Measures a plan as any other is measured.
     pub fn measure(&self, plan: &Plan) -> Result<RunData, String> {
-        let run =
-            study::aside(plan, &self.folder.join("prove.db"), self.stop).map_err(|error| error.message)?;
+        let run = study::aside(plan, &self.folder.path().join("prove.db"), self.stop)
+            .map_err(|error| error.message)?;
         match run.takes.iter().find_map(|take| take.fault.clone()) {
             Some(fault) if run.head.measured == 0 => Err(fault),
             _ => Ok(run),

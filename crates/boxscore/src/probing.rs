@@ -1,0 +1,184 @@
+//! One request to a server of the user's before a study of it, so that a wrong URL costs a line and not a study.
+//!
+//! It goes the way that the study's load would: from the same machine, and with `--from` from each generator, measured
+//! as any take in a store that is thrown away. Nothing is said where it cannot be carried out at all: the study itself
+//! says why. A whole answer of 2xx or 3xx is enough.
+
+use std::path::Path;
+
+use model::plan::{Plan, Takes, Via};
+use model::{Cell, Params};
+
+use crate::error::{CliError, Kind};
+use crate::loading;
+use crate::paths::Scratch;
+use crate::stopping::Stop;
+use crate::study;
+
+/// Longer than any time limit of one request, in seconds.
+const BUDGET: f64 = 3700.0;
+/// What a request is made of, beside its URL.
+const OF_REQUEST: [&str; 6] = ["method", "headers", "body", "timeout", "certificate", "keepalive"];
+const INSTRUMENT: &str = "web";
+
+/// A server that would be loaded.
+#[derive(Clone, Debug, PartialEq)]
+struct Probe {
+    url: String,
+    params: Params,
+    /// Its own path is asked for; a replay asks for others.
+    is_asked: bool,
+}
+
+/// Refuses a study of a URL that does not answer, or answers 4xx or 5xx.
+pub fn before(plan: &Plan, stop: &Stop) -> Result<(), CliError> {
+    let probes = probes(plan);
+    if plan.fake.is_some() || probes.is_empty() {
+        return Ok(());
+    }
+    let folder = Scratch::new("probe")?;
+    for (index, via) in plan.machines.iter().enumerate() {
+        let store = folder.path().join(format!("probe-{index}.db"));
+        on(via, plan, &probes, &store, stop)?;
+    }
+    Ok(())
+}
+
+fn on(via: &Via, plan: &Plan, probes: &[Probe], store: &Path, stop: &Stop) -> Result<(), CliError> {
+    let cells = probes.iter().map(|probe| Cell {
+        instrument: INSTRUMENT.to_owned(),
+        params: probe.params.clone(),
+        headline: Vec::new(),
+    });
+    let asked = Plan {
+        machines: vec![via.clone()],
+        generators: plan.generators.clone(),
+        version: plan.version,
+        seed: plan.seed,
+        budget_seconds: Some(BUDGET),
+        ..Plan::bare(cells.collect(), Takes::Fixed(1))
+    };
+    let run = match study::aside(&asked, store, stop) {
+        Ok(run) => run,
+        Err(error) if error.kind == Kind::Interrupted => return Err(error),
+        // The study meets the same, and says it with all that belongs to it.
+        Err(_) => return Ok(()),
+    };
+    for take in &run.takes {
+        let Some((probe, fault)) = probes.get(take.cell as usize).zip(take.fault.as_deref()) else {
+            continue;
+        };
+        if let Some(error) = refused(probe, fault) {
+            let whom = if via.name.is_empty() { String::new() } else { format!("on {}: ", via.name) };
+            return Err(CliError { message: format!("{whom}{}", error.message), ..error });
+        }
+    }
+    Ok(())
+}
+
+/// Why a server is not loaded; `None` for an answer that is good enough.
+fn refused(probe: &Probe, fault: &str) -> Option<CliError> {
+    match loading::only_status(fault) {
+        Some(_) if !probe.is_asked => None,
+        Some(status) => Some(
+            CliError::data(format!("{} answers {status}: nothing was measured or stored", probe.url)).hint(
+                "give the URL of a page that is there; `boxscore load URL` measures answers of 4xx and 5xx too",
+            ),
+        ),
+        None => {
+            let error = CliError::data(format!("{}: {fault}; nothing was measured or stored", probe.url));
+            Some(match loading::hint(fault) {
+                Some(hint) => error.hint(hint),
+                None => error,
+            })
+        }
+    }
+}
+
+/// One for each server and way of asking it, with one request from each generator.
+fn probes(plan: &Plan) -> Vec<Probe> {
+    let generators = plan.generators.len().max(1).to_string();
+    let mut probes: Vec<Probe> = Vec::new();
+    for (cell, arm) in plan.cells.iter().flat_map(|cell| plan.arms.iter().map(move |arm| (cell, arm))) {
+        let of = |name: &str| arm.set.get(name).or_else(|| cell.params.get(name));
+        // What has no URL among its parameters loads nothing of the user's.
+        let Some(urls) = cell.params.get("url").and(of("url")).filter(|urls| *urls != "none") else {
+            continue;
+        };
+        let is_asked = of("arrivals") != Some("replay");
+        for url in urls.split_whitespace() {
+            let mut params = Params::default();
+            params.set("url", url);
+            for name in OF_REQUEST {
+                if let Some(value) = of(name) {
+                    params.set(name, value);
+                }
+            }
+            for name in ["connections", "generators", "requests"] {
+                params.set(name, &generators);
+            }
+            let probe = Probe { url: url.to_owned(), params, is_asked };
+            if !probes.contains(&probe) {
+                probes.push(probe);
+            }
+        }
+    }
+    probes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Arm;
+
+    fn plan(cells: &[&str], arms: &[&str]) -> Plan {
+        let cell = |text: &&str| Cell {
+            instrument: INSTRUMENT.to_owned(),
+            params: Params::parse(text).unwrap(),
+            headline: Vec::new(),
+        };
+        let mut plan = Plan::bare(cells.iter().map(cell).collect(), Takes::Fixed(9));
+        if !arms.is_empty() {
+            let arm = |text: &&str| Arm { name: (*text).to_owned(), set: Params::parse(text).unwrap() };
+            plan.arms = arms.iter().map(arm).collect();
+        }
+        plan
+    }
+
+    #[test]
+    fn each_way_of_asking_is_tried_once() {
+        let urls =
+            |plan: &Plan| probes(plan).into_iter().map(|probe| probe.params.to_string()).collect::<Vec<_>>();
+        let cells = [
+            "url=http://a/;method=GET;connections=5",
+            "url=http://a/;method=GET;connections=9",
+            "url=none;method=GET",
+            "size=1",
+        ];
+        let one = "connections=1;generators=1;method=GET;requests=1;url=http://a/";
+        assert_eq!(urls(&plan(&cells, &[])), [one]);
+        assert_eq!(urls(&plan(&cells, &["method=GET", "method=HEAD"])).len(), 2);
+        assert_eq!(urls(&plan(&["url=http://a/ http://a/b"], &[])).len(), 2);
+        let mut remote = plan(&cells, &[]);
+        remote.generators =
+            vec![Via { name: "g".into(), command: None }, Via { name: "h".into(), command: None }];
+        assert_eq!(urls(&remote), ["connections=2;generators=2;method=GET;requests=2;url=http://a/"]);
+    }
+
+    #[test]
+    fn what_answers_is_said() {
+        let probe = |is_asked| Probe { url: "http://a/x".into(), params: Params::default(), is_asked };
+        let fault = "no good answer: 2 of 2 requests failed: 2 status 404 (first http://a/x); these answers came at 9/s";
+        let error = refused(&probe(true), fault).unwrap();
+        assert_eq!(
+            (error.kind, error.message.as_str()),
+            (Kind::Data, "http://a/x answers 404: nothing was measured or stored")
+        );
+        assert_eq!(refused(&probe(false), fault), None, "a replay asks for other paths");
+        let nobody =
+            "nothing accepts connections at a (refused); is the server running, and is the port right?";
+        assert!(refused(&probe(false), nobody).unwrap().message.contains("is the server running"));
+        let both = "no good answer: 2 of 2 requests failed: 1 status 404 (first http://a/x), 1 timeout";
+        assert!(refused(&probe(true), both).unwrap().hint.is_some());
+    }
+}
