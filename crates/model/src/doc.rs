@@ -5,6 +5,7 @@
 
 mod load;
 mod logs;
+pub mod mix;
 mod web;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::unit::Unit;
 
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, StatusDoc, TimesDoc};
 pub use logs::{FormatDoc, LogsDoc, PathDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
+pub use mix::MixDoc;
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
 };

@@ -29,6 +29,7 @@ Examples:
   boxscore logs access.log --by prefix,status --where method=GET
   zcat old.gz | boxscore logs -                   from stdin
   boxscore logs a.log --out a.agg; boxscore logs --merge a.agg b.agg
+  boxscore logs a.log --profile-out mix.json      its mix, for boxscore run web --mix mix.json
 Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size in one quarter of
 an hour, so that neither the balancer's weights nor the mix decides.
 Exit codes: 0 done, 1 nothing could be read, 2 usage, 3 lines were skipped or files could not be read.";
@@ -67,6 +68,13 @@ pub struct Args {
     /// Aggregates that --out wrote, merged exactly with each other and with the logs
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub merge: Vec<PathBuf>,
+    /// Write the mix of one label (sizes, methods, keep-alive, arrivals, popularity), which run web --mix and
+    /// load --replay repeat
+    #[arg(long, value_name = "FILE")]
+    pub profile_out: Option<PathBuf>,
+    /// Keep the log's own paths in --profile-out, which else calls them by their rank: /m/000001
+    #[arg(long, requires = "profile_out")]
+    pub paths: bool,
     /// Label of the stored runs
     #[arg(long, value_name = "LABEL")]
     pub label: Option<String>,
@@ -92,7 +100,11 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     }
     let labels = &gathered.labels;
     if let Some(path) = &args.out {
-        write(path, labels)?;
+        let bytes = labels.to_bytes().map_err(|error| CliError::data(error.to_string()))?;
+        write(path, &bytes)?;
+    }
+    if let Some(path) = &args.profile_out {
+        profile(path, &gathered, args.paths)?;
     }
     let mut judged = verdict::traffic::judge(&traffic::groups(labels), SEED);
     let own = traffic::findings(labels, &gathered.units);
@@ -118,7 +130,7 @@ fn settings(args: &Args) -> Result<Settings, CliError> {
     let filters = args.conditions.iter().map(|text| Filter::parse(text));
     let filters =
         filters.collect::<Result<_, _>>().map_err(|what| CliError::usage(format!("--where: {what}")))?;
-    Ok(Settings { group_by, filters })
+    Ok(Settings { group_by, filters, mix: args.profile_out.is_some() })
 }
 
 fn gather(args: &Args, settings: Settings) -> Result<Gathered, CliError> {
@@ -181,10 +193,23 @@ fn watched(inputs: Vec<logs::read::Input>, options: &Options, bytes: Option<u64>
 }
 
 /// The whole file or none.
-fn write(path: &std::path::Path, labels: &Labels) -> Result<(), CliError> {
+fn write(path: &std::path::Path, bytes: &[u8]) -> Result<(), CliError> {
     let wrong = |what: String| CliError::data(format!("cannot write {}: {what}", path.display()));
-    let bytes = labels.to_bytes().map_err(|error| wrong(error.to_string()))?;
-    sys::files::atomic_write(path, &bytes, 0o644).map_err(|error| wrong(error.to_string()))
+    sys::files::atomic_write(path, bytes, 0o644).map_err(|error| wrong(error.to_string()))
+}
+
+/// Writes the mix, and says what of the log is in it.
+fn profile(path: &std::path::Path, gathered: &Gathered, logged: bool) -> Result<(), CliError> {
+    let mix = traffic::mix::document(&gathered.labels, &gathered.formats, logged);
+    let mix = mix.map_err(|why| CliError::data(format!("--profile-out {}: {why}", path.display())))?;
+    let text = serde_json::to_string_pretty(&mix).map_err(|error| CliError::data(error.to_string()))?;
+    write(path, format!("{text}\n").as_bytes())?;
+    let paths = match logged {
+        true => "with the paths of the log",
+        false => "paths are called by their rank (--paths keeps those of the log)",
+    };
+    out::say(&format!("{}: the mix of {} requests, {paths}", path.display(), mix.requests));
+    Ok(())
 }
 
 /// The runs in the store; the id of the first.

@@ -12,7 +12,7 @@ use crate::out;
     after_long_help = "Examples:\n  boxscore schema run\n  boxscore schema compare > compare.schema.json"
 )]
 pub struct Args {
-    /// A verb, or `error`
+    /// A verb, `mix` or `error`
     #[arg(value_name = "VERB")]
     pub verb: String,
 }
@@ -35,6 +35,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("report", schema_for!(doc::DoneDoc)),
         ("load", schema_for!(doc::LoadDoc)),
         ("logs", schema_for!(doc::LogsDoc)),
+        ("mix", schema_for!(doc::MixDoc)),
         ("doctor", schema_for!(doc::DoctorDoc)),
         ("doctor-prove", schema_for!(doc::ProveDoc)),
         ("error", schema_for!(doc::ErrorDoc)),

@@ -5,6 +5,7 @@
 mod figures;
 mod inputs;
 mod keep;
+pub mod mix;
 
 pub use figures::{document, findings, groups};
 pub use inputs::{Chosen, Formats, choose};

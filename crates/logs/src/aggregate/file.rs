@@ -12,7 +12,7 @@ use crate::hash;
 
 const MAGIC: &[u8; 8] = b"BXLOGAGG";
 /// Raised whenever the bytes or their meaning change.
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 const HEAD: usize = MAGIC.len() + 2;
 const TAIL: usize = 8;
 
@@ -34,8 +34,8 @@ pub enum FileError {
 /// Aggregates by label, with the settings they were made with.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Labels {
-    /// The properties of the groups and the conditions, as they are written.
-    settings: (Vec<String>, Vec<String>),
+    /// The properties of the groups and the conditions, as they are written, and whether the mix is kept.
+    settings: (Vec<String>, Vec<String>, bool),
     pub labels: BTreeMap<String, Aggregate>,
 }
 
@@ -46,7 +46,7 @@ impl Labels {
         let mut filters: Vec<String> =
             settings.filters.iter().map(|filter| filter.text().to_owned()).collect();
         filters.sort_unstable();
-        Labels { settings: (groups, filters), labels: BTreeMap::new() }
+        Labels { settings: (groups, filters, settings.mix), labels: BTreeMap::new() }
     }
 
     /// Takes in others; labels of both are merged.
@@ -64,7 +64,14 @@ impl Labels {
     #[must_use]
     pub fn settings(&self) -> String {
         let list = |of: &[String]| if of.is_empty() { "none".to_owned() } else { of.join(", ") };
-        format!("groups by: {}; conditions: {}", list(&self.settings.0), list(&self.settings.1))
+        let mix = if self.settings.2 { "; with the mix" } else { "" };
+        format!("groups by: {}; conditions: {}{mix}", list(&self.settings.0), list(&self.settings.1))
+    }
+
+    /// The conditions, as they are written.
+    #[must_use]
+    pub fn conditions(&self) -> &[String] {
+        &self.settings.1
     }
 
     pub fn to_bytes(&self) -> Result<Vec<u8>, FileError> {

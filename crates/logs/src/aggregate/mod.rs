@@ -11,6 +11,7 @@ pub mod file;
 pub mod filter;
 pub mod histogram;
 pub mod keys;
+pub mod mix;
 pub mod paths;
 pub mod size;
 pub mod sketch;
@@ -27,6 +28,7 @@ use distinct::Distinct;
 use filter::Filter;
 use histogram::LogLinear;
 use keys::Key;
+use mix::Mix;
 use paths::Paths;
 use size::CLASSES;
 use skips::Skips;
@@ -133,6 +135,8 @@ pub struct Settings {
     /// The properties that make a group together; none: no groups.
     pub group_by: Vec<Key>,
     pub filters: Vec<Filter>,
+    /// Whether the mix of requests is kept too, which costs time for each.
+    pub mix: bool,
 }
 
 /// Requests and the lines they came from.
@@ -169,6 +173,8 @@ pub struct Aggregate {
     pub clients: Distinct,
     pub paths: Paths,
     pub groups: Bounded<Vec<u8>, Group, MOST_GROUPS>,
+    /// Where the settings ask for it, once there is a request.
+    pub mix: Option<Box<Mix>>,
 }
 
 impl Aggregate {
@@ -212,6 +218,11 @@ impl Merge for Aggregate {
         self.clients.merge(&other.clients);
         self.paths.merge(&other.paths);
         self.groups.merge(&other.groups);
+        match (&mut self.mix, &other.mix) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
+            (_, None) => {}
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 //! Candidates come from three samples, their amounts from a Count-Min sketch: both merge exactly. An amount is never
 //! too low; how much too high it may be is said by [`CountMin::ERROR`].
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Candidates;
@@ -71,6 +73,12 @@ impl Paths {
     #[must_use]
     pub fn pathless(&self) -> u64 {
         self.pathless
+    }
+
+    /// Paths by their hash, of the candidates for the most requests.
+    #[must_use]
+    pub fn names(&self) -> HashMap<u64, &[u8]> {
+        self.by_requests.kept().into_iter().collect()
     }
 
     /// The `most` largest paths, the largest first; of equal ones in the order of their bytes.

@@ -32,7 +32,7 @@ fn line(n: u64) -> String {
 
 fn settings() -> Settings {
     let filters = vec![Filter::parse("status!=500").unwrap()];
-    Settings { group_by: vec![Key::Prefix(1), Key::StatusClass], filters }
+    Settings { group_by: vec![Key::Prefix(1), Key::StatusClass], filters, mix: true }
 }
 
 /// The aggregate of the lines with these numbers; line `n` stands at `100 n` of its file.

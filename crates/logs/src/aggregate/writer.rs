@@ -63,6 +63,9 @@ impl<'a> Writer<'a> {
         if !self.settings.group_by.is_empty() {
             self.group(record, ratio);
         }
+        if self.settings.mix {
+            self.aggregate.mix.get_or_insert_default().add(record);
+        }
     }
 
     /// Size, time, ratio, and when: the request's ratio.

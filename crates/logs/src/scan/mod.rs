@@ -6,7 +6,7 @@ pub mod clock;
 pub mod json;
 pub mod lines;
 mod number;
-mod request;
+pub mod request;
 pub mod shown;
 mod text;
 mod time;

@@ -113,6 +113,32 @@ pub fn path<'l>(value: &'l [u8], record: &mut Record<'l>) {
     }
 }
 
+/// A path as it can be asked for: from `/` on, visible ASCII; `\xHH`, as servers log other bytes, becomes `%HH`. None
+/// where it is no such path.
+#[must_use]
+pub fn sendable(path: &[u8]) -> Option<String> {
+    let mut text = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = match rest {
+            [b'\\', b'x', high, low, after @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                text.extend(['%', char::from(*high), char::from(*low)]);
+                after
+            }
+            [b'\\', quoted @ (b'"' | b'\\'), after @ ..] => {
+                text.push_str(if *quoted == b'"' { "%22" } else { "%5C" });
+                after
+            }
+            _ if (0x21..0x7f).contains(&byte) => {
+                text.push(char::from(byte));
+                after
+            }
+            _ => return None,
+        };
+    }
+    text.starts_with('/').then_some(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,6 +171,23 @@ mod tests {
     fn methods_are_their_names() {
         for method in Method::ALL {
             assert_eq!(Method::of(method.name().as_bytes()), method);
+        }
+    }
+
+    #[test]
+    fn paths_that_can_be_asked_for() {
+        let of = |path: &str| sendable(path.as_bytes());
+        for (path, asked) in [
+            ("/a/b.gif", "/a/b.gif"),
+            ("/a?b=c", "/a?b=c"),
+            ("/\\x22\\xC3\\xa9", "/%22%C3%a9"),
+            ("/\\\"\\\\", "/%22%5C"),
+            ("/\\x2", "/\\x2"),
+        ] {
+            assert_eq!(of(path).as_deref(), Some(asked));
+        }
+        for other in ["", "*", "a", "http://a/", "/a b", "/\u{e9}", "/\0"] {
+            assert_eq!(of(other), None, "{other:?}");
         }
     }
 }
