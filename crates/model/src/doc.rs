@@ -19,7 +19,10 @@ use crate::params::Params;
 use crate::unit::Unit;
 
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, TimesDoc};
-pub use logs::{FormatDoc, LogsDoc, PathDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
+pub use logs::{
+    BesideDoc, BesideRow, FormatDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel,
+    PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
+};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
 };

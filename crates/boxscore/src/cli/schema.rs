@@ -35,6 +35,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("report", schema_for!(doc::DoneDoc)),
         ("load", schema_for!(doc::LoadDoc)),
         ("logs", schema_for!(doc::LogsDoc)),
+        ("logs-live", schema_for!(doc::LogsLiveDoc)),
         ("doctor", schema_for!(doc::DoctorDoc)),
         ("doctor-prove", schema_for!(doc::ProveDoc)),
         ("error", schema_for!(doc::ErrorDoc)),
