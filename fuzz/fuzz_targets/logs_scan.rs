@@ -31,7 +31,7 @@ fn read(format: &Format, text: &[u8], step: usize) -> (u64, Aggregate, u64) {
     let mut skipped = 0;
     let mut each = |line: Line<'_>| {
         match line.bytes.map(|bytes| scanner.read(bytes)) {
-            Some(Ok(record)) => writer.add(&record),
+            Some(Ok(record)) => _ = writer.add(&record),
             Some(Err(_)) | None => skipped += 1,
         }
         ControlFlow::Continue(())

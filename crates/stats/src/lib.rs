@@ -24,6 +24,7 @@
 //! # Ok::<(), stats::Unfit>(())
 //! ```
 
+pub mod apart;
 pub mod autocorrelation;
 pub mod between;
 pub mod bootstrap;
@@ -49,6 +50,7 @@ pub mod takes;
 pub mod unfit;
 pub mod verdict;
 
+pub use apart::{Part, apart};
 pub use between::{Between, Noise, NoiseKind, Prior, Run, aa_floor, between, noise};
 pub use bootstrap::{Bootstrap, bca, percentile};
 pub use describe::{geometric_mean, mean, median, quantile, standard_deviation};

@@ -59,6 +59,25 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A length of time in its two largest units: `15 s`, `3 h 20 min`, `2 d`.
+#[must_use]
+pub fn span(seconds: f64) -> String {
+    const UNITS: [(u64, &str); 4] = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")];
+    let mut left = seconds.max(0.0).round() as u64;
+    let mut parts = Vec::new();
+    for (size, name) in UNITS {
+        let count = left / size;
+        left %= size;
+        if count > 0 || (size == 1 && parts.is_empty()) {
+            parts.push(format!("{count} {name}"));
+        } else if !parts.is_empty() {
+            break;
+        }
+    }
+    parts.truncate(2);
+    parts.join(" ")
+}
+
 /// `1 take`, `12 takes`.
 #[must_use]
 pub fn count(number: usize, what: &str) -> String {
@@ -79,6 +98,19 @@ pub fn list(items: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths_of_time_have_two_units() {
+        let of = |seconds: f64| span(seconds);
+        assert_eq!(
+            (of(0.0), of(15.2), of(60.0), of(3661.0)),
+            ("0 s".into(), "15 s".into(), "1 min".into(), "1 h 1 min".into())
+        );
+        assert_eq!(
+            (of(86_400.0), of(86_403.0), of(190_000.0)),
+            ("1 d".into(), "1 d".into(), "2 d 4 h".into())
+        );
+    }
 
     #[test]
     fn quantities_have_three_digits() {

@@ -36,6 +36,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("load", schema_for!(doc::LoadDoc)),
         ("logs", schema_for!(doc::LogsDoc)),
         ("mix", schema_for!(doc::MixDoc)),
+        ("logs-live", schema_for!(doc::LogsLiveDoc)),
         ("doctor", schema_for!(doc::DoctorDoc)),
         ("doctor-prove", schema_for!(doc::ProveDoc)),
         ("error", schema_for!(doc::ErrorDoc)),

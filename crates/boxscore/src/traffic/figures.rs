@@ -46,6 +46,8 @@ pub fn document(
         groups,
         rows: judged.rows,
         top: all.iter().flat_map(|(label, one)| tops(label, one, top)).collect(),
+        cut: None,
+        beside: Vec::new(),
         findings: judged.findings,
     }
 }

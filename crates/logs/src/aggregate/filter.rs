@@ -7,7 +7,7 @@ use regex_lite::Regex;
 
 use super::keys::Key;
 use crate::scan::Record;
-use crate::scan::clock::{At, Civil, Part, Pattern};
+use crate::scan::moment::Moment;
 
 /// One condition.
 #[derive(Clone, Debug)]
@@ -28,11 +28,10 @@ enum Test {
         order: Order,
         value: u64,
     },
-    /// Seconds since 1970; by the log's own clock where the condition has no zone.
+    /// By the log's own clock where the condition has no zone.
     At {
         order: Order,
-        seconds: i64,
-        is_local: bool,
+        moment: Moment,
     },
 }
 
@@ -100,7 +99,7 @@ impl Filter {
             ("status", Some(order)) => number(Number::Status, order, value),
             ("bytes" | "size", Some(order)) => number(Number::Bytes, order, value),
             ("time", Some(order)) => number(Number::Time, order, value),
-            ("at", Some(order)) => moment(order, value),
+            ("at", Some(order)) => Moment::parse(value).map(|moment| Test::At { order, moment }),
             ("bytes" | "size" | "time" | "at", None) => {
                 Err(format!("{sign} is for texts: {name} is a number"))
             }
@@ -138,10 +137,9 @@ impl Filter {
                 };
                 found.map_or(*order == Order::Unequal, |found| order.holds(&found, value))
             }
-            Test::At { order, seconds, is_local } => {
-                let of = |at: At| if *is_local { at.local() } else { at.seconds };
-                record.at.map_or(*order == Order::Unequal, |at| order.holds(&of(at), seconds))
-            }
+            Test::At { order, moment } => record
+                .at
+                .map_or(*order == Order::Unequal, |at| order.holds(&moment.clock_of(at), &moment.seconds())),
         }
     }
 }
@@ -180,34 +178,11 @@ fn number(what: Number, order: Order, value: &str) -> Result<Test, String> {
     Ok(Test::Number { what, order, value: (found * factor).round() as u64 })
 }
 
-/// `2000-10-10`, `2000-10-10T13:55`, with seconds, with a zone, or seconds since 1970.
-fn moment(order: Order, value: &str) -> Result<Test, String> {
-    use Part::{Byte, Day, Epoch, Hour, Minute, Month, Second, Year, Zone};
-    let mut parts = vec![Year, Byte(b'-'), Month, Byte(b'-'), Day];
-    let mut patterns = vec![vec![Epoch], parts.clone()];
-    parts.extend([Byte(b'T'), Hour, Byte(b':'), Minute]);
-    for seconds in [false, true] {
-        if seconds {
-            parts.extend([Byte(b':'), Second]);
-        }
-        patterns.extend([parts.clone(), [parts.as_slice(), &[Zone]].concat()]);
-    }
-    for parts in patterns {
-        let pattern = Pattern::new(parts);
-        let mut civil = Civil::default();
-        if pattern.read(value.as_bytes(), &mut civil) == Some(value.len())
-            && let Some(at) = civil.at()
-        {
-            return Ok(Test::At { order, seconds: at.seconds, is_local: !pattern.has_zone() });
-        }
-    }
-    Err(format!("{value:?} is no time: write 2000-10-10, 2000-10-10T13:55 or 2000-10-10T13:55:36+02:00"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::scan::Method;
+    use crate::scan::clock::At;
 
     fn record() -> Record<'static> {
         Record {

@@ -18,6 +18,7 @@ pub mod sketch;
 pub mod skips;
 mod statuses;
 pub mod sums;
+pub mod timeline;
 mod views;
 mod writer;
 

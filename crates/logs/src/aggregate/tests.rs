@@ -44,7 +44,7 @@ fn of(lines: &[u64], settings: &Settings) -> Aggregate {
     for &n in lines {
         let text = line(n);
         match scanner.read(text.as_bytes()) {
-            Ok(record) => writer.add(&Record { offset: n * 100, ..record }),
+            Ok(record) => _ = writer.add(&Record { offset: n * 100, ..record }),
             Err(skip) => {
                 let mut skips = Skips::default();
                 skips.add(skip, n, text.as_bytes());

@@ -32,15 +32,15 @@ impl<'a> Writer<'a> {
         Writer { aggregate, settings, key: Vec::new(), lines: 0, times, sizes, ratios, clients, paths }
     }
 
-    /// Adds a parsed line; its line is counted too.
+    /// Adds a parsed line; its line is counted too. Says whether the filters let its request in.
     #[inline]
-    pub fn add(&mut self, record: &Record<'_>) {
+    pub fn add(&mut self, record: &Record<'_>) -> bool {
         self.aggregate.lines += 1;
         self.aggregate.parsed += 1;
         let filters = &self.settings.filters;
         if !filters.is_empty() && !filters.iter().all(|filter| filter.holds(record, &mut self.key)) {
             self.aggregate.filtered += 1;
-            return;
+            return false;
         }
         if self.lines == BATCH {
             self.flush();
@@ -66,6 +66,7 @@ impl<'a> Writer<'a> {
         if self.settings.mix {
             self.aggregate.mix.get_or_insert_default().add(record);
         }
+        true
     }
 
     /// Size, time, ratio, and when: the request's ratio.

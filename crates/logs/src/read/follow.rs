@@ -1,7 +1,8 @@
 //! A log that grows: each call reads what was appended since the one before.
 //!
-//! The last line is read once its line break is there. A file that became shorter was truncated or rotated in place,
-//! and is read from its start again; that a path names a new file is for the caller to see.
+//! The last line is read once its line break is there. A file that became shorter, or whose bytes before the place that
+//! was read up to are others, was truncated or written anew, and is read from its start again; that a path names a new
+//! file is seen by `rotate`. Not seen: bytes that were written and truncated away between two calls.
 
 use std::fs::File;
 use std::io;
@@ -9,63 +10,169 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use super::tally::{Tally, Wants};
 use super::worker::Adder;
-use crate::aggregate::{Aggregate, Settings};
+use crate::aggregate::Settings;
 use crate::format::Format;
 use crate::scan::lines::{Cutter, Line};
 
-/// One growing file.
-pub struct Follower {
-    name: String,
-    file: File,
-    format: Arc<Format>,
-    cutter: Cutter,
-    /// Lines before the last truncation.
-    before: u64,
+/// Where requests are added, and how.
+pub struct Target<'a> {
+    pub tally: &'a mut Tally,
+    pub settings: &'a Settings,
+    pub wants: Wants,
 }
+
+/// Bytes that a call reads at most, so that its caller can look up between.
+const MOST: u64 = 64 << 20;
+/// Bytes before the place that was read up to by which the file is known again.
+const KNOWN: usize = 64;
 
 /// What a call found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grown {
     pub bytes: u64,
     pub truncated: bool,
+    /// More is there already.
+    pub more: bool,
+}
+
+/// Lines of one file or stream, in the order in which they are written.
+pub struct Lines {
+    name: String,
+    format: Arc<Format>,
+    cutter: Cutter,
+    /// Lines before the last truncation.
+    before: u64,
+}
+
+impl Lines {
+    #[must_use]
+    pub fn new(name: &str, format: Arc<Format>) -> Lines {
+        Lines { name: name.to_owned(), format, cutter: Cutter::new(0, false), before: 0 }
+    }
+
+    /// Adds the lines that these bytes end.
+    pub fn feed(&mut self, mut bytes: &[u8], into: &mut Target<'_>) {
+        while !bytes.is_empty() {
+            let room = self.cutter.room();
+            let count = room.len().min(bytes.len());
+            room[..count].copy_from_slice(&bytes[..count]);
+            bytes = &bytes[count..];
+            self.took(count, into);
+        }
+    }
+
+    /// Nothing more comes: what stands behind the last line break is a line too.
+    pub fn finish(&mut self, into: &mut Target<'_>) {
+        self.each(into, |cutter, adder| {
+            _ = cutter.finish(&mut |line: Line<'_>| added(adder, line));
+        });
+    }
+
+    /// Bytes of a line whose end is not there yet.
+    #[must_use]
+    pub fn pending(&self) -> u64 {
+        self.cutter.pending()
+    }
+
+    fn took(&mut self, count: usize, into: &mut Target<'_>) {
+        self.each(into, |cutter, adder| {
+            _ = cutter.took(count, &mut |line: Line<'_>| added(adder, line));
+        });
+    }
+
+    fn each(&mut self, into: &mut Target<'_>, act: impl FnOnce(&mut Cutter, &mut Adder<'_>)) {
+        let mut adder = Adder::new(&self.format, into.tally, into.settings, into.wants);
+        act(&mut self.cutter, &mut adder);
+        let (_, skips) = adder.done();
+        if skips.total() > 0 {
+            into.tally.whole.aggregate.add_skips(&skips.settle(&self.name, self.before));
+        }
+    }
+
+    /// The file begins anew.
+    fn restart(&mut self, into: &mut Target<'_>) {
+        self.finish(into);
+        self.before += self.cutter.lines();
+        self.cutter = Cutter::new(0, false);
+    }
+}
+
+/// Nothing stops it.
+fn added(adder: &mut Adder<'_>, line: Line<'_>) -> ControlFlow<()> {
+    adder.line(line);
+    ControlFlow::Continue(())
+}
+
+/// One growing file.
+pub struct Follower {
+    lines: Lines,
+    file: File,
+    /// The last bytes that were read.
+    known: Vec<u8>,
 }
 
 impl Follower {
-    /// From this offset on, which must be the start of a line.
+    /// From the start of the file.
     #[must_use]
-    pub fn new(name: &str, file: File, format: Arc<Format>, from: u64) -> Follower {
-        Follower { name: name.to_owned(), file, format, cutter: Cutter::new(from, false), before: 0 }
+    pub fn new(name: &str, file: File, format: Arc<Format>) -> Follower {
+        Follower { lines: Lines::new(name, format), file, known: Vec::new() }
     }
 
-    /// Reads what is new into `aggregate`.
-    pub fn poll(&mut self, aggregate: &mut Aggregate, settings: &Settings) -> io::Result<Grown> {
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Reads what is new, up to 64 MiB of it.
+    pub fn poll(&mut self, into: &mut Target<'_>) -> io::Result<Grown> {
         let mut grown = Grown::default();
-        if self.file.metadata()?.len() < self.cutter.position() {
-            self.before += self.cutter.lines();
-            self.cutter = Cutter::new(0, false);
+        if self.was_cut()? {
+            self.lines.restart(into);
+            self.known.clear();
             grown.truncated = true;
         }
-        let mut adder = Adder::new(&self.format, aggregate, settings);
-        let mut each = |line: Line<'_>| {
-            adder.line(line);
-            ControlFlow::Continue(())
-        };
-        let read = loop {
-            let at = self.cutter.position();
-            let count = match self.file.read_at(self.cutter.room(), at) {
-                Ok(0) => break Ok(grown),
+        while grown.bytes < MOST {
+            let at = self.lines.cutter.position();
+            let room = self.lines.cutter.room();
+            let count = match self.file.read_at(room, at) {
+                Ok(0) => return Ok(grown),
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                // What was read before is counted all the same.
-                Err(error) => break Err(error),
+                Err(error) => return Err(error),
             };
+            self.known.extend_from_slice(&room[count.saturating_sub(KNOWN)..count]);
+            self.known.drain(..self.known.len().saturating_sub(KNOWN));
             grown.bytes += count as u64;
-            // Nothing stops it.
-            _ = self.cutter.took(count, &mut each);
-        };
-        let (_, skips) = adder.done();
-        aggregate.add_skips(&skips.settle(&self.name, self.before));
-        read
+            self.lines.took(count, into);
+        }
+        grown.more = true;
+        Ok(grown)
+    }
+
+    /// Whether the file is shorter than it was, or is another up to here.
+    fn was_cut(&self) -> io::Result<bool> {
+        let at = self.lines.cutter.position();
+        if self.file.metadata()?.len() < at {
+            return Ok(true);
+        }
+        let mut now = vec![0; self.known.len()];
+        match self.file.read_exact_at(&mut now, at.saturating_sub(self.known.len() as u64)) {
+            Ok(()) => Ok(now != self.known),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Nothing more comes.
+    pub fn finish(&mut self, into: &mut Target<'_>) {
+        self.lines.finish(into);
+    }
+
+    /// Bytes of a line whose end is not there yet.
+    #[must_use]
+    pub fn pending(&self) -> u64 {
+        self.lines.pending()
     }
 }

@@ -6,19 +6,24 @@
 
 pub mod follow;
 mod pieces;
+pub mod rotate;
 mod source;
+pub mod tally;
 mod worker;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub use source::{Head, Source, head};
+use tally::{Side, Tally, Wants};
 
 use crate::aggregate::file::Labels;
 use crate::aggregate::skips::{Sample, Skips};
+use crate::aggregate::timeline::Timeline;
 use crate::aggregate::{Settings, bounded::Merge};
 use crate::format::Format;
 use crate::scan::Skip;
@@ -62,6 +67,8 @@ pub struct Options {
     pub strict: bool,
     /// Bytes of the pieces of a plain file; none: 32 MiB.
     pub piece: Option<u64>,
+    /// What is kept besides the aggregates.
+    pub wants: Wants,
 }
 
 /// What another thread may look at, and stop, while logs are read.
@@ -108,10 +115,21 @@ pub struct File {
     pub skipped: u64,
 }
 
+/// What was kept of a label besides its aggregate.
+#[derive(Clone, Debug, Default)]
+pub struct Besides {
+    /// Requests over time, those of no side where there are sides.
+    pub timeline: Option<Timeline>,
+    /// Before the moment, and from it on.
+    pub sides: Option<Box<[Side; 2]>>,
+}
+
 /// What came of reading.
 #[derive(Debug)]
 pub struct Outcome {
     pub labels: Labels,
+    /// What was wanted besides, by label.
+    pub besides: BTreeMap<String, Besides>,
     /// In the order of the inputs.
     pub files: Vec<File>,
     pub faults: Vec<Fault>,
@@ -142,18 +160,19 @@ pub fn read(inputs: Vec<Input>, options: &Options, watch: &Watch) -> Outcome {
         }
         done
     });
-    let mut labels = Labels::new(&options.settings);
+    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     let mut pieces = Vec::new();
     for work in workers {
-        for (label, aggregate) in work.aggregates {
-            match labels.labels.entry(label) {
-                std::collections::btree_map::Entry::Vacant(place) => _ = place.insert(aggregate),
-                std::collections::btree_map::Entry::Occupied(mut mine) => mine.get_mut().merge(&aggregate),
+        for (label, tally) in work.tallies {
+            match tallies.entry(label) {
+                Entry::Vacant(place) => _ = place.insert(tally),
+                Entry::Occupied(mut mine) => mine.get_mut().merge(&tally),
             }
         }
         pieces.extend(work.pieces);
         faults.extend(work.faults);
     }
+    let (mut labels, besides) = apart(tallies, &options.settings);
     pieces.sort_by_key(|piece: &worker::Piece| piece.task);
     faults.sort_unstable();
     let first_skipped = pieces.iter().find_map(|piece| {
@@ -166,7 +185,18 @@ pub fn read(inputs: Vec<Input>, options: &Options, watch: &Watch) -> Outcome {
     for (label, skips) in &skips {
         labels.labels.entry(label.clone()).or_default().add_skips(skips);
     }
-    Outcome { labels, files, faults, first_skipped, stopped: watch.is_stopped() }
+    Outcome { labels, besides, files, faults, first_skipped, stopped: watch.is_stopped() }
+}
+
+/// The aggregates, and what was wanted besides.
+#[must_use]
+pub fn apart(tallies: BTreeMap<String, Tally>, settings: &Settings) -> (Labels, BTreeMap<String, Besides>) {
+    let (mut labels, mut besides) = (Labels::new(settings), BTreeMap::new());
+    for (label, Tally { whole: Side { aggregate, timeline }, sides }) in tallies {
+        labels.labels.insert(label.clone(), aggregate);
+        besides.insert(label, Besides { timeline, sides });
+    }
+    (labels, besides)
 }
 
 /// Lines of each input, and what was skipped by label with lines counted from the start of the files.
@@ -193,5 +223,7 @@ fn settle(names: &[(String, String)], pieces: Vec<worker::Piece>) -> (Vec<File>,
     (files, skips)
 }
 
+#[cfg(test)]
+mod follow_tests;
 #[cfg(test)]
 mod tests;

@@ -129,7 +129,7 @@ pub struct Head {
 }
 
 /// Bytes that are looked at for the first lines.
-const HEAD_BYTES: usize = 256 << 10;
+pub(super) const HEAD_BYTES: usize = 256 << 10;
 
 /// Looks at the first lines; they are read again with the rest.
 pub fn head(source: Source) -> Result<Head, String> {

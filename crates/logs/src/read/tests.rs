@@ -5,7 +5,6 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::follow::{Follower, Grown};
 use super::*;
 
 const START: &str = r#"10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200"#;
@@ -200,30 +199,3 @@ fn the_head_is_looked_at_and_left() {
     assert_eq!(one.lines, [b"one"]);
     assert!(head(Source::File(folder.path().to_owned())).is_err());
 }
-
-#[test]
-fn a_growing_log_is_followed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.log");
-    let all = text(20);
-    let mut file = std::fs::File::create(&path).unwrap();
-    let mut follower = Follower::new("x.log", std::fs::File::open(&path).unwrap(), format(), 0);
-    let (mut aggregate, settings) = (Aggregate::default(), Settings::default());
-    for part in all.chunks(333) {
-        file.write_all(part).unwrap();
-        let grown = follower.poll(&mut aggregate, &settings).unwrap();
-        assert_eq!(grown, Grown { bytes: part.len() as u64, truncated: false });
-    }
-    let stream = Input::stream("a", "x.log", Box::new(Cursor::new(all)), format());
-    let whole = read(vec![stream], &Options::default(), &Watch::default());
-    assert!(
-        postcard::to_stdvec(&aggregate).unwrap() == postcard::to_stdvec(&whole.labels.labels["a"]).unwrap()
-    );
-    file.set_len(0).unwrap();
-    assert!(follower.poll(&mut aggregate, &settings).unwrap().truncated);
-    std::fs::write(&path, text(2)).unwrap();
-    assert!(follower.poll(&mut aggregate, &settings).unwrap().bytes > 0);
-    assert_eq!(aggregate.lines, 22);
-}
-
-use crate::aggregate::Aggregate;

@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::pieces::Task;
 use super::source::{self, Packed};
+use super::tally::{Tally, TallyWriter, Wants};
 use super::{Fault, Input, Options, Source, Watch};
+use crate::aggregate::Settings;
 use crate::aggregate::skips::Skips;
-use crate::aggregate::{Aggregate, Settings, Writer};
 use crate::format::Format;
 use crate::scan::lines::{Cutter, Line};
 use crate::scan::{Record, Scanner, Skip};
@@ -73,7 +74,7 @@ pub(super) struct Piece {
 /// What one thread did.
 #[derive(Default)]
 pub(super) struct Work {
-    pub aggregates: BTreeMap<String, Aggregate>,
+    pub tallies: BTreeMap<String, Tally>,
     pub pieces: Vec<Piece>,
     pub faults: Vec<Fault>,
 }
@@ -112,9 +113,10 @@ impl Work {
             };
             (of.format.clone(), of.name.clone(), stream)
         };
-        let aggregate = self.aggregates.entry(shared.labels[input].clone()).or_default();
-        let settings = &shared.options.settings;
-        let mut adder = Adder::new(&format, aggregate, settings);
+        let Options { settings, wants, .. } = shared.options;
+        let label = shared.labels[input].clone();
+        let tally = self.tallies.entry(label).or_insert_with(|| Tally::new(*wants));
+        let mut adder = Adder::new(&format, tally, settings, *wants);
         let read = match (task, stream) {
             (Task::Piece { file, start, end, size, .. }, _) => {
                 piece(&file, start..end, size, &mut adder, number, shared)
@@ -134,15 +136,20 @@ impl Work {
 /// Reads lines into an aggregate.
 pub(super) struct Adder<'a> {
     scanner: Scanner<'a>,
-    writer: Writer<'a>,
+    writer: TallyWriter<'a>,
     /// Lines that were given.
     lines: u64,
     pub skips: Skips,
 }
 
 impl<'a> Adder<'a> {
-    pub(super) fn new(format: &'a Format, aggregate: &'a mut Aggregate, settings: &'a Settings) -> Adder<'a> {
-        let (scanner, writer) = (Scanner::new(format), Writer::new(aggregate, settings));
+    pub(super) fn new(
+        format: &'a Format,
+        tally: &'a mut Tally,
+        settings: &'a Settings,
+        wants: Wants,
+    ) -> Adder<'a> {
+        let (scanner, writer) = (Scanner::new(format), tally.writer(settings, wants));
         Adder { scanner, writer, lines: 0, skips: Skips::default() }
     }
 

@@ -69,6 +69,12 @@ impl Cutter {
         self.lines
     }
 
+    /// Bytes that are held of a line whose end was not seen yet.
+    #[must_use]
+    pub fn pending(&self) -> u64 {
+        self.filled as u64
+    }
+
     /// Whether nothing but the end of an earlier line was seen.
     #[must_use]
     pub fn is_before_first(&self) -> bool {

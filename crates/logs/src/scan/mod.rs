@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod json;
 pub mod lines;
+pub mod moment;
 mod number;
 pub mod request;
 pub mod shown;

@@ -33,7 +33,120 @@ pub struct LogsDoc {
     /// Every two labels, like with like.
     pub rows: Vec<RowDoc>,
     pub top: Vec<TopDoc>,
+    /// Where the logs were cut in before and after.
+    #[serde(default)]
+    pub cut: Option<LogsCutDoc>,
+    /// What the machines did while the requests came, by label.
+    #[serde(default)]
+    pub beside: Vec<BesideDoc>,
     pub findings: Vec<Finding>,
+}
+
+/// The moment that parts before from after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogsCutDoc {
+    /// As it was given.
+    pub at: String,
+    /// The two labels of each label.
+    pub sides: Vec<SidesDoc>,
+    /// Requests whose line tells no time: of no side.
+    pub undated: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SidesDoc {
+    pub before: String,
+    pub after: String,
+    /// The moment in seconds since 1970.
+    pub at: i64,
+}
+
+/// What a machine did while requests of a label came: its telemetry beside them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BesideDoc {
+    pub label: String,
+    /// The run that recorded it, and its machine.
+    pub run: String,
+    pub machine: String,
+    /// Seconds since 1970 by the clock of the server that logged: first and last request.
+    pub log: (f64, f64),
+    /// The same of the first and last sample, by the clock of the program that recorded.
+    pub telemetry: (f64, f64),
+    /// Seconds of a row; `null` with `why` where the two have no time in common.
+    pub step: Option<f64>,
+    pub why: Option<String>,
+    /// All rows together.
+    pub mean: Option<BesideRow>,
+    pub rows: Vec<BesideRow>,
+}
+
+/// Requests and the machine over one step of time, or over several. Of the machine: means over the samples.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BesideRow {
+    /// Seconds since 1970 at which it begins, and how long it is: less at the ends of what both cover.
+    pub at: f64,
+    pub seconds: f64,
+    pub requests: u64,
+    /// Bytes sent.
+    pub bytes: f64,
+    /// Times of the requests, to 3 %.
+    pub p50: Option<f64>,
+    pub p99: Option<f64>,
+    /// Requests with a status from 500 on.
+    pub server_errors: u64,
+    /// Samples of the machine.
+    pub samples: u64,
+    /// Load average of one minute.
+    pub load: Option<f64>,
+    /// Share of CPU time that was neither idle nor waiting for a disk, and the share waiting for one.
+    pub cpu: Option<f64>,
+    pub iowait: Option<f64>,
+    /// Bytes a second that all disks read.
+    pub disk_read: Option<f64>,
+    /// Bytes: all memory less what programs could still get; the page cache with buffers.
+    pub memory_used: Option<f64>,
+    pub page_cache: Option<f64>,
+    /// Bytes a second sent by all interfaces but loopback.
+    pub net_sent: Option<f64>,
+}
+
+/// One interval of logs that are followed: a line of `boxscore logs --follow --json`. The last line is `boxscore.logs`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LogsLiveDoc {
+    pub schema: String,
+    /// Seconds since 1970 at its end, and its length.
+    pub at: f64,
+    pub seconds: f64,
+    /// Whether this is what stood in the logs before they were followed: no rate.
+    pub backlog: bool,
+    pub labels: Vec<LogsLiveLabel>,
+    /// What became of files: rotated, truncated, appeared, not readable.
+    pub events: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LogsLiveLabel {
+    pub label: String,
+    /// Of the interval.
+    pub now: LogsLiveFigures,
+    /// Since the first line.
+    pub all: LogsLiveFigures,
+}
+
+/// What came in some time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LogsLiveFigures {
+    pub requests: u64,
+    /// Requests a second; of an interval alone.
+    pub rate: Option<f64>,
+    pub bytes: f64,
+    pub p50: Option<f64>,
+    pub p99: Option<f64>,
+    /// Requests with a status from 400 on, and from 500 on.
+    pub client_errors: u64,
+    pub server_errors: u64,
+    /// Lines that could not be read.
+    pub skipped: u64,
 }
 
 /// How the lines of a file were read.

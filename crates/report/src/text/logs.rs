@@ -296,6 +296,8 @@ mod tests {
                 }],
                 error: 0.0001,
             }],
+            cut: None,
+            beside: Vec::new(),
             findings: vec![Finding::new("means", Validity::Ok, "the two averages differ").about("ssd")],
             labels,
         }

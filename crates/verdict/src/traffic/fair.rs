@@ -71,7 +71,7 @@ fn counts(arm: &Group, base: &Group) -> Option<Finding> {
     Some(Finding::new("request-counts", Validity::Ok, text).evidence("ratio", factor))
 }
 
-fn sizes(arm: &Group, base: &Group) -> Option<Finding> {
+pub(super) fn sizes(arm: &Group, base: &Group) -> Option<Finding> {
     let distance = stats::ks_distance_counts(&arm.sizes, &base.sizes)?;
     (distance > SIZES).then(|| {
         let text = format!(
@@ -83,7 +83,7 @@ fn sizes(arm: &Group, base: &Group) -> Option<Finding> {
 }
 
 /// Half the sum of differences: the share of requests that would have to change their status.
-fn statuses(arm: &Group, base: &Group) -> Option<Finding> {
+pub(super) fn statuses(arm: &Group, base: &Group) -> Option<Finding> {
     let share = |group: &Group, status: &u16| {
         group.statuses.get(status).map_or(0.0, |count| *count as f64 / group.requests.max(1) as f64)
     };
@@ -106,7 +106,7 @@ fn statuses(arm: &Group, base: &Group) -> Option<Finding> {
 }
 
 /// Answers without a body, since the client had it: how well the two groups' clients cache.
-fn fresh(arm: &Group, base: &Group) -> Option<Finding> {
+pub(super) fn fresh(arm: &Group, base: &Group) -> Option<Finding> {
     let share = |group: &Group| {
         let count = group.statuses.get(&NOT_MODIFIED).copied().unwrap_or(0);
         count as f64 / group.requests.max(1) as f64
@@ -155,7 +155,7 @@ fn outside(hours: &BTreeMap<i64, u64>, other: &BTreeMap<i64, u64>) -> Option<f64
     (all > 0).then(|| out as f64 / all as f64)
 }
 
-fn shared(found: &Stratified) -> Option<Finding> {
+pub(super) fn shared(found: &Stratified) -> Option<Finding> {
     (found.shared < SHARED).then(|| {
         let text = format!(
             "only {} of the bytes are of a size and time that both served; the rest is not compared",
@@ -166,7 +166,7 @@ fn shared(found: &Stratified) -> Option<Finding> {
 }
 
 /// The totals tell something else than like with like.
-fn mixed(found: &Stratified) -> Option<Finding> {
+pub(super) fn mixed(found: &Stratified) -> Option<Finding> {
     if found.effect.interval.contains(found.crude) {
         return None;
     }

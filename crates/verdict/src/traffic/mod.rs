@@ -6,6 +6,7 @@
 //! differs between the groups besides is said in findings (`fair`). Not seen by a log: time before the server read the
 //! request, and time after it gave the last byte to the kernel.
 
+pub mod cut;
 mod fair;
 
 use std::collections::BTreeMap;
@@ -85,14 +86,20 @@ pub fn judge(groups: &[Group], seed: u64) -> Judgement {
             let time =
                 stats::stratified(&strata(arm, base, |cell| cell.requests as f64), RESAMPLES, &mut rng);
             all.findings.extend(fair::findings(arm, base, speed.as_ref().ok()));
-            drafts.push(Draft::speed(arm, base, speed.map_err(|unfit| unfit.to_string())));
-            drafts.push(Draft::time(arm, base, time.map_err(|unfit| unfit.to_string())));
+            let why = |unfit: stats::Unfit| format!("blocks of time that both served: {unfit}");
+            drafts.push(Draft::speed(arm, base, speed.map_err(why)));
+            drafts.push(Draft::time(arm, base, time.map_err(why)));
         }
     }
+    all.rows = finished(&drafts);
+    all
+}
+
+/// Rows, with Holm's correction over all of them.
+fn finished(drafts: &[Draft<'_>]) -> Vec<RowDoc> {
     let p: Vec<Option<f64>> = drafts.iter().map(Draft::p).collect();
     let corrected = stats::holm(&p);
-    all.rows = drafts.iter().zip(corrected).map(|(draft, p_holm)| draft.row(p_holm)).collect();
-    all
+    drafts.iter().zip(corrected).map(|(draft, p_holm)| draft.row(p_holm)).collect()
 }
 
 const RESAMPLES: usize = 2_000;
@@ -155,7 +162,7 @@ impl<'a> Draft<'a> {
         let verdict =
             stats::verdict(interval, p_holm, margin, value::way(self.better), Basis::Blocks { n: blocks });
         let why = match (&self.found, verdict) {
-            (Err(why), _) => Some(format!("blocks of time that both served: {why}")),
+            (Err(why), _) => Some(why.clone()),
             (Ok(_), Verdict::CannotTell(held)) => Some(held.to_string()),
             (Ok(found), _) => self.adjusted(found),
         };

@@ -1,0 +1,331 @@
+//! What one group served before a moment beside what it served from then on.
+//!
+//! The two sides share no time. Requests are compared by class of size and hour of the day where both sides served the
+//! same hours of the day, else by class of size alone; the interval draws blocks of time of each side by itself
+//! ([`stats::apart()`]). Always said: time is confounded with whatever else changed. Not undone: weekdays.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Finding, Validity};
+use stats::{Part, Rng, Stratified, Stratum, Sums};
+
+use super::{Cell, Draft, Group, Judgement, RESAMPLES, fair, finished};
+use crate::say;
+
+/// What was served in one bucket of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bucket {
+    /// Seconds since 1970 at which it begins: UTC, and by the log's own clock.
+    pub at: i64,
+    pub local: i64,
+    /// By class of size.
+    pub cells: BTreeMap<u32, Cell>,
+}
+
+/// One side of the moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Side {
+    /// Its cells and hours are not looked at.
+    pub group: Group,
+    /// Seconds since 1970 of the first and the last request.
+    pub first: i64,
+    pub last: i64,
+    /// Seconds of a bucket.
+    pub step: i64,
+    /// In the order of time.
+    pub buckets: Vec<Bucket>,
+}
+
+/// How the two sides are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// Seconds of a block of time, which the interval draws.
+    pub block: i64,
+    /// Seconds of the parts of the day that are compared with their like; none: by class of size alone.
+    pub of_day: Option<i64>,
+    /// The parts of the day are the blocks, each side's beside the other's: one side has too few days to draw from.
+    pub is_matched: bool,
+}
+
+/// Lengths of blocks in seconds, longest first.
+const BLOCKS: [i64; 9] = [86_400, 21_600, 3600, 900, 300, 60, 15, 5, 1];
+/// Blocks that the shorter side has at least, where its buckets are short enough.
+const LEAST_BLOCKS: usize = 24;
+/// Less than this share of all requests at hours of the day that both served: hours of the day are not compared.
+const SHARED: f64 = 0.8;
+/// More than there are classes of size.
+const MOST_CLASSES: u32 = 64;
+const DAY: i64 = 86_400;
+const HOUR: i64 = 3600;
+const QUARTER: i64 = 900;
+/// With fewer days on a side, an hour of the day is there too few times to be drawn by itself.
+const LEAST_DAYS: f64 = 2.0;
+/// Requests a second that differ by this factor are unlike load.
+const RATES: f64 = 1.2;
+
+/// The blocks and the classes that the sides allow.
+#[must_use]
+pub fn how(before: &Side, after: &Side) -> How {
+    let finest = before.step.max(after.step).max(1);
+    let count = |side: &Side, block: i64| {
+        side.buckets.iter().map(|bucket| bucket.at.div_euclid(block)).collect::<BTreeSet<_>>().len()
+    };
+    let enough =
+        |block: &&i64| **block >= finest && count(before, **block).min(count(after, **block)) >= LEAST_BLOCKS;
+    let block = BLOCKS.iter().find(enough).copied().unwrap_or(finest);
+    let part = finest.max(HOUR);
+    let of_day = (part < DAY && shared_day(before, after, part) >= SHARED).then_some(part);
+    if of_day.is_some() && seconds(before).min(seconds(after)) < LEAST_DAYS * DAY as f64 {
+        let fine = finest.max(QUARTER);
+        let count = parts_of_day(before, fine).len().min(parts_of_day(after, fine).len());
+        if shared_day(before, after, fine) >= SHARED && count >= LEAST_BLOCKS {
+            return How { block: fine, of_day: Some(fine), is_matched: true };
+        }
+        return How { block, of_day: None, is_matched: false };
+    }
+    How { block, of_day, is_matched: false }
+}
+
+/// Requests by part of the day.
+fn parts_of_day(side: &Side, part: i64) -> BTreeMap<i64, u64> {
+    let mut all: BTreeMap<i64, u64> = BTreeMap::new();
+    for bucket in &side.buckets {
+        let requests: u64 = bucket.cells.values().map(|cell| cell.requests).sum();
+        *all.entry(bucket.local.rem_euclid(DAY).div_euclid(part)).or_default() += requests;
+    }
+    all
+}
+
+/// Share of all requests at parts of the day that both sides served.
+fn shared_day(before: &Side, after: &Side, part: i64) -> f64 {
+    let (one, other) = (parts_of_day(before, part), parts_of_day(after, part));
+    let both = |mine: &BTreeMap<i64, u64>, theirs: &BTreeMap<i64, u64>| {
+        mine.iter().filter(|(part, _)| theirs.contains_key(part)).map(|(_, count)| count).sum::<u64>()
+    };
+    let all: u64 = one.values().chain(other.values()).sum();
+    (both(&one, &other) + both(&other, &one)) as f64 / all.max(1) as f64
+}
+
+fn parts(side: &Side, how: How, work: fn(&Cell) -> f64) -> Vec<Part> {
+    let mut all: BTreeMap<(i64, u32), Sums> = BTreeMap::new();
+    for bucket in &side.buckets {
+        let part = how.of_day.map_or(0, |part| bucket.local.rem_euclid(DAY).div_euclid(part));
+        let (block, part) = match how.is_matched {
+            true => (part, 0),
+            false => (bucket.at.div_euclid(how.block), u32::try_from(part).unwrap_or(0)),
+        };
+        for (class, cell) in &bucket.cells {
+            let sums = all.entry((block, part * MOST_CLASSES + class)).or_default();
+            sums.work += work(cell);
+            sums.cost += cell.seconds;
+        }
+    }
+    let part = |((block, class), sums)| Part { block: u64::try_from(block).unwrap_or(0), class, sums };
+    all.into_iter().map(part).collect()
+}
+
+/// Both sides' parts of the day beside each other.
+fn beside(arm: &[Part], base: &[Part]) -> Vec<Stratum> {
+    let mut all: BTreeMap<(u64, u32), (Sums, Sums)> = BTreeMap::new();
+    arm.iter().for_each(|part| all.entry((part.block, part.class)).or_default().0 = part.sums);
+    base.iter().for_each(|part| all.entry((part.block, part.class)).or_default().1 = part.sums);
+    let stratum = |((block, class), (arm, base))| Stratum { block, class, arm, base };
+    all.into_iter().map(stratum).collect()
+}
+
+/// Compares each pair of sides, before and after; `seed` draws the resamples.
+#[must_use]
+pub fn judge(pairs: &[(Side, Side)], seed: u64) -> Judgement {
+    let mut findings = Vec::new();
+    let mut drafts = Vec::new();
+    for (before, after) in pairs {
+        let how = how(before, after);
+        let (arm, base) = (&after.group, &before.group);
+        findings.extend([base, arm].into_iter().filter_map(fair::means));
+        let mut rng = Rng::derive(seed, &format!("{}\0{}", arm.label, base.label));
+        let mut compared = |work: fn(&Cell) -> f64| {
+            let (arm, base) = (parts(after, how, work), parts(before, how, work));
+            match how.is_matched {
+                true => stats::stratified(&beside(&arm, &base), RESAMPLES, &mut rng),
+                false => stats::apart(&arm, &base, RESAMPLES, &mut rng),
+            }
+        };
+        let (speed, time) = (compared(|cell| cell.bytes), compared(|cell| cell.requests as f64));
+        let pair = format!("{} beside {}", arm.label, base.label);
+        let all = unlike(before, after, how, speed.as_ref().ok());
+        findings.extend(all.into_iter().map(|finding| finding.about(pair.clone())));
+        let why = |unfit: stats::Unfit| format!("blocks of {} each: {unfit}", say::span(how.block as f64));
+        drafts.push(Draft::speed(arm, base, speed.map_err(why)));
+        drafts.push(Draft::time(arm, base, time.map_err(why)));
+    }
+    Judgement { rows: finished(&drafts), findings }
+}
+
+fn unlike(before: &Side, after: &Side, how: How, found: Option<&Stratified>) -> Vec<Finding> {
+    let (arm, base) = (&after.group, &before.group);
+    let all = [
+        Some(confounded(before, after)),
+        Some(compared(before, after, how)),
+        rates(before, after),
+        fair::sizes(arm, base),
+        fair::statuses(arm, base),
+        fair::fresh(arm, base),
+        found.and_then(fair::shared),
+        found.and_then(fair::mixed),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Always true of before and after, however the figures came out.
+fn confounded(before: &Side, after: &Side) -> Finding {
+    let text = "before and after share no time: whatever else changed meanwhile (load, content, clients, caches that \
+                warmed, other work on the machine) is in the difference too; two groups at the same time would tell";
+    let spans = [("before", before), ("after", after)];
+    let finding = Finding::new("time-confounded", Validity::Doubtful, text);
+    spans.into_iter().fold(finding, |finding, (name, side)| finding.evidence(name, seconds(side)))
+}
+
+fn seconds(side: &Side) -> f64 {
+    (side.last - side.first + 1) as f64
+}
+
+/// What was compared with what.
+fn compared(before: &Side, after: &Side, how: How) -> Finding {
+    let (block, spans) = (say::span(how.block as f64), [before, after].map(|side| say::span(seconds(side))));
+    let of = match how.of_day {
+        Some(HOUR) => "one class of size and one hour of the day".to_owned(),
+        Some(part) => format!("one class of size and one part ({}) of the day", say::span(part as f64)),
+        None => "one class of size; hours of the day are not, since the two sides do not cover the same ones"
+            .to_owned(),
+    };
+    let drawn = match how.is_matched {
+        true => "parts of the day, each side's beside the other's: how days differ is not in it, since a side has \
+                 less than two days"
+            .to_owned(),
+        false => format!("blocks of {block} of each side"),
+    };
+    let text = format!(
+        "{} before and {} after; requests of {of} are compared; the interval draws {drawn}",
+        spans[0], spans[1]
+    );
+    let state = if how.of_day.is_some() && !how.is_matched { Validity::Ok } else { Validity::Doubtful };
+    let finding = Finding::new("cut", state, text).evidence("block", how.block as f64);
+    match how.of_day {
+        Some(part) => finding.evidence("part-of-day", part as f64),
+        None => finding,
+    }
+}
+
+/// Requests a second, since the sides are of unlike length.
+fn rates(before: &Side, after: &Side) -> Option<Finding> {
+    let rate = |side: &Side| side.group.requests as f64 / seconds(side);
+    let (one, other) = (rate(before), rate(after));
+    let factor = other / one;
+    if !factor.is_finite() || (1.0 / RATES..=RATES).contains(&factor) {
+        return None;
+    }
+    let text = format!(
+        "{} requests a second before, {} after: load differed, and with it waiting",
+        say::digits(one),
+        say::digits(other)
+    );
+    Some(Finding::new("request-rates", Validity::Ok, text).evidence("ratio", factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::doc::VerdictWord;
+
+    use super::super::SPEED;
+    use super::*;
+
+    /// A side from `from` on; `us` is the time of a request of 1000 bytes at an hour of the day.
+    fn side(label: &str, from: i64, buckets: i64, step: i64, us: impl Fn(i64) -> f64) -> Side {
+        let mut rng = Rng::new(from.unsigned_abs());
+        let mut made = Side { first: from, last: from + buckets * step - 1, step, ..Side::default() };
+        made.group.label = label.to_owned();
+        for at in (0..buckets).map(|n| from + n * step) {
+            let requests = 50;
+            let time = us(at.rem_euclid(DAY) / HOUR) * (0.05 * rng.normal()).exp() / 1e6;
+            let cell = Cell { requests, bytes: 1000.0 * requests as f64, seconds: time * requests as f64 };
+            made.group.requests += requests;
+            made.group.bytes += cell.bytes;
+            made.group.seconds += cell.seconds;
+            made.group.statuses = BTreeMap::from([(200, made.group.requests)]);
+            made.buckets.push(Bucket { at, local: at, cells: BTreeMap::from([(2, cell)]) });
+        }
+        made
+    }
+
+    const T: i64 = 1_700_006_400;
+
+    fn speed(all: &Judgement) -> &model::doc::RowDoc {
+        all.rows.iter().find(|row| row.metric == SPEED).unwrap()
+    }
+
+    fn kinds(all: &Judgement) -> Vec<&str> {
+        all.findings.iter().map(|finding| finding.kind.as_str()).collect()
+    }
+
+    #[test]
+    fn hours_of_the_day_are_compared_with_their_like() {
+        // Nights are three times as slow; the later side has more nights.
+        let slow = |factor: f64| move |hour: i64| factor * if hour < 8 { 3000.0 } else { 1000.0 };
+        let before = side("before", T + 8 * HOUR, 48 * 4, 900, slow(1.0));
+        let after = side("after", T + 56 * HOUR, 56 * 4, 900, slow(0.5));
+        let all = judge(&[(before.clone(), after.clone())], 1);
+        let row = speed(&all);
+        assert_eq!(row.verdict, VerdictWord::Better, "{row:?}");
+        assert!((1.9..2.1).contains(&row.ratio.unwrap()), "{row:?}");
+        assert_eq!((row.arm.as_str(), row.base.as_str()), ("after", "before"));
+        assert_eq!(how(&before, &after), How { block: HOUR, of_day: Some(HOUR), is_matched: false });
+        assert_eq!(kinds(&all)[..2], ["time-confounded", "cut"]);
+        assert!(!kinds(&all).contains(&"hours"), "{:?}", kinds(&all));
+    }
+
+    #[test]
+    fn a_short_log_is_compared_by_size_alone() {
+        let before = side("before", T, 1800, 1, |_| 1000.0);
+        let after = side("after", T + 12 * HOUR, 900, 1, |_| 700.0);
+        assert_eq!(how(&before, &after), How { block: 15, of_day: None, is_matched: false });
+        let all = judge(&[(before, after)], 1);
+        assert_eq!(speed(&all).verdict, VerdictWord::Better, "{:?}", speed(&all));
+        let cut = &all.findings[1];
+        assert!(cut.state == Validity::Doubtful && cut.text.contains("one class of size; hours"), "{cut:?}");
+        assert!(cut.text.contains("blocks of 15 s"), "{cut:?}");
+    }
+
+    #[test]
+    fn a_day_beside_a_day_is_matched_by_the_time_of_day() {
+        let slow = |factor: f64| move |hour: i64| factor * if hour < 8 { 3000.0 } else { 1000.0 };
+        let (before, after) = (side("b", T, 288, 300, slow(1.0)), side("a", T + DAY, 288, 300, slow(0.5)));
+        assert_eq!(how(&before, &after), How { block: 900, of_day: Some(900), is_matched: true });
+        let all = judge(&[(before, after)], 1);
+        assert_eq!(speed(&all).verdict, VerdictWord::Better, "{:?}", speed(&all));
+        assert!(all.findings[1].text.contains("how days differ is not in it"), "{:?}", all.findings[1]);
+    }
+
+    #[test]
+    fn an_hour_cut_in_two_has_no_hours_of_the_day() {
+        let (before, after) = (side("b", T, 1800, 1, |_| 1e3), side("a", T + 1800, 1800, 1, |_| 1e3));
+        assert_eq!(how(&before, &after), How { block: 60, of_day: None, is_matched: false });
+        assert_eq!(speed(&judge(&[(before, after)], 1)).verdict, VerdictWord::Tie);
+    }
+
+    #[test]
+    fn nothing_changed_is_not_better() {
+        let all = judge(&[(side("b", T, 960, 900, |_| 1e3), side("a", T + 960 * 900, 960, 900, |_| 1e3))], 1);
+        assert_eq!(speed(&all).verdict, VerdictWord::Tie, "{:?}", speed(&all));
+        assert_eq!(kinds(&all), ["time-confounded", "cut"]);
+    }
+
+    #[test]
+    fn too_few_blocks_are_no_verdict() {
+        let all = judge(&[(side("b", T, 4, 900, |_| 1e3), side("a", T + 3600, 96, 900, |_| 1e3))], 1);
+        let row = speed(&all);
+        assert_eq!((row.verdict, row.ratio), (VerdictWord::CannotTell, None));
+        assert!(row.why.as_deref().unwrap().contains("too few"), "{row:?}");
+        let none = judge(&[(Side::default(), Side::default())], 1);
+        assert!(none.rows.iter().all(|row| row.verdict == VerdictWord::CannotTell));
+    }
+}
