@@ -5,7 +5,9 @@
 mod figures;
 mod inputs;
 mod keep;
+#[cfg(test)]
+mod proof;
 
-pub use figures::{document, findings, groups};
-pub use inputs::{Chosen, Formats, choose};
+pub use figures::{Named, document, findings, groups};
+pub use inputs::{Formats, choose};
 pub use keep::keep;
