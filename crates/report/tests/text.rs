@@ -95,7 +95,7 @@ fn sweeps_of_a_web_server() {
 fn colour_only_repeats_the_words() {
     let (run, compared) = (common::run(), common::compare());
     let plain = score::score(&run, &common::facts(), Some(&compared), &tail(), Look::plain());
-    let look = Look { columns: 80, paint: true };
+    let look = Look { paint: true, ..Look::wide(80) };
     let mut painted = score::score(&run, &common::facts(), Some(&compared), &tail(), look);
     assert!(painted.contains("\u{1b}[32m"));
     for code in ["0", "1", "2", "31", "32", "33"] {
@@ -336,7 +336,7 @@ fn a_doubtful_comparison_is_marked_and_explained_once() {
     let row = doc.rows.iter_mut().find(|row| row.headline && !row.point && row.low.is_some()).expect("a row");
     row.verdict = model::doc::VerdictWord::CannotTell;
     row.why = Some("doubtful: other processes were busy".to_owned());
-    let text = report::text::compare::table(&doc, false, Look { columns: 120, paint: false });
+    let text = report::text::compare::table(&doc, false, Look::wide(120));
     assert!(text.contains("? (a) !") && text.matches("! = doubtful").count() == 1, "{text}");
     let markdown = report::markdown::compare(&doc, false);
     assert!(

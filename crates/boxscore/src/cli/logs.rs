@@ -10,13 +10,15 @@ use logs::aggregate::file::Labels;
 use logs::aggregate::filter::Filter;
 use logs::aggregate::keys::Key;
 use logs::read::{Fault, Options, Outcome, Watch};
+use model::Finding;
 use model::data::Note;
 use model::doc::{FormatDoc, LogsDoc};
+use store::Store;
 
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::ids::Ids;
-use crate::traffic::{self, Chosen, Formats};
+use crate::traffic::{self, Formats, Named};
 use crate::{out, paths, planning, present, resolve};
 
 const AFTER: &str = "\
@@ -31,7 +33,7 @@ Examples:
   boxscore logs a.log --out a.agg; boxscore logs --merge a.agg b.agg
   boxscore logs a.log --profile-out mix.json      its mix, for boxscore run web --mix mix.json
 Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size in one quarter of
-an hour, so that neither the balancer's weights nor the mix decides.
+an hour, so that neither the balancer's weights nor the mix decides; the first label is the base. 1 MB/s is 1 B/us.
 Exit codes: 0 done, 1 nothing could be read, 2 usage, 3 lines were skipped or files could not be read.";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -84,35 +86,57 @@ pub struct Args {
 }
 
 /// What was read, from logs and from aggregates.
+#[derive(Default)]
 struct Gathered {
     labels: Labels,
+    /// The labels in the order in which they were given.
+    order: Vec<String>,
     formats: Vec<FormatDoc>,
     units: BTreeMap<String, u64>,
+    findings: Vec<Finding>,
     faults: Vec<String>,
+    /// Where runs are kept.
+    store: Option<Store>,
+}
+
+impl Gathered {
+    fn named(&self) -> Vec<Named<'_>> {
+        let mut named: Vec<Named<'_>> = Vec::new();
+        for label in &self.order {
+            let known = named.iter().any(|(known, _)| known == label);
+            if let Some(one) = self.labels.labels.get(label).filter(|_| !known) {
+                named.push((label, one));
+            }
+        }
+        named
+    }
 }
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     planning::check_label(args.label.as_deref())?;
     let settings = settings(args)?;
-    let gathered = gather(args, settings)?;
+    let mut gathered = gather(args, settings, global)?;
     for fault in &gathered.faults {
         out::say(&format!("error: {fault}"));
     }
-    let labels = &gathered.labels;
     if let Some(path) = &args.out {
-        let bytes = labels.to_bytes().map_err(|error| CliError::data(error.to_string()))?;
-        write(path, &bytes)?;
+        let bytes = gathered
+            .labels
+            .to_bytes()
+            .map_err(|error| CliError::data(format!("--out {}: {error}", path.display())))?;
+        write("--out", path, &bytes)?;
     }
     if let Some(path) = &args.profile_out {
         profile(path, &gathered, args.paths)?;
     }
-    let mut judged = verdict::traffic::judge(&traffic::groups(labels), SEED);
-    let own = traffic::findings(labels, &gathered.units);
-    judged.findings.splice(0..0, own);
-    let top = args.top as usize;
-    let mut document = traffic::document(labels, &args.by, top, gathered.formats, judged);
-    if !args.no_store && labels.labels.values().any(|one| one.totals().requests > 0) {
-        document.run = store(args, labels, &document, global)?;
+    let (mut store, formats) = (gathered.store.take(), std::mem::take(&mut gathered.formats));
+    let named = gathered.named();
+    let mut judged = verdict::traffic::judge(&traffic::groups(&named), SEED);
+    let own = traffic::findings(&named, &gathered.units);
+    judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(own));
+    let mut document = traffic::document(&named, &args.by, args.top as usize, formats, judged);
+    if let Some(store) = &mut store {
+        document.run = keep(args, &named, &document, store)?;
     }
     show(&document, global);
     let skipped = document.skipped.iter().any(|kind| kind.lines > 0);
@@ -133,33 +157,46 @@ fn settings(args: &Args) -> Result<Settings, CliError> {
     Ok(Settings { group_by, filters, mix: args.profile_out.is_some() })
 }
 
-fn gather(args: &Args, settings: Settings) -> Result<Gathered, CliError> {
-    let mut labels = Labels::new(&settings);
+fn gather(args: &Args, settings: Settings, global: &Global) -> Result<Gathered, CliError> {
+    let (mut labels, mut order) = (Labels::new(&settings), Vec::new());
     for path in &args.merge {
         let wrong = |what: String| CliError::data(format!("{}: {what}", path.display()));
         let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
         let read = Labels::from_bytes(&bytes).map_err(|error| wrong(error.to_string()))?;
+        order.extend(read.labels.keys().cloned());
         labels.merge(&read).map_err(|error| wrong(error.to_string()))?;
     }
     if args.files.is_empty() {
-        return Ok(Gathered { labels, formats: Vec::new(), units: BTreeMap::new(), faults: Vec::new() });
+        let store = opened(args, global)?;
+        return Ok(Gathered { labels, order, store, ..Gathered::default() });
     }
     let formats = Formats::new(args.format.as_deref(), args.config.as_deref())?;
-    let Chosen { inputs, formats, bytes, refused } = traffic::choose(&args.files, &formats)?;
+    let chosen = traffic::choose(&args.files, &formats)?;
+    // What is wrong with the store is said before an hour of reading, not after.
+    let store = opened(args, global)?;
     let unit = |input: &logs::read::Input| Some((input.label.clone(), input.format.unit_ns()?));
-    let units = inputs.iter().filter_map(unit).collect();
+    let units = chosen.inputs.iter().filter_map(unit).collect();
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or(available, |threads| threads as usize);
     let options = Options { settings, threads, strict: args.strict, piece: None };
-    let outcome = watched(inputs, &options, bytes);
+    let outcome = watched(chosen.inputs, &options, chosen.bytes);
     if let Some((skip, sample)) = outcome.first_skipped.as_ref().filter(|_| args.strict) {
         return Err(CliError::data(format!("{}:{}: {}", sample.file, sample.line, skip.says()))
             .hint("without --strict such lines are counted and skipped"));
     }
     labels.merge(&outcome.labels).map_err(|error| CliError::data(format!("--merge: {error}")))?;
     let told = |fault: &Fault| format!("{}: {}", fault.file, fault.what);
-    let faults = refused.into_iter().chain(outcome.faults.iter().map(told)).collect();
-    Ok(Gathered { labels, formats, units, faults })
+    let faults = chosen.refused.into_iter().chain(outcome.faults.iter().map(told)).collect();
+    order.splice(0..0, chosen.labels);
+    Ok(Gathered { labels, order, formats: chosen.formats, units, findings: chosen.findings, faults, store })
+}
+
+/// The store, where something is to be kept.
+fn opened(args: &Args, global: &Global) -> Result<Option<Store>, CliError> {
+    if args.no_store {
+        return Ok(None);
+    }
+    resolve::create(&paths::store(global)?).map(Some)
 }
 
 /// Reads while a bar shows how far it is, where somebody looks.
@@ -193,9 +230,8 @@ fn watched(inputs: Vec<logs::read::Input>, options: &Options, bytes: Option<u64>
 }
 
 /// The whole file or none.
-fn write(path: &std::path::Path, bytes: &[u8]) -> Result<(), CliError> {
-    let wrong = |what: String| CliError::data(format!("cannot write {}: {what}", path.display()));
-    sys::files::atomic_write(path, bytes, 0o644).map_err(|error| wrong(error.to_string()))
+fn write(flag: &str, path: &std::path::Path, bytes: &[u8]) -> Result<(), CliError> {
+    sys::files::atomic_write(path, bytes, 0o644).map_err(|error| CliError::data(format!("{flag}: {error}")))
 }
 
 /// Writes the mix, and says what of the log is in it.
@@ -203,7 +239,7 @@ fn profile(path: &std::path::Path, gathered: &Gathered, logged: bool) -> Result<
     let mix = traffic::mix::document(&gathered.labels, &gathered.formats, logged);
     let mix = mix.map_err(|why| CliError::data(format!("--profile-out {}: {why}", path.display())))?;
     let text = serde_json::to_string_pretty(&mix).map_err(|error| CliError::data(error.to_string()))?;
-    write(path, format!("{text}\n").as_bytes())?;
+    write("--profile-out", path, format!("{text}\n").as_bytes())?;
     let paths = match logged {
         true => "with the paths of the log",
         false => "paths are called by their rank (--paths keeps those of the log)",
@@ -212,19 +248,21 @@ fn profile(path: &std::path::Path, gathered: &Gathered, logged: bool) -> Result<
     Ok(())
 }
 
-/// The runs in the store; the id of the first.
-fn store(
+/// Puts the runs into the store; the id of the first.
+fn keep(
     args: &Args,
-    labels: &Labels,
+    named: &[Named<'_>],
     document: &LogsDoc,
-    global: &Global,
+    store: &mut Store,
 ) -> Result<Option<String>, CliError> {
-    let path = paths::store(global)?;
     let told = |format: &FormatDoc| format!("{}: {} ({})", format.file, format.format, format.how);
     let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
     let notes = [Note { kind: "logs".to_owned(), text, at_ns: None }];
-    let runs = traffic::keep(labels, args.label.as_deref(), &notes, &mut Ids::new(None));
-    let mut store = resolve::create(&path)?;
+    let runs = traffic::keep(named, args.label.as_deref(), &notes, &mut Ids::new(None));
+    if runs.is_empty() {
+        out::say("note: nothing is stored: no request with a time of day was read");
+        return Ok(None);
+    }
     store.import(&runs, &[]).map_err(present::store_error)?;
     Ok(runs.first().map(|run| run.head.id.clone()))
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use logs::aggregate::distinct::Distinct;
-use logs::aggregate::file::Labels;
+use logs::aggregate::histogram::LogLinear;
+use logs::aggregate::keys::{self, BETWEEN};
 use logs::aggregate::paths::{By, Top};
 use logs::aggregate::size::{self, CLASSES};
 use logs::aggregate::sketch::CountMin;
@@ -17,30 +18,29 @@ use verdict::traffic::{self, Judgement};
 
 const NS: f64 = 1e9;
 
+/// A label and what was read under it. The first of several is the base of the others.
+pub type Named<'a> = (&'a str, &'a Aggregate);
+
 /// The whole document, but for the run.
 #[must_use]
 pub fn document(
-    labels: &Labels,
+    all: &[Named<'_>],
     by: &[String],
     top: usize,
     formats: Vec<FormatDoc>,
     judged: Judgement,
 ) -> LogsDoc {
-    let all = &labels.labels;
-    let of = |all: fn(&str, &Aggregate) -> Vec<TrafficDoc>| {
-        labels.labels.iter().flat_map(|(label, one)| all(label, one)).collect::<Vec<_>>()
-    };
-    let days = of(daily);
+    let days = key_by_key(all.iter().flat_map(|(label, one)| daily(label, one)));
     let several = days.len() > all.len();
-    let groups = all.iter().flat_map(|(label, one)| grouped(label, one, by)).collect();
+    let groups = key_by_key(all.iter().flat_map(|(label, one)| grouped(label, one, by)));
     LogsDoc {
         schema: "boxscore.logs/1".to_owned(),
         run: None,
         formats,
-        lines: all.values().map(|one| one.lines).sum(),
-        parsed: all.values().map(|one| one.parsed).sum(),
-        skipped: skipped(labels),
-        filtered: all.values().map(|one| one.filtered).sum(),
+        lines: all.iter().map(|(_, one)| one.lines).sum(),
+        parsed: all.iter().map(|(_, one)| one.parsed).sum(),
+        skipped: skipped(all),
+        filtered: all.iter().map(|(_, one)| one.filtered).sum(),
         labels: all.iter().map(|(label, one)| whole(label, one)).collect(),
         days: if several || by.iter().any(|key| key == "day") { days } else { Vec::new() },
         groups,
@@ -52,9 +52,16 @@ pub fn document(
     }
 }
 
-fn skipped(labels: &Labels) -> Vec<SkippedDoc> {
+/// What is alike side by side: by key, then in the order of labels.
+fn key_by_key(groups: impl Iterator<Item = (Vec<u8>, TrafficDoc)>) -> Vec<TrafficDoc> {
+    let mut groups: Vec<(Vec<u8>, TrafficDoc)> = groups.collect();
+    groups.sort_by(|(one, _), (other, _)| keys::rank(one).cmp(&keys::rank(other)));
+    groups.into_iter().map(|(_, doc)| doc).collect()
+}
+
+fn skipped(all: &[Named<'_>]) -> Vec<SkippedDoc> {
     let mut kinds: BTreeMap<&str, SkippedDoc> = BTreeMap::new();
-    for one in labels.labels.values() {
+    for (_, one) in all {
         for (skip, lines, samples) in one.skips.kinds().filter(|(_, lines, _)| *lines > 0) {
             let doc = kinds.entry(skip.name()).or_insert_with(|| SkippedDoc {
                 kind: skip.says().to_owned(),
@@ -72,7 +79,7 @@ fn skipped(labels: &Labels) -> Vec<SkippedDoc> {
 fn whole(label: &str, one: &Aggregate) -> TrafficDoc {
     let totals = one.totals();
     let mean = one.mean_of_ratios();
-    let time = |share| one.times.quantile(share).map(|ns| ns as f64 / NS);
+    let time = |share| of_times(&one.times, &totals, share);
     let count = |(name, count): (String, u64)| (count > 0).then_some((name, count));
     TrafficDoc {
         lines: Some(one.lines),
@@ -91,6 +98,7 @@ fn whole(label: &str, one: &Aggregate) -> TrafficDoc {
         p99: time(0.99),
         p999: time(0.999),
         time_max: time(1.0),
+        time_limit: limit(&one.times),
         size_median: one.sizes.quantile(0.5).map(|bytes| bytes as f64),
         clients: Some(one.clients.estimate()).filter(|clients| *clients > 0.0),
         clients_error: Some(Distinct::ERROR),
@@ -105,19 +113,53 @@ fn whole(label: &str, one: &Aggregate) -> TrafficDoc {
 
 /// What sums alone tell.
 fn part(label: &str, sums: &Sums) -> TrafficDoc {
-    let timed = sums.requests > sums.untimed;
     TrafficDoc {
         label: label.to_owned(),
         parsed: sums.requests,
-        bytes: sums.bytes as f64,
-        seconds: timed.then_some(sums.time_ns as f64 / NS),
+        bytes: bytes(sums),
+        seconds: seconds(sums),
+        seconds_why: untimed(sums).map(str::to_owned),
         zero_time: sums.zero_time,
         mean_of_ratios: sums.mean_of_ratios(),
         ratio_of_totals: sums.ratio_of_totals(),
-        time_mean: sums.mean_seconds(),
+        time_mean: sums.mean_seconds().filter(|_| untimed(sums).is_none()),
         size_mean: sums.mean_bytes(),
         ..TrafficDoc::default()
     }
+}
+
+/// Why there are no times; a clock that showed 0 for every request measured none.
+fn untimed(sums: &Sums) -> Option<&'static str> {
+    match sums.requests - sums.untimed.min(sums.requests) {
+        _ if sums.requests == 0 => Some("no requests"),
+        0 => Some("no line says how long its request took"),
+        timed if timed == sums.zero_time => Some("the log says 0 for every time: its clock is too coarse"),
+        _ => None,
+    }
+}
+
+fn seconds(sums: &Sums) -> Option<f64> {
+    untimed(sums).is_none().then_some(sums.time_ns as f64 / NS)
+}
+
+/// Bytes of the requests whose lines say them, where there are any.
+fn bytes(sums: &Sums) -> Option<f64> {
+    (sums.requests > sums.unsized_).then_some(sums.bytes as f64)
+}
+
+/// A percentile; one among times that are not told apart is the least that they are ([`limit`]).
+fn of_times<const BITS: u32, const MAX: u32>(
+    times: &LogLinear<BITS, MAX>,
+    sums: &Sums,
+    share: f64,
+) -> Option<f64> {
+    let ns = times.quantile(share).filter(|_| untimed(sums).is_none())?;
+    Some(ns as f64 / NS)
+}
+
+/// The time above which times are not told apart, where there were any.
+fn limit<const BITS: u32, const MAX: u32>(times: &LogLinear<BITS, MAX>) -> Option<f64> {
+    (times.saturated() > 0).then_some(LogLinear::<BITS, MAX>::HIGHEST as f64 / NS)
 }
 
 fn sizes(strata: &Strata) -> Vec<SizeDoc> {
@@ -127,47 +169,52 @@ fn sizes(strata: &Strata) -> Vec<SizeDoc> {
             from,
             requests: sums.requests,
             bytes: sums.bytes as f64,
-            seconds: (sums.requests > sums.untimed).then_some(sums.time_ns as f64 / NS),
+            seconds: seconds(sums),
             ratio_of_totals: sums.ratio_of_totals(),
         })
     };
     strata.0.iter().enumerate().filter_map(doc).collect()
 }
 
-fn daily(label: &str, one: &Aggregate) -> Vec<TrafficDoc> {
+/// By the day as text, which sorts as days do.
+fn daily(label: &str, one: &Aggregate) -> Vec<(Vec<u8>, TrafficDoc)> {
     let doc = |period: logs::aggregate::Period| {
         let sums = period.strata.total();
         let day = report::text::date(period.local as f64);
-        TrafficDoc { key: BTreeMap::from([("day".to_owned(), day)]), ..part(label, &sums) }
+        let key = BTreeMap::from([("day".to_owned(), day.clone())]);
+        (day.into_bytes(), TrafficDoc { key, ..part(label, &sums) })
     };
     one.daily().unwrap_or_default().into_iter().map(doc).collect()
 }
 
-fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<TrafficDoc> {
-    let doc = |(key, group): (&Vec<u8>, &Group)| {
-        let words = key.split(|byte| *byte == logs::aggregate::keys::BETWEEN);
+fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<(Vec<u8>, TrafficDoc)> {
+    let doc = |(bytes, group): (&Vec<u8>, &Group)| {
+        let words = bytes.split(|byte| *byte == BETWEEN);
         let key = by
             .iter()
             .zip(words)
             .map(|(name, word)| (name.clone(), String::from_utf8_lossy(word).into_owned()));
-        let time = |share| group.times.quantile(share).map(|ns| ns as f64 / NS);
-        TrafficDoc {
+        let time = |share| of_times(&group.times, &group.sums, share);
+        let doc = TrafficDoc {
             key: key.collect(),
             p50: time(0.5),
             p90: time(0.9),
             p99: time(0.99),
+            time_limit: limit(&group.times),
             ..part(label, &group.sums)
-        }
+        };
+        (bytes.clone(), doc)
     };
     one.groups.sorted().unwrap_or_default().into_iter().map(doc).collect()
 }
 
 fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {
-    let timed = one.totals().untimed < one.totals().requests;
+    let totals = one.totals();
+    let (timed, sized) = (untimed(&totals).is_none(), bytes(&totals).is_some());
     let path = |top: &Top<'_>| PathDoc {
         path: String::from_utf8_lossy(top.path).into_owned(),
         requests: top.requests as f64,
-        bytes: top.bytes as f64,
+        bytes: sized.then_some(top.bytes as f64),
         seconds: timed.then_some(top.time_ns as f64 / NS),
     };
     let list = |(by, name): (By, &str)| TopDoc {
@@ -176,10 +223,11 @@ fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {
         paths: one.paths.top(by, most).iter().map(path).collect(),
         error: CountMin::ERROR,
     };
-    let wanted = [(By::Bytes, "bytes"), (By::Time, "time")];
+    let wanted = [(By::Bytes, "bytes", sized), (By::Time, "time", timed)];
     wanted
         .into_iter()
-        .filter(|(by, _)| timed || *by != By::Time)
+        .filter(|(_, _, told)| *told)
+        .map(|(by, name, _)| (by, name))
         .map(list)
         .filter(|top| !top.paths.is_empty())
         .collect()
@@ -187,8 +235,8 @@ fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {
 
 /// The groups that are compared: one a label.
 #[must_use]
-pub fn groups(labels: &Labels) -> Vec<traffic::Group> {
-    labels.labels.iter().map(|(label, one)| group(label, one)).collect()
+pub fn groups(all: &[Named<'_>]) -> Vec<traffic::Group> {
+    all.iter().map(|(label, one)| group(label, one)).collect()
 }
 
 fn group(label: &str, one: &Aggregate) -> traffic::Group {
@@ -217,32 +265,44 @@ fn group(label: &str, one: &Aggregate) -> traffic::Group {
     group
 }
 
-/// What is odd about the logs themselves.
+/// What is odd about the logs themselves; `unit_ns` are the units of the labels' times.
 #[must_use]
-pub fn findings(labels: &Labels, unit_ns: &BTreeMap<String, u64>) -> Vec<Finding> {
+pub fn findings(all: &[Named<'_>], unit_ns: &BTreeMap<String, u64>) -> Vec<Finding> {
+    all.iter().flat_map(|(label, one)| odd(label, one, unit_ns.get(*label).copied())).collect()
+}
+
+fn odd(label: &str, one: &Aggregate, unit_ns: Option<u64>) -> Vec<Finding> {
     let mut all = Vec::new();
-    for (label, one) in &labels.labels {
-        let unit = unit_ns.get(label).copied();
-        let doubts = unit.map(|unit| units::doubts(one, unit)).unwrap_or_default();
-        all.extend(doubts.iter().map(|doubt| {
-            Finding::new("time-unit", Validity::Doubtful, doubt.to_string()).about(label.as_str())
-        }));
-        let totals = one.totals();
-        if let Err(why) = one.mean_of_ratios()
-            && totals.untimed < totals.requests
-        {
-            let text = format!("no mean of ratios: {why}");
-            all.push(Finding::new("zero-time", Validity::Doubtful, text).about(label.as_str()));
-        }
-        if one.groups.overflowed() {
-            let text = "more groups than are kept: use a coarser --by, or --where";
-            all.push(Finding::new("groups", Validity::Invalid, text).about(label.as_str()));
-        }
-        if one.slots.overflowed() {
-            let text =
-                "the lines span more than a year: days and the comparison by time are left out; use --where";
-            all.push(Finding::new("span", Validity::Invalid, text).about(label.as_str()));
-        }
+    let mut say = |kind: &str, state, text: String| all.push(Finding::new(kind, state, text).about(label));
+    let totals = one.totals();
+    if let (Some(why), true) = (untimed(&totals), totals.zero_time > 0) {
+        say("zero-time", Validity::Doubtful, format!("no times, no speed: {why}"));
+        return all;
+    }
+    for doubt in unit_ns.map(|unit| units::doubts(one, unit)).unwrap_or_default() {
+        say("time-unit", Validity::Doubtful, doubt.to_string());
+    }
+    if let Err(why) = one.mean_of_ratios()
+        && totals.untimed < totals.requests
+    {
+        say("zero-time", Validity::Doubtful, format!("no mean of ratios: {why}"));
+    }
+    if let Some(limit) = limit(&one.times) {
+        let over = one.times.saturated();
+        let text = format!(
+            "{} took longer than {limit:.0} s, and how much longer is not told apart",
+            report::text::count(usize::try_from(over).unwrap_or(usize::MAX), "request")
+        );
+        say("time-limit", Validity::Doubtful, text);
+    }
+    if one.groups.overflowed() {
+        let text = "more groups than are kept: use a coarser --by, or --where";
+        say("groups", Validity::Invalid, text.to_owned());
+    }
+    if one.slots.overflowed() {
+        let text =
+            "the lines span more than a year: days and the comparison by time are left out; use --where";
+        say("span", Validity::Invalid, text.to_owned());
     }
     all
 }

@@ -1,6 +1,9 @@
 //! From `LABEL=FILE` to files with a label and a format. Patterns (`*`, `?`, `[...]`) are expanded here too, since a
 //! shell leaves those behind a label alone.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,6 +11,7 @@ use logs::format::config::Config;
 use logs::format::{Format, detect};
 use logs::read::{Head, Input, Source, head};
 use model::doc::FormatDoc;
+use model::{Finding, Validity};
 
 use crate::error::CliError;
 
@@ -61,6 +65,7 @@ impl Formats {
 }
 
 /// What is to be read.
+#[derive(Default)]
 pub struct Chosen {
     pub inputs: Vec<Input>,
     pub formats: Vec<FormatDoc>,
@@ -68,11 +73,17 @@ pub struct Chosen {
     pub bytes: Option<u64>,
     /// Files that cannot be read, with the reason: the others are read all the same.
     pub refused: Vec<String>,
+    /// Labels in the order in which they were first given.
+    pub labels: Vec<String>,
+    /// Files that are read twice, and formats that do not fit.
+    pub findings: Vec<Finding>,
+    /// Device and number of each file, and what it was called.
+    seen: BTreeMap<(u64, u64), String>,
 }
 
 /// Every file that the arguments name, with its label and format.
 pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
-    let mut chosen = Chosen { inputs: Vec::new(), formats: Vec::new(), bytes: Some(0), refused: Vec::new() };
+    let mut chosen = Chosen { bytes: Some(0), ..Chosen::default() };
     for text in given {
         let (label, place) = labelled(text)?;
         if place == "-" {
@@ -82,7 +93,9 @@ pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
         }
         for path in expanded(place)? {
             let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file);
-            chosen.bytes = chosen.bytes.zip(size.map(|about| about.len())).map(|(all, one)| all + one);
+            chosen.bytes =
+                chosen.bytes.zip(size.as_ref().map(|about| about.len())).map(|(all, one)| all + one);
+            chosen.see(label, &path, size.as_ref());
             chosen.add(label, &path.display().to_string(), Source::File(path), formats);
         }
     }
@@ -93,11 +106,46 @@ pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
 }
 
 impl Chosen {
+    /// Notes a file that is there already, under whatever name: its lines count twice.
+    fn see(&mut self, label: &str, path: &Path, about: Option<&std::fs::Metadata>) {
+        let Some(about) = about else { return };
+        let name = path.display().to_string();
+        match self.seen.entry((about.dev(), about.ino())) {
+            Entry::Vacant(place) => _ = place.insert(name),
+            Entry::Occupied(before) => {
+                let same =
+                    if *before.get() == name { String::new() } else { format!(", as {}", before.get()) };
+                let text = format!("{name} was given before{same}: its lines count twice");
+                self.findings.push(Finding::new("file-twice", Validity::Doubtful, text).about(label));
+            }
+        }
+    }
+
+    /// Notes a format that was given and has fewer fields than the lines.
+    fn fit(&mut self, label: &str, name: &str, format: &Format, lines: &[Vec<u8>]) {
+        let over = detect::overfull(format, lines);
+        if over > 0 {
+            let of = report::text::count(lines.len(), "line");
+            let text = format!(
+                "{name}: {over} of the first {of} would fit {} without their last word too: the format has fewer fields \
+                 than the lines, and its last one takes the rest",
+                format.text
+            );
+            self.findings.push(Finding::new("format-short", Validity::Doubtful, text).about(label));
+        }
+    }
+
     fn add(&mut self, label: &str, name: &str, source: Source, formats: &Formats) {
         let opened = head(source).map_err(|why| CliError::data(format!("{name}: {why}")));
-        let told = opened.and_then(|Head { lines, source }| Ok((formats.of(name, &lines)?, source)));
+        let told = opened.and_then(|Head { lines, source }| Ok((formats.of(name, &lines)?, lines, source)));
+        if !self.labels.iter().any(|known| known == label) {
+            self.labels.push(label.to_owned());
+        }
         match told {
-            Ok(((format, how), source)) => {
+            Ok(((format, how), lines, source)) => {
+                if !matches!(formats, Formats::Detected) {
+                    self.fit(label, name, &format, &lines);
+                }
                 self.formats.push(FormatDoc { file: name.to_owned(), format: format.text.clone(), how });
                 self.inputs.push(Input { label: label.to_owned(), name: name.to_owned(), source, format });
             }

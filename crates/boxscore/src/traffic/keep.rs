@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use instruments::workload::logs as card;
-use logs::aggregate::file::Labels;
 use logs::aggregate::sums::Sums;
 use logs::aggregate::{Aggregate, CoarseTimes};
 use model::data::{Note, Origin, Point, RunData, RunHead, Series, Status, TakeHead};
@@ -14,37 +13,37 @@ use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
 use model::{Better, Cell, Instrument, MetricInfo, Params, Plan};
 
+use super::Named;
 use crate::cli::agent::BUILD;
 use crate::ids::Ids;
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 
-/// One run for each label, in the order of labels.
+/// One run for each label, in their order. A label without a time of day has no hours, so no run.
 #[must_use]
-pub fn keep(labels: &Labels, label: Option<&str>, notes: &[Note], ids: &mut Ids) -> Vec<RunData> {
-    let (study, plan) = (ids.next(), plan(labels, label));
-    let first =
-        labels.labels.values().filter_map(|one| one.span).map(|(first, _)| first.div_euclid(3600)).min();
-    let runs = labels.labels.iter().map(|(name, one)| {
-        let hours = hours(one);
-        RunData {
-            head: head(ids.next(), &study, name, label, &hours),
-            origin: Origin { build: BUILD.to_owned(), ..Origin::default() },
-            clock_offsets: Vec::new(),
-            plan: plan.clone(),
-            facts: Vec::new(),
-            takes: takes(&hours, first.unwrap_or(0)),
-            series: series(&hours, first.unwrap_or(0)),
-            notes: notes.to_vec(),
-            telemetry: Vec::new(),
-            own_cost: None,
-        }
+pub fn keep(all: &[Named<'_>], label: Option<&str>, notes: &[Note], ids: &mut Ids) -> Vec<RunData> {
+    let all: Vec<(&str, Vec<Hour>)> =
+        all.iter().map(|(name, one)| (*name, hours(one))).filter(|(_, hours)| !hours.is_empty()).collect();
+    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    let (study, plan) = (ids.next(), plan(&names, label));
+    let first = all.iter().filter_map(|(_, hours)| hours.first()).map(|hour| hour.hour).min().unwrap_or(0);
+    let runs = all.iter().map(|(name, hours)| RunData {
+        head: head(ids.next(), &study, name, label, hours),
+        origin: Origin { build: BUILD.to_owned(), ..Origin::default() },
+        clock_offsets: Vec::new(),
+        plan: plan.clone(),
+        facts: Vec::new(),
+        takes: takes(hours, first),
+        series: series(hours, first),
+        notes: notes.to_vec(),
+        telemetry: Vec::new(),
+        own_cost: None,
     });
     runs.collect()
 }
 
-fn plan(labels: &Labels, label: Option<&str>) -> Plan {
-    let machine = |name: &String| Via { name: name.clone(), command: None };
+fn plan(names: &[&str], label: Option<&str>) -> Plan {
+    let machine = |name: &&str| Via { name: (*name).to_owned(), command: None };
     let cell = Cell {
         instrument: verdict::traffic::INSTRUMENT.to_owned(),
         params: Params::default(),
@@ -52,7 +51,7 @@ fn plan(labels: &Labels, label: Option<&str>) -> Plan {
     };
     Plan {
         seed: 0,
-        machines: labels.labels.keys().map(machine).collect(),
+        machines: names.iter().map(machine).collect(),
         take_seconds: 3600.0,
         label: label.map(str::to_owned),
         ..Plan::bare(vec![cell], Takes::Fixed(1))

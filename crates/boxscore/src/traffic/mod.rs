@@ -6,7 +6,9 @@ mod figures;
 mod inputs;
 mod keep;
 pub mod mix;
+#[cfg(test)]
+mod proof;
 
-pub use figures::{document, findings, groups};
-pub use inputs::{Chosen, Formats, choose};
+pub use figures::{Named, document, findings, groups};
+pub use inputs::{Formats, choose};
 pub use keep::keep;

@@ -145,7 +145,13 @@ impl Filter {
 }
 
 fn words(name: &str, sign: &str, value: &str) -> Result<Test, String> {
-    let key = Key::parse(name)?;
+    let key = Key::parse(name).map_err(|_| {
+        let names: Vec<String> = Key::all().map(|key| key.to_string()).collect();
+        format!(
+            "{name:?} is no property of a request: take one of bytes, time, at, {}, prefix:N",
+            names.join(", ")
+        )
+    })?;
     let bytes = value.as_bytes().to_vec();
     let (how, negated) = match sign {
         "=" | "!=" => (How::Equal(bytes), sign == "!="),
@@ -161,6 +167,7 @@ fn words(name: &str, sign: &str, value: &str) -> Result<Test, String> {
 
 fn number(what: Number, order: Order, value: &str) -> Result<Test, String> {
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let found: f64 = digits.trim().parse().map_err(|_| format!("{value:?} is no number"))?;
     let factor = match (what, &value[digits.len()..]) {
         (Number::Status, "") | (Number::Bytes, "" | "B") => 1.0,
         (Number::Bytes, "k" | "K") => 1024.0,
@@ -169,9 +176,10 @@ fn number(what: Number, order: Order, value: &str) -> Result<Test, String> {
         (Number::Time, "us") => 1e3,
         (Number::Time, "ms") => 1e6,
         (Number::Time, "" | "s") => 1e9,
-        (_, unit) => return Err(format!("{unit:?} is no unit of it")),
+        (Number::Status, unit) => return Err(format!("a status has no unit such as {unit:?}")),
+        (Number::Bytes, unit) => return Err(format!("{unit:?} is no unit of bytes: take B, k, M or G")),
+        (Number::Time, unit) => return Err(format!("{unit:?} is no unit of time: take s, ms or us")),
     };
-    let found: f64 = digits.trim().parse().map_err(|_| format!("{value:?} is no number"))?;
     if !(found >= 0.0 && found * factor < 1e18) {
         return Err(format!("{value:?} is no number from 0 on"));
     }
@@ -254,13 +262,15 @@ mod tests {
         for (text, word) in [
             ("status", "a condition is"),
             ("status!200", "no comparison"),
-            ("status=x", "no unit"),
+            ("status=abc", "no number"),
+            ("status=4xx", "no unit"),
+            ("bytes>5q", "no unit of bytes"),
             ("status=", "no number"),
             ("time>5h", "no unit"),
             ("bytes=-5", "no number from 0"),
             ("bytes~5", "is a number"),
             ("path<5", "for numbers"),
-            ("colour=red", "no property"),
+            ("colour=red", "bytes, time, at, client"),
             ("agent~(", "no regular expression"),
             ("at>yesterday", "no time"),
             ("at=2000-13-01", "no time"),

@@ -90,10 +90,14 @@ impl<const BITS: u32, const MAX_BITS: u32> LogLinear<BITS, MAX_BITS> {
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(of)
     }
 
-    /// The value below or at which a share `q` of all values lies (the middle of its bucket); none when empty.
+    /// The value below or at which a share `q` of all values lies (the middle of its bucket); none when empty, and
+    /// the highest where it lies among those above it.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<u64> {
         let rank = ((q.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).clamp(1, self.total.max(1));
+        if self.saturated > 0 && rank > self.total.saturating_sub(self.saturated) {
+            return Some(Self::HIGHEST);
+        }
         let mut below = 0u64;
         self.bins().find_map(|bin| {
             below = below.saturating_add(bin.count);
@@ -213,6 +217,13 @@ mod tests {
             assert_eq!(Four::index_of(Four::lowest_of(index + 1) - 1), index);
         }
         assert_eq!(Four::index_of(Four::HIGHEST), Four::LEN - 1);
+    }
+
+    #[test]
+    fn what_is_above_the_highest_is_at_least_that() {
+        let all = of(&[1, 2, Ten::HIGHEST - 1, u64::MAX]);
+        assert_eq!((all.quantile(0.5), all.quantile(1.0)), (Some(2), Some(Ten::HIGHEST)));
+        assert!(all.quantile(0.75) < Some(Ten::HIGHEST), "{all:?}");
     }
 
     #[test]

@@ -52,6 +52,11 @@ const NAMES: [(&str, Key); 16] = [
 pub const BETWEEN: u8 = 0;
 
 impl Key {
+    /// Every property, in the order of a list.
+    pub fn all() -> impl Iterator<Item = Key> {
+        NAMES.iter().map(|(_, key)| *key)
+    }
+
     /// By its name; `prefix:2` is that of two folders, and `host` is the client as Apache calls it.
     pub fn parse(text: &str) -> Result<Key, String> {
         if let Some(depth) = text.strip_prefix("prefix:") {
@@ -64,7 +69,10 @@ impl Key {
         let found = NAMES.iter().find(|(known, _)| *known == name).map(|(_, key)| *key);
         found.ok_or_else(|| {
             let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            format!("{text:?} is no property of a request: take one of {}, prefix:N", names.join(", "))
+            format!(
+                "{text:?} is no property that groups are made by: take one of {}, prefix:N",
+                names.join(", ")
+            )
         })
     }
 
@@ -141,6 +149,12 @@ pub fn write_all(keys: &[Key], record: &Record<'_>, to: &mut Vec<u8>) {
     }
 }
 
+/// What groups are sorted by: part by part, classes of size by their size, all else as text.
+#[must_use]
+pub fn rank(key: &[u8]) -> Vec<(Option<usize>, &[u8])> {
+    key.split(|byte| *byte == BETWEEN).map(|part| (size::class_named(part), part)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,6 +201,17 @@ mod tests {
         let mut bytes = Vec::new();
         write_all(&[Key::Method, Key::Vhost, Key::Status], &record(), &mut bytes);
         assert_eq!(bytes, b"HEAD\0-\x00404");
+    }
+
+    #[test]
+    fn classes_of_size_are_sorted_by_size() {
+        let mut keys: [&[u8]; 5] =
+            [b"404\0<1 KiB", b"200\x00unknown", b"200\0<16 KiB", b"200\0<4 KiB", b"200\x000 B"];
+        keys.sort_by_key(|key| rank(key));
+        assert_eq!(
+            keys.map(String::from_utf8_lossy).join(" ").replace('\0', "/"),
+            "200/0 B 200/<4 KiB 200/<16 KiB 200/unknown 404/<1 KiB"
+        );
     }
 
     #[test]

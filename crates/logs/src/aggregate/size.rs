@@ -41,6 +41,12 @@ pub fn name_of(class: usize) -> &'static str {
     NAMES.get(class).copied().unwrap_or(NAMES[UNKNOWN])
 }
 
+/// The class that is called so.
+#[must_use]
+pub fn class_named(name: &[u8]) -> Option<usize> {
+    NAMES.iter().position(|known| known.as_bytes() == name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +56,7 @@ mod tests {
         for class in 0..UNKNOWN {
             let least = least_of(class).unwrap();
             assert_eq!(class_of(Some(least)), class);
+            assert_eq!(class_named(name_of(class).as_bytes()), Some(class));
             assert!(least == 0 || class_of(Some(least - 1)) == class - 1);
         }
         assert_eq!((least_of(UNKNOWN), least_of(99)), (None, None));

@@ -46,9 +46,23 @@ pub fn detect(lines: &[&[u8]]) -> Result<Detected, FormatError> {
             lines.len()
         )));
     }
-    let mut why = format!("{count} of the first {} lines are {}", lines.len(), format.text);
+    let mut why = match lines.len() {
+        1 => format!("the first line is {}", format.text),
+        all if all == count => format!("the first {all} lines are {}", format.text),
+        several => format!("{count} of the first {several} lines are {}", format.text),
+    };
     let format = unit(format, &lines, &mut why)?;
     Ok(Detected { format, why })
+}
+
+/// How many of these lines would be read as well without their last word: where that is so, the format has fewer fields
+/// than the lines, and its last one takes all that is left.
+#[must_use]
+pub fn overfull(format: &Format, lines: &[Vec<u8>]) -> usize {
+    let mut scanner = Scanner::new(format);
+    let mut reads = |line: &[u8]| scanner.read(line).is_ok();
+    let shorter = |line: &Vec<u8>| Some(line[..line.iter().rposition(|byte| *byte == b' ')?].to_vec());
+    lines.iter().filter(|line| reads(line) && shorter(line).is_some_and(|line| reads(&line))).count()
 }
 
 fn read<'l>(format: &Format, lines: &'l [&'l [u8]]) -> impl Iterator<Item = Option<u64>> {
@@ -72,6 +86,10 @@ fn unit(format: Format, lines: &[&[u8]], why: &mut String) -> Result<Format, For
         return seconds(&format, "nginx+time", why);
     }
     let mut times: Vec<u64> = read(&format, lines).flatten().map(|ns| ns / 1000).collect();
+    if times.is_empty() {
+        why.push_str("; none of them says how long its request took (the last field is -)");
+        return Ok(format);
+    }
     times.sort_unstable();
     let middle = times.get(times.len() / 2).copied().unwrap_or(0);
     let high = times.get(times.len() * 99 / 100).copied().unwrap_or(0);
@@ -91,12 +109,12 @@ fn unit(format: Format, lines: &[&[u8]], why: &mut String) -> Result<Format, For
 /// The same format with its time in seconds; `name` is what it is called in the combined one.
 fn seconds(format: &Format, name: &str, why: &mut String) -> Result<Format, FormatError> {
     if format.text == "combined+D" {
-        *why = why.replace(" are combined+D", &format!(" are {name}"));
+        *why = why.replace(" combined+D", &format!(" {name}"));
         return Format::parse(name);
     }
     let text = named::NAMES.iter().find(|(known, _)| *known == format.text).map_or("", |(_, text)| *text);
     let made = Format::apache(&text.replace(" %D", " %T"))?;
-    *why = why.replace(&format!(" are {}", format.text), &format!(" are {}", made.text));
+    *why = why.replace(&format!(" {}", format.text), &format!(" {}", made.text));
     Ok(made)
 }
 
@@ -148,7 +166,19 @@ mod tests {
         assert!(found.why.contains("microseconds"));
         assert!(of(&[" 7", " 9"]).unwrap().why.contains("may be milliseconds"));
         let nginx = of(&[r#" "-" "x" 0.001"#]).unwrap();
-        assert!(nginx.why.starts_with("1 of the first 1 lines are nginx+time"), "{}", nginx.why);
+        assert!(nginx.why.starts_with("the first line is nginx+time"), "{}", nginx.why);
+        let untimed = of(&[" -", " -"]).unwrap();
+        assert!(untimed.why.contains("none of them says how long"), "{}", untimed.why);
+    }
+
+    #[test]
+    fn a_format_that_is_too_short_is_noticed() {
+        let lines = [format!("{START} \"-\" \"an agent\" 12").into_bytes(), b"no line".to_vec()];
+        let overfull = |text: &str| overfull(&Format::parse(text).unwrap(), &lines);
+        assert_eq!(overfull("combined+D"), 0);
+        assert_eq!(overfull(r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i" %D"#), 0);
+        assert_eq!(overfull(r#"%h %l %u %t "%r" %>s %b "%{Referer}i" %{X}i"#), 1);
+        assert_eq!(overfull("%h %l %u"), 2 - 1);
     }
 
     #[test]

@@ -181,11 +181,12 @@ pub struct TrafficDoc {
     /// From the first to the last request, in seconds since 1970.
     pub first: Option<f64>,
     pub last: Option<f64>,
-    /// Bytes sent, of lines that say them.
-    pub bytes: f64,
-    /// Time taken, of lines that say it; missing where the format has no time.
+    /// Bytes sent, of lines that say them; missing where none does.
+    pub bytes: Option<f64>,
+    /// Time taken, of lines that say it; missing where none does, or all say 0.
     pub seconds: Option<f64>,
-    /// Requests that took no time: outside the ratios of single requests.
+    pub seconds_why: Option<String>,
+    /// Requests whose time is 0 in the log: outside the ratios of single requests.
     pub zero_time: u64,
     /// Bytes over time of each request, averaged; the definition of the 2010 study.
     pub mean_of_ratios: Option<f64>,
@@ -199,6 +200,8 @@ pub struct TrafficDoc {
     pub p99: Option<f64>,
     pub p999: Option<f64>,
     pub time_max: Option<f64>,
+    /// Times above this are not told apart, and there were some: a percentile that is this high is a lower bound.
+    pub time_limit: Option<f64>,
     pub size_mean: Option<f64>,
     pub size_median: Option<f64>,
     /// Distinct clients, and how far off that may be (one standard error, as a share).
@@ -236,6 +239,7 @@ pub struct TopDoc {
 pub struct PathDoc {
     pub path: String,
     pub requests: f64,
-    pub bytes: f64,
+    /// Missing where no line says them.
+    pub bytes: Option<f64>,
     pub seconds: Option<f64>,
 }

@@ -2,7 +2,7 @@
 //!
 //! Widths are characters. Only the first column gives way when the table is too wide; trailing spaces are dropped.
 
-use super::{Tone, cut, width};
+use super::{Tone, cut, cut_front, width};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -40,6 +40,7 @@ pub struct Grid {
     heads: Vec<(String, Align)>,
     rows: Vec<Vec<Cell>>,
     gap: usize,
+    front: bool,
 }
 
 /// The first column is never cut below this.
@@ -50,13 +51,20 @@ impl Grid {
     #[must_use]
     pub fn new(heads: &[(&str, Align)]) -> Grid {
         let heads = heads.iter().map(|(name, align)| ((*name).to_owned(), *align)).collect();
-        Grid { heads, rows: Vec::new(), gap: 2 }
+        Grid { heads, rows: Vec::new(), gap: 2, front: false }
     }
 
     /// Spaces between columns.
     #[must_use]
     pub fn gap(mut self, gap: usize) -> Grid {
         self.gap = gap;
+        self
+    }
+
+    /// The first column loses its beginning, not its end: paths tell more at the end.
+    #[must_use]
+    pub fn front(mut self) -> Grid {
+        self.front = true;
         self
     }
 
@@ -111,7 +119,11 @@ impl Grid {
                 (Some(room), Some((_, align))) => (*room, *align),
                 _ => (width(&cell.text), Align::Left),
             };
-            let text = if index == 0 { cut(&cell.text, room) } else { cell.text.clone() };
+            let text = match index {
+                0 if self.front => cut_front(&cell.text, room),
+                0 => cut(&cell.text, room),
+                _ => cell.text.clone(),
+            };
             let pad = room.saturating_sub(width(&text));
             owed += if index == 0 { 0 } else { self.gap };
             if align == Align::Right {
@@ -161,6 +173,13 @@ mod tests {
             grid.render(24, false),
             "                 n  word\na name tha…      1  yes\nb            1,000\n"
         );
+    }
+
+    #[test]
+    fn a_path_loses_its_beginning() {
+        let mut grid = Grid::new(&[("path", Align::Left), ("n", Align::Right)]).front();
+        grid.row(vec!["/a/long/way/to.png".into(), "1".into()]);
+        assert_eq!(grid.render(14, false), "path         n\n…ay/to.png  1\n".replace("…ay", "…way"));
     }
 
     #[test]

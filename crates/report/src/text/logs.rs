@@ -1,5 +1,5 @@
-//! What access logs say, on one screen: each label's figures side by side, the days, the verdicts, the paths that
-//! weigh.
+//! What access logs say, on one screen: each label's figures side by side, the days, the verdicts and what to think of
+//! them, the paths that weigh.
 //!
 //! Speed is bytes sent over time taken; 1 MB/s is 1 B/us. Labels stand in columns while they fit, else in rows.
 
@@ -21,16 +21,14 @@ pub fn screen(doc: &LogsDoc, look: Look) -> String {
     if doc.labels.len() <= MOST_COLUMNS {
         parts.push(beside(&doc.labels, look));
     } else {
-        parts.push(table("label", &doc.labels, look));
+        parts.push(table(&doc.labels, look));
     }
-    for (head, groups) in [("day", &doc.days), ("group", &doc.groups)] {
-        if !groups.is_empty() {
-            parts.push(table(head, groups, look));
-        }
-    }
+    parts.extend(
+        [&doc.days, &doc.groups].into_iter().filter(|all| !all.is_empty()).map(|all| table(all, look)),
+    );
     parts.push(verdicts(doc, look));
-    parts.extend(doc.top.iter().map(|top| paths(top, doc.labels.len() > 1, look)));
     parts.push(said(&doc.findings, look));
+    parts.extend(doc.top.iter().map(|top| paths(top, doc.labels.len() > 1, look)));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -39,7 +37,8 @@ pub fn screen(doc: &LogsDoc, look: Look) -> String {
 fn read(doc: &LogsDoc, look: Look) -> String {
     let whole = |number: u64| number::fixed(number as f64, 0);
     let skipped: u64 = doc.skipped.iter().map(|kind| kind.lines).sum();
-    let mut told = format!("{} lines, {} requests", whole(doc.lines), whole(doc.parsed));
+    let of = |number: u64, what| format!("{} {what}{}", whole(number), if number == 1 { "" } else { "s" });
+    let mut told = format!("{}, {}", of(doc.lines, "line"), of(doc.parsed, "request"));
     if doc.filtered > 0 {
         told.push_str(&format!(", {} left out by --where", whole(doc.filtered)));
     }
@@ -76,7 +75,7 @@ struct Figure {
 fn figures() -> Vec<Figure> {
     let one = |head, unit, of| Figure { head, kind: Kind::of(unit), of };
     vec![
-        one("bytes sent", Unit::Byte, |group| Some(group.bytes)),
+        one("bytes sent", Unit::Byte, |group| group.bytes),
         one("speed: totals", Unit::BytesPerSec, |group| group.ratio_of_totals),
         one("speed: mean of requests", Unit::BytesPerSec, |group| group.mean_of_ratios),
         one("speed: median", Unit::BytesPerSec, |group| group.ratio_median),
@@ -106,11 +105,11 @@ fn beside(groups: &[TrafficDoc], look: Look) -> String {
     for figure in figures() {
         let values: Vec<Option<f64>> = groups.iter().map(|group| (figure.of)(group)).collect();
         if values.iter().any(Option::is_some) {
-            row(figure.head, shared(&values, figure.kind));
+            row(figure.head, bounded(&values, figure.kind, groups));
         }
     }
     if groups.iter().any(|group| group.zero_time > 0) {
-        row("took no time", groups.iter().map(|group| whole(group.zero_time)).collect());
+        row("time 0 in the log", groups.iter().map(|group| whole(group.zero_time)).collect());
     }
     if groups.iter().any(|group| group.clients.is_some()) {
         row("clients", groups.iter().map(clients).collect());
@@ -122,7 +121,9 @@ fn beside(groups: &[TrafficDoc], look: Look) -> String {
 
 fn clients(group: &TrafficDoc) -> String {
     let about = |clients: f64| match group.clients_error {
-        Some(error) if error > 0.0 => format!("about {}", number::number(clients)),
+        Some(error) if error > 0.0 => {
+            format!("about {} (±{})", number::number(clients), number::percent(error))
+        }
         _ => number::fixed(clients, 0),
     };
     group.clients.map_or(NONE.to_owned(), about)
@@ -139,41 +140,51 @@ fn shared(values: &[Option<f64>], kind: Kind) -> Vec<String> {
     values.iter().map(|value| value.map_or(NONE.to_owned(), |value| scale.with_unit(value))).collect()
 }
 
+/// The same, with times that are lower bounds marked.
+fn bounded(values: &[Option<f64>], kind: Kind, groups: &[TrafficDoc]) -> Vec<String> {
+    let is_time = kind == Kind::of(Unit::Second);
+    let mark = |((text, value), group): ((String, &Option<f64>), &TrafficDoc)| {
+        let over = value.zip(group.time_limit).is_some_and(|(value, limit)| value >= limit);
+        if is_time && over { format!(">{text}") } else { text }
+    };
+    shared(values, kind).into_iter().zip(values).zip(groups).map(mark).collect()
+}
+
 /// Groups as rows: the 2010 study's table.
-fn table(head: &str, groups: &[TrafficDoc], look: Look) -> String {
+fn table(groups: &[TrafficDoc], look: Look) -> String {
     let columns = [
-        (
-            "mean of requests",
-            Kind::of(Unit::BytesPerSec),
-            (|group| group.mean_of_ratios) as fn(&TrafficDoc) -> _,
-        ),
-        ("totals", Kind::of(Unit::BytesPerSec), |group| group.ratio_of_totals),
-        ("time mean", Kind::of(Unit::Second), |group| group.time_mean),
+        ("mean speed", Kind::of(Unit::BytesPerSec), (|group| group.mean_of_ratios) as fn(&TrafficDoc) -> _),
+        ("of totals", Kind::of(Unit::BytesPerSec), |group| group.ratio_of_totals),
+        ("mean time", Kind::of(Unit::Second), |group| group.time_mean),
         ("p99", Kind::of(Unit::Second), |group| group.p99),
-        ("size mean", Kind::of(Unit::Byte), |group| group.size_mean),
+        ("mean size", Kind::of(Unit::Byte), |group| group.size_mean),
     ];
     let filled: Vec<_> =
         columns.into_iter().filter(|(_, _, of)| groups.iter().any(|group| of(group).is_some())).collect();
-    let mut heads = vec![(head, Align::Left), ("requests", Align::Right)];
+    let keys: Vec<&str> =
+        groups.first().map(|group| group.key.keys().map(String::as_str).collect()).unwrap_or_default();
+    let several = groups.iter().any(|group| group.label != groups[0].label);
+    let head = if keys.is_empty() { "label".to_owned() } else { keys.join(", ") };
+    let mut heads = vec![(head.as_str(), Align::Left)];
+    let labelled = !keys.is_empty() && several;
+    heads.extend(labelled.then_some(("label", Align::Left)));
+    heads.push(("requests", Align::Right));
     heads.extend(filled.iter().map(|(head, ..)| (*head, Align::Right)));
     let cells: Vec<Vec<String>> = filled
         .iter()
-        .map(|(_, kind, of)| shared(&groups.iter().map(of).collect::<Vec<_>>(), *kind))
+        .map(|(_, kind, of)| bounded(&groups.iter().map(of).collect::<Vec<_>>(), *kind, groups))
         .collect();
-    let mut grid = Grid::new(&heads);
+    let mut grid = Grid::new(&heads).front();
     for (index, group) in groups.iter().enumerate() {
-        let mut row: Vec<Cell> = vec![name(group).into(), number::fixed(group.parsed as f64, 0).into()];
+        let words: Vec<&str> = group.key.values().map(String::as_str).collect();
+        let name = if keys.is_empty() { group.label.clone() } else { words.join(" ") };
+        let mut row: Vec<Cell> = vec![name.into()];
+        row.extend(labelled.then(|| group.label.as_str().into()));
+        row.push(number::fixed(group.parsed as f64, 0).into());
         row.extend(cells.iter().filter_map(|column| column.get(index)).map(|text| text.as_str().into()));
         grid.row(row);
     }
-    grid.render(look.columns, look.paint)
-}
-
-/// `ssd 2010-05-01`.
-fn name(group: &TrafficDoc) -> String {
-    let mut words = vec![group.label.as_str()];
-    words.extend(group.key.values().map(String::as_str));
-    words.join(" ")
+    grid.render(look.table(), look.paint)
 }
 
 /// Every two labels, like with like.
@@ -203,7 +214,7 @@ fn verdict(row: &RowDoc, look: Look) -> String {
 /// The paths that weigh most.
 fn paths(top: &TopDoc, labelled: bool, look: Look) -> String {
     let scale = |values: Vec<Option<f64>>, unit| shared(&values, Kind::of(unit));
-    let bytes = scale(top.paths.iter().map(|path| Some(path.bytes)).collect(), Unit::Byte);
+    let bytes = scale(top.paths.iter().map(|path| path.bytes).collect(), Unit::Byte);
     let seconds = scale(top.paths.iter().map(|path| path.seconds).collect(), Unit::Second);
     let of = if labelled { format!(" of {}", top.label) } else { String::new() };
     let head = format!("top {} by {}{of}", count(top.paths.len(), "path"), top.by);
@@ -213,12 +224,12 @@ fn paths(top: &TopDoc, labelled: bool, look: Look) -> String {
         ("bytes", Align::Right),
         ("time", Align::Right),
     ];
-    let mut grid = Grid::new(&heads);
+    let mut grid = Grid::new(&heads).front();
     for ((path, bytes), seconds) in top.paths.iter().zip(bytes).zip(seconds) {
         let requests = number::fixed(path.requests, 0);
         grid.row(vec![path.path.as_str().into(), requests.into(), bytes.into(), seconds.into()]);
     }
-    grid.render(look.columns, look.paint)
+    grid.render(look.table(), look.paint)
 }
 
 fn said(findings: &[Finding], look: Look) -> String {
@@ -244,7 +255,7 @@ mod tests {
         TrafficDoc {
             label: label.to_owned(),
             parsed: requests,
-            bytes: size * requests as f64,
+            bytes: Some(size * requests as f64),
             seconds: Some(time * requests as f64),
             mean_of_ratios: Some(speed),
             ratio_of_totals: Some(size / time),
@@ -291,7 +302,7 @@ mod tests {
                     path: "/photos/large/a-name-that-is-much-longer-than-a-terminal-is-wide/and-goes-on.jpg"
                         .into(),
                     requests: 120_331.0,
-                    bytes: 91e9,
+                    bytes: Some(91e9),
                     seconds: Some(8_120.0),
                 }],
                 error: 0.0001,
@@ -333,7 +344,7 @@ mod tests {
 
     #[test]
     fn the_studys_table_fits_in_80_columns() {
-        let text = screen(&doc(), Look::plain());
+        let text = screen(&doc(), Look::wide(80));
         assert!(text.lines().all(|line| super::super::width(line) <= 80), "{text}");
         insta::assert_snapshot!(text);
     }
@@ -342,7 +353,7 @@ mod tests {
     fn many_labels_stand_in_rows() {
         let mut doc = doc();
         doc.labels = (0..9).map(|i| study(&format!("host{i}"), 10 + i, 1e6, 100.0, 1e-3)).collect();
-        let text = screen(&doc, Look::plain());
+        let text = screen(&doc, Look::wide(80));
         assert!(text.contains("host8") && text.lines().all(|line| super::super::width(line) <= 80), "{text}");
     }
 

@@ -26,18 +26,26 @@ pub mod web;
 pub struct Look {
     pub columns: usize,
     pub paint: bool,
+    /// Names in tables are cut to fit: only where somebody looks.
+    pub cuts: bool,
 }
 
 impl Look {
     /// 80 columns without colour: what a pipe gets.
     #[must_use]
     pub const fn plain() -> Look {
-        Look { columns: 80, paint: false }
+        Look { columns: 80, paint: false, cuts: false }
     }
 
     #[must_use]
     pub const fn wide(columns: usize) -> Look {
-        Look { columns, paint: false }
+        Look { columns, paint: false, cuts: true }
+    }
+
+    /// Columns of a table whose names a program may read.
+    #[must_use]
+    pub const fn table(self) -> usize {
+        if self.cuts { self.columns } else { usize::MAX }
     }
 }
 
