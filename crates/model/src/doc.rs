@@ -20,11 +20,11 @@ use crate::params::Params;
 use crate::unit::Unit;
 
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, StatusDoc, TimesDoc};
-pub use mix::MixDoc;
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel,
     PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
 };
+pub use mix::MixDoc;
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
 };
