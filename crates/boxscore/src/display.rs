@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use harness::conductor::Show;
 use indicatif::{ProgressBar, ProgressStyle};
-use model::Plan;
 use model::reading::Take;
+use model::{Params, Plan};
 
 use crate::out;
 
@@ -168,7 +168,9 @@ impl Display {
         let cell = self.plan.cells.get(cell as usize);
         let arm =
             self.plan.arms.get(arm as usize).map(|arm| arm.name.as_str()).filter(|name| !name.is_empty());
-        let name = cell.map_or_else(String::new, |cell| format!("{} {}", cell.instrument, cell.params));
+        let name = cell.map_or_else(String::new, |cell| {
+            format!("{} {}", cell.instrument, telling(&cell.instrument, &cell.params)).trim_end().to_owned()
+        });
         match arm {
             Some(arm) => format!("{name} [{arm}]"),
             None => name,
@@ -231,4 +233,13 @@ impl Display {
             None => out::say(text),
         }
     }
+}
+
+/// The parameters that are not as usual: the others explain nothing.
+fn telling(instrument: &str, params: &Params) -> Params {
+    let card = instruments::all().iter().map(|one| one.card()).find(|card| card.name == instrument);
+    let usual = |name: &str| card.and_then(|card| card.param(name)).map(|spec| spec.default);
+    let mut out = params.clone();
+    out.0.retain(|name, value| usual(name) != Some(value.as_str()));
+    out
 }

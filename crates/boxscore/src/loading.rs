@@ -8,7 +8,7 @@ use harness::conductor::{Ended, Manner, Outcome};
 use instruments::load::Load;
 use instruments::load::http::request::header;
 use instruments::load::reach::reachable;
-use instruments::load::schedule::read_replay;
+use instruments::load::schedule::{Schedule, read_replay};
 use instruments::load::target::Url;
 use instruments::workload::web::{self, params::Ask};
 use model::doc::LoadDoc;
@@ -45,9 +45,11 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let number = |key: &str| params.get(key).and_then(|text| text.parse::<u64>().ok());
     let count = usize::try_from(number("connections").unwrap_or_default()).unwrap_or(usize::MAX);
     let connections = report::text::count(count, "connection");
-    // The number of requests ends it, or the last line of the file.
-    let ends_itself = args.requests.is_some() || args.replay.is_some();
-    let duration = params.get("duration").and_then(|text| text.parse().ok()).filter(|_| !ends_itself);
+    let duration = match &load.schedule {
+        Schedule::Replay(all) => all.last().map(|last| last.at_ns as f64 / 1e9),
+        // The number of requests ends it.
+        _ => params.get("duration").and_then(|text| text.parse().ok()).filter(|_| args.requests.is_none()),
+    };
     let live = Live {
         title: format!("{} · {connections}", args.urls.join(" ")),
         duration,
@@ -96,6 +98,8 @@ fn params(args: &Args, cpus: usize) -> Result<Params, CliError> {
     }
     match &args.requests {
         Some(requests) => params.set("requests", &value("--requests", "requests", requests)?),
+        // It lasts as long as its file says.
+        None if args.replay.is_some() => {}
         None => {
             let text = args.duration.as_deref().unwrap_or(DURATION);
             params.set("duration", &value("--duration", "duration", text)?);

@@ -28,7 +28,7 @@ mod traffic;
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use cli::{Cli, Global, Verb};
 use error::CliError;
@@ -80,13 +80,34 @@ fn usage(error: &clap::Error, json: bool) -> u8 {
         _ if json => {
             let text = error.render().to_string();
             let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            out::json(&CliError::usage(message).document());
+            let wrong = CliError::usage(message);
+            let wrong = match foreign(error) {
+                Some((_, says)) => wrong.hint(says),
+                None => wrong,
+            };
+            out::json(&wrong.document());
+            2
+        }
+        _ if let Some((flag, says)) = foreign(error) => {
+            out::say(&CliError::usage(format!("boxscore load has no {flag}")).hint(says).to_string());
             2
         }
         _ => {
             out::say(error.render().ansi().to_string().trim_end());
             2
         }
+    }
+}
+
+/// A flag of another load generator given to `load`, and what does the same here.
+fn foreign(error: &clap::Error) -> Option<(String, &'static str)> {
+    let is_load =
+        std::env::args().skip(1).find(|arg| !arg.starts_with('-')).is_some_and(|verb| verb == "load");
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(flag)) if is_load && error.kind() == ErrorKind::UnknownArgument => {
+            Some((flag.clone(), cli::foreign::hint(flag)?))
+        }
+        _ => None,
     }
 }
 

@@ -84,6 +84,7 @@ pub fn plan(
     let (cells, implied) = web::settle(cells, &host, &chosen, &sets);
     let mut said = [said, implied].concat();
     let words = [sets, words].concat();
+    web::agree(&words, arms.len())?;
     let asked = |setup| fits::Asked { words: &words, arms: &arms, cards: &chosen, setup };
     let cells = distinct(cells, &arms, &chosen);
     let (cells, left_out) = match &host.setup {

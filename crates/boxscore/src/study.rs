@@ -40,6 +40,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         world.run_index = store.heads(&Filter::default()).map_err(present::store_error)?.len() as u64;
     }
     probing::before(&plan, &stop)?;
+    warn_temporary(&path, &store)?;
     let mut ids = Ids::new(plan.fake.as_ref());
     let study = ids.next();
     store.begin_study(&study, &plan).map_err(present::store_error)?;
@@ -64,6 +65,7 @@ pub fn of_plan(
     let path = paths::store(global)?;
     let mut store = open(&path)?;
     let _measuring = measuring_alone(plan, &path)?;
+    warn_temporary(&path, &store)?;
     let mut ids = Ids::new(plan.fake.as_ref());
     let study = ids.next();
     store.begin_study(&study, plan).map_err(present::store_error)?;
@@ -118,13 +120,17 @@ fn open(path: &Path) -> Result<Store, CliError> {
     for line in store.recovered() {
         out::say(&format!("note: {line}"));
     }
-    if store::is_temporary(path) {
-        out::say(&format!(
-            "warning: the store {} is in a temporary directory; it may be lost",
-            path.display()
-        ));
-    }
     Ok(store)
+}
+
+/// Said of the first run of a store, and not where nothing is kept.
+fn warn_temporary(path: &Path, store: &Store) -> Result<(), CliError> {
+    let is_first = || store.heads(&Filter::default()).map(|heads| heads.is_empty());
+    if store::is_temporary(path) && is_first().map_err(present::store_error)? {
+        let text = "is in a temporary directory; it may be lost";
+        out::say(&format!("warning: the store {} {text}", path.display()));
+    }
+    Ok(())
 }
 
 /// The takes of a stored run as the conductor knows them.

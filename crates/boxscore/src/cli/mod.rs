@@ -9,6 +9,7 @@ pub mod compare;
 pub mod docs;
 pub mod doctor;
 pub mod export;
+pub mod foreign;
 pub mod guard;
 pub mod history;
 pub mod import;

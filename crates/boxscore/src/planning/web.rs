@@ -59,6 +59,21 @@ fn objective(text: &str) -> Result<(&str, String), CliError> {
     Ok((percentile, limit))
 }
 
+/// A closed loop has no rate: whatever else the words say, and on whatever machine.
+pub fn agree(words: &[Word], arms: usize) -> Result<(), CliError> {
+    for arm in 0..arms.max(1) {
+        let mine = |word: &&Word| word.arm.is_none_or(|of| of == arm);
+        let of = |key: &str| words.iter().filter(mine).find(|word| word.key == key && word.value != AUTO);
+        let closed = of("arrivals").filter(|word| word.value == "closed");
+        if let (Some(closed), Some(rate)) = (closed, of("rate").or_else(|| of("load"))) {
+            let text =
+                format!("{} and {} cannot go together: a closed loop has no rate", closed.flag, rate.flag);
+            return Err(CliError::usage(text).hint("arrivals=constant or arrivals=poisson have one"));
+        }
+    }
+    Ok(())
+}
+
 /// The names to measure: with a goal, `web` is the search for it.
 pub fn names(args: &Args) -> Result<Vec<String>, CliError> {
     let is_web = |name: &String| name == "web" || name == "web-slo";
@@ -273,6 +288,25 @@ mod tests {
         assert_eq!(of(&sweep, "load").len(), 8);
         let small = Args { quick: true, ..named(&["web"]) };
         assert_eq!(cells(&small, 2), cells(&named(&["web"]), 2));
+    }
+
+    #[test]
+    fn a_closed_loop_with_a_rate_is_refused_on_any_machine() {
+        let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
+        let plan = |sets: &[&str], arms: &[&str]| {
+            let list = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
+            let args = Args { sets: list(sets), arms: list(arms), ..named(&["web"]) };
+            super::super::plan(&args, &cards, &Host { cpus: 2, server: "nginx", ..Host::default() }, 1)
+        };
+        for (sets, arms) in [
+            (vec!["arrivals=closed", "rate=100"], vec![]),
+            (vec!["arrivals=closed"], vec!["load=50%"]),
+            (vec![], vec!["connections=1", "arrivals=closed,rate=100"]),
+        ] {
+            let error = plan(&sets, &arms).unwrap_err();
+            assert!(error.message.ends_with("cannot go together: a closed loop has no rate"), "{error}");
+        }
+        assert!(plan(&[], &["arrivals=closed", "arrivals=constant,rate=5"]).is_ok());
     }
 
     #[test]

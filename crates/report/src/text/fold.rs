@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(
             folded(&findings, &["mem-latency latency level=memory", "disk-read iops"]),
             [
-                "clock: 2 figures (memory latency, disk read) had takes more than 3 % off the run's own 4.09 GHz \
+                "clock: more than 3 % from the run's median of 4.09 GHz during takes of 2 figures (memory latency, disk read) \
                  (worst 12 % below: memory latency)"
             ]
         );

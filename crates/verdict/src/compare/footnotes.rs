@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use model::Fact;
 use model::data::RunData;
+use model::doc::{Noise, RowDoc};
 use model::fact::CONFIG_CLASS;
-use model::{Fact, Finding};
 
 use super::prepare::Prepared;
 use super::{CompareOptions, value};
@@ -23,16 +24,6 @@ const SOFTWARE: [&str; 10] = [
     "os.name",
     "program.arch",
 ];
-
-/// What the rules found wrong on one side, under its name.
-pub fn findings(prepared: &Prepared<'_>) -> Vec<Finding> {
-    let named = |finding: &Finding| {
-        let subject = format!("{}: {}", prepared.side.name, finding.subject);
-        let subject = subject.trim_end_matches([' ', ':']).to_owned();
-        Finding { subject, ..finding.clone() }
-    };
-    prepared.findings.iter().map(named).collect()
-}
 
 pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec<String> {
     let mut notes = Vec::new();
@@ -180,6 +171,23 @@ fn plain(key: &str) -> String {
 
 fn joined(keys: &BTreeSet<String>) -> String {
     keys.iter().cloned().collect::<Vec<_>>().join(", ")
+}
+
+/// Where sides are single takes, no spread of theirs is in the intervals.
+pub fn assumed(rows: &[RowDoc], prepared: &[Prepared<'_>]) -> Option<String> {
+    let is_single = |side: &&Prepared<'_>| {
+        let entries = || side.rows.values().flat_map(|row| &row.entries);
+        entries().next().is_some() && entries().all(|entry| entry.series.measured().len() == 1)
+    };
+    let names: Vec<String> = prepared.iter().filter(is_single).map(|side| side.side.name.clone()).collect();
+    let floors = rows.iter().filter(|row| row.noise == Some(Noise::Assumed) && row.low.is_some());
+    let floor = floors.filter_map(|row| row.floor).reduce(f64::max).filter(|_| !names.is_empty())?;
+    let are = if names.len() > 1 { "have one take a figure each" } else { "has one take a figure" };
+    Some(format!(
+        "{} {are}: the spread behind the intervals (up to {}) is assumed, not measured; repeat both a few times",
+        say::list(&names),
+        say::percent(floor)
+    ))
 }
 
 /// Rows that would match but for their definition.

@@ -7,6 +7,7 @@
 
 mod apart;
 mod clock;
+mod doubts;
 mod footnotes;
 mod judge;
 mod matching;
@@ -89,6 +90,8 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
     let arms = 1..prepared.len();
     let rows: Vec<RowDoc> = arms.clone().flat_map(|arm| rows(&pairs, arm, options)).collect();
     let (ranks, ties) = ranking::ranks(&pairs, &prepared);
+    let mut footnotes = [shared, footnotes::footnotes(&prepared, options)].concat();
+    footnotes.extend(footnotes::assumed(&rows, &prepared));
     let mut doc = CompareDoc {
         schema: "boxscore.compare/1".to_owned(),
         paragraph: String::new(),
@@ -101,8 +104,8 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
             .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
             .map(|arm| ranking::index(&pairs, &prepared, arm))
             .collect(),
-        findings: prepared.iter().flat_map(footnotes::findings).collect(),
-        footnotes: [shared, footnotes::footnotes(&prepared, options)].concat(),
+        findings: doubts::findings(&prepared),
+        footnotes,
     };
     doc.paragraph = crate::paragraph(&doc);
     doc

@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::{RunData, Series};
-use model::{Better, Finding, Validity};
+use model::{Better, Validity};
 use stats::Run;
 use stats::between::HISTORY_MAX;
 
+use super::doubts::{self, Doubt};
 use super::matching::{Match, RowKey, arm_name, published_for};
 use super::{CompareOptions, Side, step};
 use crate::rules;
@@ -46,7 +47,7 @@ pub struct Prepared<'a> {
     pub order: Vec<RowKey>,
     pub rows: BTreeMap<RowKey, Row<'a>>,
     /// What the rules found wrong, once for each.
-    pub findings: Vec<Finding>,
+    pub doubts: Vec<Doubt>,
     /// Keys that stood for two series of one run, so that they stand for none.
     pub ambiguous: BTreeSet<RowKey>,
     /// The coarsest step of the clock that a run found, in seconds.
@@ -88,7 +89,7 @@ pub fn prepare<'a>(
         side,
         order: Vec::new(),
         rows: BTreeMap::new(),
-        findings: Vec::new(),
+        doubts: Vec::new(),
         ambiguous: BTreeSet::new(),
         step: None,
     };
@@ -110,18 +111,13 @@ fn add_run<'a>(
     options: &CompareOptions<'_>,
 ) {
     let rulings = rules::rulings(run, context);
-    let grave = |finding: &&Finding| finding.state >= Validity::Doubtful;
-    for finding in rulings.iter().map(|ruling| &ruling.finding).filter(grave) {
-        if !prepared
-            .findings
-            .iter()
-            .any(|known| known.kind == finding.kind && known.subject == finding.subject)
-        {
-            prepared.findings.push(finding.clone());
+    let arm = arm_name(prepared.side, run);
+    for doubt in doubts::of_arm(run, arm, &rulings) {
+        if !prepared.doubts.iter().any(|known| known.is_like(&doubt)) {
+            prepared.doubts.push(doubt);
         }
     }
     prepared.step = prepared.step.into_iter().chain(step::step_of(run, &rulings)).reduce(f64::max);
-    let arm = arm_name(prepared.side, run);
     let look = rules::Look::new(run, context);
     let mut seen = BTreeSet::new();
     // Without a direction nothing is better or worse.

@@ -96,8 +96,8 @@ fn doubtful(row: Row<'_>, (stray, all): (usize, usize), far: f64, median: f64, b
         (false, false) => "the clock moved; repeat it with a fixed clock",
     };
     let text = format!(
-        "{stray} of {} ran more than 3 % off the run's own clock of {} (up to {} {way}): {advice}",
-        say::count(all, "take"),
+        "the CPU clock {} was more than 3 % from the run's median of {} (up to {} {way}): {advice}",
+        if all == 1 { "during its take".to_owned() } else { format!("during {stray} of {all} takes") },
         say::quantity(median, Unit::Hertz),
         say::percent(far.abs())
     );

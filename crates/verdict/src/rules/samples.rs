@@ -1,6 +1,7 @@
 //! Too few takes for an interval, lost takes, and values that are no measurements.
 
 use model::data::Status;
+use model::plan::Takes;
 use model::{Better, Finding, Validity};
 
 use super::{Look, Ruling, settle};
@@ -26,14 +27,14 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             (Validity::Invalid, format!("{broken} of {of} gave no usable number: the measurement is broken"))
         } else if takes.len() < stats::MIN_N {
             let text = format!(
-                "{} for a 95 % interval, which needs {}: repeat with --takes {} or more",
+                "{} for a 95 % interval, which needs {}: {}",
                 if takes.len() == 1 {
                     "1 take is too few".to_owned()
                 } else {
                     format!("{} takes are too few", takes.len())
                 },
                 stats::MIN_N,
-                stats::MIN_N
+                advice(look, &row.series.key.instrument)
             );
             (Validity::Doubtful, text)
         } else {
@@ -47,4 +48,50 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
         let text = format!("{} with at least {} takes", say::count(n, "figure"), stats::MIN_N);
         Finding::new(KIND, Validity::Ok, text).evidence("figures", n as f64)
     })
+}
+
+/// How to have more takes: not every verb that measures can repeat them.
+fn advice(look: &Look<'_>, instrument: &str) -> String {
+    let least = stats::MIN_N;
+    let plan = &look.run.plan;
+    let is_load = matches!(plan.cells.as_slice(), [only] if only.instrument == "web")
+        && plan.takes == Takes::Fixed(1)
+        && plan.warm_up == 0;
+    match instrument {
+        "logs" => {
+            "a log is read once; `boxscore logs A=FILE B=FILE` compares labels with intervals".to_owned()
+        }
+        "web" if is_load => format!(
+            "`boxscore run web --url URL --takes {least}` repeats a load (--set fixes its connections and rate)"
+        ),
+        _ => format!("repeat with --takes {least} or more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loads::planted::one;
+    use crate::run::RunContext;
+
+    #[test]
+    fn advice_is_what_the_verb_can_do() {
+        let mut run = one("connections=1", &[("throughput", 1.0)]);
+        run.series.iter_mut().for_each(|series| series.points.truncate(1));
+        let said =
+            |run: &model::data::RunData| rule(&Look::new(run, &RunContext::default())).remove(0).finding.text;
+        assert!(said(&run).ends_with("repeat with --takes 6 or more"), "{}", said(&run));
+        run.plan = model::Plan::bare(
+            vec![model::Cell {
+                instrument: "web".into(),
+                params: model::Params::default(),
+                headline: Vec::new(),
+            }],
+            Takes::Fixed(1),
+        );
+        run.plan.warm_up = 0;
+        assert!(said(&run).contains("`boxscore run web --url URL --takes 6`"), "{}", said(&run));
+        run.series.iter_mut().for_each(|series| series.key.instrument = "logs".into());
+        assert!(!said(&run).contains("--takes"), "{}", said(&run));
+    }
 }

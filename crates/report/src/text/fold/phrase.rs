@@ -99,7 +99,7 @@ fn clock(group: &Group<'_>, figures: &str) -> Option<String> {
     let clock = number::quantity(*worst.evidence.get("median")?, Kind::of(Unit::Hertz));
     let way = if apart < 0.0 { "below" } else { "above" };
     Some(format!(
-        "clock: {figures} had takes more than 3 % off the run's own {clock} (worst {} {way}: {})",
+        "clock: more than 3 % from the run's median of {clock} during takes of {figures} (worst {} {way}: {})",
         percent(apart),
         subject.name
     ))

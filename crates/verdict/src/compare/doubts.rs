@@ -1,0 +1,131 @@
+//! What the rules found wrong on the sides of a comparison: each doubt once, under the side that it is about.
+//!
+//! A doubt about an arm belongs to that arm alone; one about a whole run that several sides share is said once, under
+//! none of them.
+
+use model::data::RunData;
+use model::{Finding, Validity};
+
+use super::prepare::Prepared;
+use crate::rules::Ruling;
+
+/// A doubt about a side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Doubt {
+    finding: Finding,
+    run: String,
+    /// The arm that it is about; `None`: the whole run.
+    arm: Option<String>,
+}
+
+/// The grave rulings of a run that are about this arm, or about no arm.
+pub fn of_arm<'r>(run: &'r RunData, arm: &'r str, rulings: &'r [Ruling]) -> impl Iterator<Item = Doubt> + 'r {
+    let grave = rulings.iter().filter(|ruling| ruling.finding.state >= Validity::Doubtful);
+    let doubts = grave.map(move |ruling| Doubt {
+        finding: ruling.finding.clone(),
+        run: run.head.id.clone(),
+        arm: about(run, ruling),
+    });
+    doubts.filter(move |doubt| doubt.arm.as_ref().is_none_or(|about| about == arm))
+}
+
+/// The one arm that a ruling is about, where the run has several.
+fn about(run: &RunData, ruling: &Ruling) -> Option<String> {
+    if run.plan.arms.len() < 2 {
+        return None;
+    }
+    let mut arms = ruling.reach.iter().filter_map(|at| run.series.get(*at)).map(|series| &series.key.arm);
+    if let Some(first) = arms.next() {
+        return arms.all(|other| other == first).then(|| first.clone());
+    }
+    let named =
+        run.plan.arms.iter().find(|arm| ruling.finding.subject.ends_with(&format!(" [{}]", arm.name)));
+    named.map(|arm| arm.name.clone())
+}
+
+impl Doubt {
+    /// Whether another one says the same.
+    #[must_use]
+    pub fn is_like(&self, other: &Doubt) -> bool {
+        (&self.finding.kind, &self.finding.subject) == (&other.finding.kind, &other.finding.subject)
+    }
+}
+
+/// The doubts of all sides as findings, in the order of the sides.
+#[must_use]
+pub fn findings(prepared: &[Prepared<'_>]) -> Vec<Finding> {
+    let sides = |run: &str| {
+        let has = |side: &&Prepared<'_>| side.side.runs.iter().any(|own| own.head.id == run);
+        prepared.iter().filter(has).count()
+    };
+    let mut all: Vec<Finding> = Vec::new();
+    for side in prepared {
+        for doubt in &side.doubts {
+            let subject = match &doubt.arm {
+                None if sides(&doubt.run) > 1 => doubt.finding.subject.clone(),
+                arm => named(&side.side.name, &doubt.finding.subject, arm.as_deref()),
+            };
+            let finding = Finding { subject, ..doubt.finding.clone() };
+            if !all.contains(&finding) {
+                all.push(finding);
+            }
+        }
+    }
+    all
+}
+
+/// `SIDE: SUBJECT`; the arm is not said again where the side has its name.
+fn named(side: &str, subject: &str, arm: Option<&str>) -> String {
+    let subject = match arm.filter(|arm| *arm == side) {
+        Some(arm) => subject.strip_suffix(&format!(" [{arm}]")).unwrap_or(subject),
+        None => subject,
+    };
+    format!("{side}: {subject}").trim_end_matches([' ', ':']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::plan::Takes;
+    use model::{Arm, Params, Plan};
+
+    use super::*;
+    use crate::loads::planted::{empty, load_in};
+
+    fn run() -> RunData {
+        let mut run = empty();
+        let arm = |name: &str| Arm { name: name.to_owned(), set: Params::default() };
+        run.plan = Plan { arms: vec![arm("a=1"), arm("a=2")], ..Plan::bare(Vec::new(), Takes::Fixed(8)) };
+        load_in(&mut run, (0, "a=1"), "connections=1", &[("throughput", 1.0)]);
+        load_in(&mut run, (1, "a=2"), "connections=1", &[("throughput", 2.0)]);
+        run
+    }
+
+    fn ruling(subject: &str, reach: &[usize]) -> Ruling {
+        let finding = Finding::new("k", Validity::Doubtful, "doubtful").about(subject);
+        Ruling { finding, reach: reach.to_vec() }
+    }
+
+    #[test]
+    fn a_doubt_belongs_to_its_arm_and_that_of_the_run_to_none() {
+        let run = run();
+        let rulings = [
+            ruling("web throughput [a=1]", &[0]),
+            ruling("web throughput [a=2]", &[1]),
+            ruling("the run", &[0, 1]),
+            ruling("web throughput connections=1 [a=2]", &[]),
+            Ruling { finding: Finding::new("k", Validity::Ok, "fine"), reach: vec![0] },
+        ];
+        let of =
+            |arm: &str| of_arm(&run, arm, &rulings).map(|doubt| doubt.finding.subject).collect::<Vec<_>>();
+        assert_eq!(of("a=1"), ["web throughput [a=1]", "the run"]);
+        assert_eq!(of("a=2"), ["web throughput [a=2]", "the run", "web throughput connections=1 [a=2]"]);
+        assert_eq!(about(&run, &rulings[2]), None);
+    }
+
+    #[test]
+    fn an_arm_that_names_its_side_is_said_once() {
+        assert_eq!(named("a=1", "web throughput [a=1]", Some("a=1")), "a=1: web throughput");
+        assert_eq!(named("before", "web throughput [a=1]", Some("a=1")), "before: web throughput [a=1]");
+        assert_eq!(named("mini", "", None), "mini");
+    }
+}
