@@ -12,6 +12,7 @@ pub mod filter;
 pub mod histogram;
 pub mod keys;
 pub mod paths;
+mod recent;
 pub mod size;
 pub mod sketch;
 pub mod skips;

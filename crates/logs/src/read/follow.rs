@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::worker::Adder;
 use crate::aggregate::{Aggregate, Settings};
 use crate::format::Format;
-use crate::scan::lines::{Cutter, Line};
+use crate::scan::lines::{Cutter, Run};
 
 /// One growing file.
 pub struct Follower {
@@ -47,10 +47,7 @@ impl Follower {
             grown.truncated = true;
         }
         let mut adder = Adder::new(&self.format, aggregate, settings);
-        let mut each = |line: Line<'_>| {
-            adder.line(line);
-            ControlFlow::Continue(())
-        };
+        let mut each = |run: Run<'_>| adder.run(run, u64::MAX, |_| ControlFlow::Continue(()));
         let read = loop {
             let at = self.cutter.position();
             let count = match self.file.read_at(self.cutter.room(), at) {
