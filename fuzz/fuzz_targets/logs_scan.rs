@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use libfuzzer_sys::fuzz_target;
 use logs::aggregate::{Aggregate, Settings, Writer};
 use logs::format::Format;
-use logs::scan::Scanner;
-use logs::scan::lines::{Cutter, Line};
+use logs::scan::{Record, Scanner, Skip};
+use logs::scan::lines::{Cutter, Run};
 
 const NAMES: [&str; 5] = ["combined+D", "vcombined", "nginx+time", "json", "%{%F %T}t.%{msec_frac}t %{%z}t %U%q %s %T"];
 
@@ -29,12 +29,19 @@ fn read(format: &Format, text: &[u8], step: usize) -> (u64, Aggregate, u64) {
     let (mut all, settings) = (Aggregate::default(), Settings::default());
     let mut writer = Writer::new(&mut all, &settings);
     let mut skipped = 0;
-    let mut each = |line: Line<'_>| {
-        match line.bytes.map(|bytes| scanner.read(bytes)) {
-            Some(Ok(record)) => _ = writer.add(&record),
-            Some(Err(_)) | None => skipped += 1,
-        }
-        ControlFlow::Continue(())
+    let mut alone = Scanner::new(format);
+    let mut each = |run: Run<'_>| {
+        scanner.run(run, &mut |line, read| {
+            assert_eq!(line.bytes.map_or(Err(Skip::TooLong), |bytes| alone.read(bytes)), read.map(|record| Record {
+                offset: 0,
+                ..*record
+            }));
+            match read {
+                Ok(record) => _ = writer.add(record),
+                Err(_) => skipped += 1,
+            }
+            ControlFlow::Continue(())
+        })
     };
     let mut rest = text;
     while !rest.is_empty() {

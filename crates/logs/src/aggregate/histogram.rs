@@ -53,6 +53,22 @@ impl<const BITS: u32, const MAX_BITS: u32> LogLinear<BITS, MAX_BITS> {
         self.total += 1;
     }
 
+    /// The same as each of them alone, in less time.
+    pub fn record_all(&mut self, values: &[u64]) {
+        let Some(&highest) = values.iter().max() else { return };
+        let last = Self::index_of(highest.min(Self::HIGHEST));
+        if last >= self.counts.len() {
+            self.grow(last);
+        }
+        for &value in values {
+            self.counts[Self::index_of(value.min(Self::HIGHEST))] += 1;
+        }
+        if highest > Self::HIGHEST {
+            self.saturated += values.iter().filter(|value| **value > Self::HIGHEST).count() as u64;
+        }
+        self.total += values.len() as u64;
+    }
+
     #[cold]
     fn grow(&mut self, index: usize) {
         self.counts.resize(index + 1, 0);
@@ -161,8 +177,10 @@ mod tests {
     type Four = LogLinear<4, 42>;
 
     fn of(values: &[u64]) -> Ten {
-        let mut all = Ten::default();
+        let (mut all, mut together) = (Ten::default(), Ten::default());
         values.iter().for_each(|&value| all.record(value));
+        values.chunks(7).for_each(|some| together.record_all(some));
+        assert_eq!(all, together);
         all
     }
 

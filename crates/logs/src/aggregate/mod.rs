@@ -13,6 +13,7 @@ pub mod histogram;
 pub mod keys;
 pub mod mix;
 pub mod paths;
+mod recent;
 pub mod size;
 pub mod sketch;
 pub mod skips;

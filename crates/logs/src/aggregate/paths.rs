@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Candidates;
+use super::recent::Recent;
 use super::sketch::{Amounts, CountMin};
 use crate::hash;
 
@@ -59,6 +60,16 @@ impl Paths {
     /// Adds the amounts of requests that were drawn.
     pub fn add_all(&mut self, requests: &[(u64, Amounts)]) {
         self.sketch.add_all(requests);
+    }
+
+    /// The same by way of `recent`, which is to be [settled](Self::settle).
+    pub(super) fn put_off(&mut self, requests: &[(u64, Amounts)], recent: &mut Recent) {
+        recent.add_all(requests, &mut self.sketch);
+    }
+
+    /// Adds what was put off.
+    pub(super) fn settle(&mut self, recent: &mut Recent) {
+        recent.settle(&mut self.sketch);
     }
 
     pub fn merge(&mut self, other: &Paths) {

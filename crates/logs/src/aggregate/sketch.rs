@@ -5,10 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-const ROWS: usize = 4;
+pub(super) const ROWS: usize = 4;
 const BITS: u32 = 13;
-const WIDTH: usize = 1 << BITS;
-const CELLS: usize = ROWS * WIDTH;
+pub(super) const WIDTH: usize = 1 << BITS;
+pub(super) const CELLS: usize = ROWS * WIDTH;
 
 /// Requests, bytes, nanoseconds; each stays at the highest number rather than wrap.
 pub type Amounts = [u64; 3];
@@ -36,8 +36,13 @@ fn add(to: &mut Amounts, amounts: &Amounts) {
 
 /// Where a row keeps what has this hash.
 #[inline]
+pub(super) fn column(hash: u64, row: usize) -> usize {
+    (hash >> (row as u32 * BITS)) as usize & (WIDTH - 1)
+}
+
+#[inline]
 fn place(hash: u64, row: usize) -> usize {
-    (row << BITS) | ((hash >> (row as u32 * BITS)) as usize & (WIDTH - 1))
+    (row << BITS) | column(hash, row)
 }
 
 impl CountMin {
@@ -51,6 +56,11 @@ impl CountMin {
                 add(&mut self.cells[place(*hash, row)], amounts);
             }
         }
+    }
+
+    /// Adds amounts to one cell of all, counted row by row.
+    pub(super) fn add_at(&mut self, cell: usize, amounts: &Amounts) {
+        add(&mut self.cells[cell], amounts);
     }
 
     pub fn merge(&mut self, other: &CountMin) {

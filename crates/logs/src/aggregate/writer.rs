@@ -1,13 +1,14 @@
 //! Adds requests to an aggregate: what has a large table is put off and added some hundred requests at a time, so that
 //! one table after the other is in the cache. When the writer is dropped, everything is added.
 
+use super::recent::Recent;
 use super::sketch::Amounts;
-use super::{Aggregate, Settings, Slot, keys, size, sums};
+use super::{Aggregate, Settings, Slot, Strata, keys, size, sums};
 use crate::hash;
-use crate::scan::Record;
+use crate::scan::{At, Record};
 
 /// Requests that are put off.
-const BATCH: usize = 512;
+const BATCH: usize = 1024;
 
 /// Adds requests to one aggregate.
 pub struct Writer<'a> {
@@ -16,20 +17,40 @@ pub struct Writer<'a> {
     /// Written anew for each request, so that nothing is allocated.
     key: Vec<u8>,
     lines: usize,
+    /// When the last request was, and its slot.
+    at: Option<At>,
+    slot: Option<Slot>,
+    /// Sums and times (ns) of requests of that slot that were put off, and the classes among them, a bit for each.
+    strata: Strata,
+    classes: u32,
     times: Vec<u64>,
     sizes: Vec<u64>,
     ratios: Vec<u64>,
     clients: Vec<u64>,
     paths: Vec<(u64, Amounts)>,
+    recent: Recent,
 }
 
 impl<'a> Writer<'a> {
     #[must_use]
     pub fn new(aggregate: &'a mut Aggregate, settings: &'a Settings) -> Writer<'a> {
         let room = || Vec::with_capacity(BATCH);
-        let paths = Vec::with_capacity(BATCH);
-        let (times, sizes, ratios, clients) = (room(), room(), room(), room());
-        Writer { aggregate, settings, key: Vec::new(), lines: 0, times, sizes, ratios, clients, paths }
+        Writer {
+            aggregate,
+            settings,
+            key: Vec::new(),
+            lines: 0,
+            at: None,
+            slot: None,
+            strata: Strata::default(),
+            classes: 0,
+            times: room(),
+            sizes: room(),
+            ratios: room(),
+            clients: room(),
+            paths: Vec::with_capacity(BATCH),
+            recent: Recent::default(),
+        }
     }
 
     /// Adds a parsed line; its line is counted too. Says whether the filters let its request in.
@@ -46,6 +67,9 @@ impl<'a> Writer<'a> {
             self.flush();
         }
         self.lines += 1;
+        if record.at != self.at {
+            self.moved(record.at);
+        }
         let ratio = self.amounts(record);
         let all = &mut *self.aggregate;
         all.statuses.add(record.status);
@@ -69,7 +93,21 @@ impl<'a> Writer<'a> {
         true
     }
 
-    /// Size, time, ratio, and when: the request's ratio.
+    /// Another time than that of the request before.
+    fn moved(&mut self, at: Option<At>) {
+        self.at = at;
+        if let Some(at) = at {
+            let span = self.aggregate.span.get_or_insert((at.seconds, at.seconds));
+            *span = (span.0.min(at.seconds), span.1.max(at.seconds));
+        }
+        let slot = at.map(|at| Slot { quarter: at.seconds.div_euclid(900), zone: at.zone });
+        if slot != self.slot {
+            self.settle();
+            self.slot = slot;
+        }
+    }
+
+    /// Size, time and their ratio, which is given back.
     #[inline]
     fn amounts(&mut self, record: &Record<'_>) -> Option<u64> {
         let (bytes, time_ns) = (record.bytes, record.time_ns);
@@ -87,25 +125,13 @@ impl<'a> Writer<'a> {
             _ => None,
         };
         let class = size::class_of(bytes);
-        all.classes.0[class].add(bytes, time_ns, ratio);
+        self.strata.0[class].add(bytes, time_ns, ratio);
+        self.classes |= 1 << class;
         self.sizes.extend(bytes);
         self.ratios.extend(ratio);
         if let Some(time_ns) = time_ns {
             self.times.push(time_ns);
             all.whole_thousands += u64::from(record.is_whole_thousands);
-        }
-        if let Some(at) = record.at {
-            let span = all.span.get_or_insert((at.seconds, at.seconds));
-            *span = (span.0.min(at.seconds), span.1.max(at.seconds));
-            let slot = Slot { quarter: at.seconds.div_euclid(900), zone: at.zone };
-            if let Some(strata) = all.slots.at(&slot) {
-                strata.0[class].add(bytes, time_ns, ratio);
-            }
-            if let Some(time_ns) = time_ns
-                && let Some(times) = all.hours.at(&hour_of(slot))
-            {
-                times.record(time_ns);
-            }
         }
         ratio
     }
@@ -139,14 +165,41 @@ impl<'a> Writer<'a> {
         group.server_errors += u64::from(status >= 500);
     }
 
+    /// Adds the sums and times that are of one slot.
+    fn settle(&mut self) {
+        let all = &mut *self.aggregate;
+        while self.classes != 0 {
+            let class = self.classes.trailing_zeros() as usize;
+            self.classes &= self.classes - 1;
+            let sums = std::mem::take(&mut self.strata.0[class]);
+            all.classes.0[class].merge(&sums);
+            if let Some(strata) = self.slot.and_then(|slot| all.slots.at(&slot)) {
+                strata.0[class].merge(&sums);
+            }
+        }
+        if !self.times.is_empty() {
+            all.times.record_all(&self.times);
+            if let Some(times) = self.slot.and_then(|slot| all.hours.at(&hour_of(slot))) {
+                times.record_all(&self.times);
+            }
+            self.times.clear();
+        }
+    }
+
     /// Adds what was put off.
     fn flush(&mut self) {
+        self.settle();
         let all = &mut *self.aggregate;
-        self.times.drain(..).for_each(|time_ns| all.times.record(time_ns));
-        self.sizes.drain(..).for_each(|bytes| all.sizes.record(bytes));
-        self.ratios.drain(..).for_each(|ratio| all.ratios.record(ratio));
+        all.sizes.record_all(&self.sizes);
+        all.ratios.record_all(&self.ratios);
         self.clients.drain(..).for_each(|client| all.clients.add(client));
-        all.paths.add_all(&self.paths);
+        if self.lines == BATCH {
+            all.paths.put_off(&self.paths, &mut self.recent);
+        } else {
+            all.paths.add_all(&self.paths);
+        }
+        self.sizes.clear();
+        self.ratios.clear();
         self.paths.clear();
         self.lines = 0;
     }
@@ -155,6 +208,7 @@ impl<'a> Writer<'a> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         self.flush();
+        self.aggregate.paths.settle(&mut self.recent);
     }
 }
 

@@ -14,7 +14,7 @@ use super::tally::{Tally, Wants};
 use super::worker::Adder;
 use crate::aggregate::Settings;
 use crate::format::Format;
-use crate::scan::lines::{Cutter, Line};
+use crate::scan::lines::{Cutter, Run, Took};
 
 /// Where requests are added, and how.
 pub struct Target<'a> {
@@ -66,7 +66,7 @@ impl Lines {
     /// Nothing more comes: what stands behind the last line break is a line too.
     pub fn finish(&mut self, into: &mut Target<'_>) {
         self.each(into, |cutter, adder| {
-            _ = cutter.finish(&mut |line: Line<'_>| added(adder, line));
+            _ = cutter.finish(&mut |run: Run<'_>| all(adder, run));
         });
     }
 
@@ -78,7 +78,7 @@ impl Lines {
 
     fn took(&mut self, count: usize, into: &mut Target<'_>) {
         self.each(into, |cutter, adder| {
-            _ = cutter.took(count, &mut |line: Line<'_>| added(adder, line));
+            _ = cutter.took(count, &mut |run: Run<'_>| all(adder, run));
         });
     }
 
@@ -100,9 +100,8 @@ impl Lines {
 }
 
 /// Nothing stops it.
-fn added(adder: &mut Adder<'_>, line: Line<'_>) -> ControlFlow<()> {
-    adder.line(line);
-    ControlFlow::Continue(())
+fn all(adder: &mut Adder<'_>, run: Run<'_>) -> Took {
+    adder.run(run, u64::MAX, |_| ControlFlow::Continue(()))
 }
 
 /// One growing file.

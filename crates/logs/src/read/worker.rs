@@ -15,8 +15,8 @@ use super::{Fault, Input, Options, Source, Watch};
 use crate::aggregate::Settings;
 use crate::aggregate::skips::Skips;
 use crate::format::Format;
-use crate::scan::lines::{Cutter, Line};
-use crate::scan::{Record, Scanner, Skip};
+use crate::scan::Scanner;
+use crate::scan::lines::{Cutter, Run, Took};
 
 /// What all threads see.
 pub(super) struct Shared<'w> {
@@ -158,24 +158,31 @@ impl<'a> Adder<'a> {
         (self.lines, self.skips)
     }
 
-    /// Says whether the line was read.
-    #[inline]
-    pub(super) fn line(&mut self, line: Line<'_>) -> bool {
-        self.lines += 1;
-        let bytes = line.bytes.unwrap_or_default();
-        let mut record = Record { offset: line.offset, ..Record::default() };
-        let read =
-            if line.bytes.is_some() { self.scanner.fill(bytes, &mut record) } else { Err(Skip::TooLong) };
-        match read {
-            Ok(()) => {
-                self.writer.add(&record);
-                true
+    /// Reads the lines of a run that begin before `until`, as long as `go_on`, which is told whether a line was read,
+    /// does not stop it.
+    pub(super) fn run(
+        &mut self,
+        run: Run<'_>,
+        until: u64,
+        mut go_on: impl FnMut(bool) -> ControlFlow<()>,
+    ) -> Took {
+        let Adder { scanner, writer, lines, skips } = self;
+        scanner.run(run, &mut |line, read| {
+            if line.offset >= until {
+                return ControlFlow::Break(());
             }
-            Err(skip) => {
-                self.skips.add(skip, line.number, bytes);
-                false
+            *lines += 1;
+            match read {
+                Ok(record) => {
+                    writer.add(record);
+                    go_on(true)
+                }
+                Err(skip) => {
+                    skips.add(skip, line.number, line.bytes.unwrap_or_default());
+                    go_on(false)
+                }
             }
-        }
+        })
     }
 }
 
@@ -191,12 +198,7 @@ fn piece(
     // From one byte before, so that a line that begins exactly here is seen to.
     let inside = part.start > 0;
     let mut cutter = Cutter::new(part.start - u64::from(inside), inside);
-    let mut each = |line: Line<'_>| {
-        if line.offset >= part.end {
-            return ControlFlow::Break(());
-        }
-        shared.go_on(number, adder.line(line))
-    };
+    let mut each = |run: Run<'_>| adder.run(run, part.end, |was_read| shared.go_on(number, was_read));
     let (mut read, mut passed) = (Ok(()), false);
     let mut counted = part.start;
     while !shared.is_over(number) {
@@ -247,7 +249,7 @@ fn whole(
         Err(error) => return Err(Packed::Plain.fault(&error)),
     };
     let mut cutter = Cutter::new(0, false);
-    let mut each = |line: Line<'_>| shared.go_on(number, adder.line(line));
+    let mut each = |run: Run<'_>| adder.run(run, u64::MAX, |was_read| shared.go_on(number, was_read));
     let mut read = Ok(());
     while !shared.is_over(number) {
         match reader.read(cutter.room()) {

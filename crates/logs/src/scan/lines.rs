@@ -5,12 +5,15 @@
 
 use std::ops::ControlFlow;
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memrchr};
 
 /// Bytes of the longest line that is read.
 pub const LONGEST: usize = 256 << 10;
-/// Bytes that are asked for at a time.
-const BLOCK: usize = 256 << 10;
+/// Bytes that are asked for at a time; not above those of the longest line, so that only the first of a block can be
+/// longer.
+const BLOCK: usize = 64 << 10;
+/// Bytes that can be read behind the last line break, so that a short field can be read as a whole word.
+const SLACK: usize = 64;
 
 /// One line, without its line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,57 @@ pub struct Line<'l> {
     pub offset: u64,
     /// None where it is too long.
     pub bytes: Option<&'l [u8]>,
+}
+
+/// Lines that stand one behind another, each with its line break; the last one of a file may lack it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run<'l> {
+    /// Of the first of them, from 0, in this cutter.
+    pub number: u64,
+    /// Where the first of them begins in its file.
+    pub offset: u64,
+    /// With some bytes behind the last of them, which mean nothing; none where it is one line that is too long.
+    text: Option<&'l [u8]>,
+    length: usize,
+}
+
+impl<'l> Run<'l> {
+    /// Of the first `length` bytes of a text, which is all of a file.
+    #[must_use]
+    pub fn with_more(text: &'l [u8], length: usize) -> Run<'l> {
+        Run { number: 0, offset: 0, text: Some(text), length: length.min(text.len()) }
+    }
+
+    /// Each of its lines.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line<'l>> {
+        let Some((text, length)) = self.text() else {
+            return vec![Line { number: self.number, offset: self.offset, bytes: None }];
+        };
+        let mut all = Vec::new();
+        let mut offset = self.offset;
+        for bytes in text[..length].split_inclusive(|byte| *byte == b'\n') {
+            let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+            all.push(Line { number: self.number + all.len() as u64, offset, bytes: Some(line) });
+            offset += bytes.len() as u64;
+        }
+        all
+    }
+
+    /// Its bytes and how many of them are lines; none where it is one line that is too long.
+    #[must_use]
+    pub fn text(&self) -> Option<(&'l [u8], usize)> {
+        self.text.map(|text| (text, self.length))
+    }
+}
+
+/// How many lines were taken of a run, and whether more are wanted.
+pub type Took = ControlFlow<u64, u64>;
+
+fn count(lines: &mut u64, took: Took) -> ControlFlow<()> {
+    let (ControlFlow::Continue(taken) | ControlFlow::Break(taken)) = took;
+    *lines += taken;
+    if took.is_break() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// Cuts blocks into lines.
@@ -48,12 +102,12 @@ impl Cutter {
     #[must_use]
     pub fn new(offset: u64, inside: bool) -> Cutter {
         let passing = inside.then_some(Passing::Before);
-        Cutter { buffer: vec![0; LONGEST + BLOCK], filled: 0, offset, lines: 0, passing }
+        Cutter { buffer: vec![0; LONGEST + BLOCK + SLACK], filled: 0, offset, lines: 0, passing }
     }
 
     /// Where the next block is to be written; never empty.
     pub fn room(&mut self) -> &mut [u8] {
-        let end = (self.filled + BLOCK).min(self.buffer.len());
+        let end = (self.filled + BLOCK).min(self.buffer.len() - SLACK);
         &mut self.buffer[self.filled..end]
     }
 
@@ -81,14 +135,11 @@ impl Cutter {
         matches!(self.passing, Some(Passing::Before))
     }
 
-    /// `count` bytes were written to the room: gives every line that they end to `each`, which may stop it.
-    pub fn took(
-        &mut self,
-        count: usize,
-        each: &mut impl FnMut(Line<'_>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    /// `count` bytes were written to the room: gives the lines that they end to `each`, which says how many of them it
+    /// took, and may stop it.
+    pub fn took(&mut self, count: usize, each: &mut impl FnMut(Run<'_>) -> Took) -> ControlFlow<()> {
         let from = self.filled;
-        self.filled = (from + count).min(self.buffer.len());
+        self.filled = (from + count).min(self.buffer.len() - SLACK);
         let mut start = 0;
         if self.passing.is_some() {
             match memchr(b'\n', &self.buffer[..self.filled]) {
@@ -108,43 +159,55 @@ impl Cutter {
             self.drop_front(start);
             return self.rest_may_be_too_long();
         };
-        let last = base + last;
-        for end in memchr_iter(b'\n', &self.buffer[base..=last]) {
-            let end = base + end;
-            let bytes = &self.buffer[start..end];
-            let line = Line {
-                number: self.lines,
-                offset: self.offset + start as u64,
-                bytes: (bytes.len() <= LONGEST).then_some(bytes),
-            };
-            each(line)?;
-            self.lines += 1;
-            start = end + 1;
+        let end = base + last + 1;
+        // What was there before and the end of its line may be too long together.
+        let first = start + memchr(b'\n', &self.buffer[start..end]).unwrap_or(0);
+        if first - start > LONGEST {
+            self.given(start, None, each)?;
+            start = first + 1;
         }
-        self.drop_front(last + 1);
+        if start < end {
+            self.given(start, Some(end), each)?;
+        }
+        self.drop_front(end);
         self.rest_may_be_too_long()
     }
 
     /// The file ends here: gives what stands behind the last line break.
-    pub fn finish(&mut self, each: &mut impl FnMut(Line<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+    pub fn finish(&mut self, each: &mut impl FnMut(Run<'_>) -> Took) -> ControlFlow<()> {
         if self.passing.is_some() {
             return self.passed(each);
         }
         if self.filled > 0 {
-            let bytes = &self.buffer[..self.filled];
-            each(Line { number: self.lines, offset: self.offset, bytes: Some(bytes) })?;
-            self.lines += 1;
+            self.given(0, Some(self.filled), each)?;
             self.drop_front(self.filled);
         }
         ControlFlow::Continue(())
     }
 
-    fn passed(&mut self, each: &mut impl FnMut(Line<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+    fn passed(&mut self, each: &mut impl FnMut(Run<'_>) -> Took) -> ControlFlow<()> {
         if let Some(Passing::TooLong(offset)) = self.passing.take() {
-            each(Line { number: self.lines, offset, bytes: None })?;
-            self.lines += 1;
+            let took = each(Run { number: self.lines, offset, text: None, length: 0 });
+            count(&mut self.lines, took)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// The lines from `start` to `end`, or the one at `start`, which is too long.
+    fn given(
+        &mut self,
+        start: usize,
+        end: Option<usize>,
+        each: &mut impl FnMut(Run<'_>) -> Took,
+    ) -> ControlFlow<()> {
+        let run = Run {
+            number: self.lines,
+            offset: self.offset + start as u64,
+            text: end.map(|_| &self.buffer[start..]),
+            length: end.unwrap_or(start) - start,
+        };
+        let took = each(run);
+        count(&mut self.lines, took)
     }
 
     fn rest_may_be_too_long(&mut self) -> ControlFlow<()> {
@@ -174,9 +237,10 @@ mod tests {
     fn cut(text: &[u8], sizes: &[usize], inside: bool) -> Vec<Seen> {
         let mut seen = Vec::new();
         let mut cutter = Cutter::new(0, inside);
-        let mut each = |line: Line<'_>| {
-            seen.push((line.number, line.offset, line.bytes.map(<[u8]>::to_vec)));
-            ControlFlow::Continue(())
+        let mut each = |run: Run<'_>| {
+            let lines = run.lines();
+            seen.extend(lines.iter().map(|line| (line.number, line.offset, line.bytes.map(<[u8]>::to_vec))));
+            ControlFlow::Continue(lines.len() as u64)
         };
         let (mut rest, mut sizes) = (text, sizes.iter().cycle());
         while !rest.is_empty() {
@@ -245,11 +309,11 @@ mod tests {
         let mut cutter = Cutter::new(0, false);
         cutter.room()[..6].copy_from_slice(b"a\nb\nc\n");
         let mut seen = 0;
-        let stopped = cutter.took(6, &mut |line| {
-            seen += 1;
-            if line.offset >= 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let stopped = cutter.took(6, &mut |run| {
+            seen += run.lines().len();
+            ControlFlow::Break(2)
         });
         assert!(stopped.is_break());
-        assert_eq!((seen, cutter.lines()), (2, 1));
+        assert_eq!((seen, cutter.lines()), (3, 2));
     }
 }

@@ -7,11 +7,15 @@ pub mod json;
 pub mod lines;
 pub mod moment;
 mod number;
+mod quick;
 pub mod request;
 pub mod shown;
+mod stops;
 mod text;
 mod time;
 pub(crate) mod word;
+
+use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +23,8 @@ pub use clock::At;
 pub use request::Method;
 
 use crate::format::{Format, Plan};
+use lines::{Line, Run, Took};
+use stops::Stops;
 
 /// More bytes than any answer has.
 pub const MOST_BYTES: u64 = 1 << 50;
@@ -111,16 +117,82 @@ pub struct Record<'l> {
 pub struct Scanner<'f> {
     plan: &'f Plan,
     clocks: time::Clocks,
+    /// Quotation marks of a usual line, and where they are.
+    quotes: Option<usize>,
+    stops: Stops,
 }
 
 impl<'f> Scanner<'f> {
     #[must_use]
     pub fn new(format: &'f Format) -> Scanner<'f> {
-        let clocks = match &format.plan {
-            Plan::Text(plan) => time::Clocks::new(plan.patterns.len()),
-            Plan::Json => time::Clocks::new(0),
+        let (clocks, quotes) = match &format.plan {
+            Plan::Text(plan) => (time::Clocks::new(plan.patterns.len()), quick::quotes(plan)),
+            Plan::Json => (time::Clocks::new(0), None),
         };
-        Scanner { plan: &format.plan, clocks }
+        Scanner { plan: &format.plan, clocks, quotes, stops: Stops::default() }
+    }
+
+    /// Reads lines one behind another and gives each with its record, or why it has none, to `each`, which may stop it
+    /// and says whether the line is counted.
+    #[inline]
+    pub fn run<'l>(
+        &mut self,
+        run: Run<'l>,
+        each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
+    ) -> Took {
+        let Some((text, length)) = run.text() else {
+            let line = Line { number: run.number, offset: run.offset, bytes: None };
+            return match each(line, Err(Skip::TooLong)) {
+                ControlFlow::Continue(()) => ControlFlow::Continue(1),
+                ControlFlow::Break(()) => ControlFlow::Break(0),
+            };
+        };
+        let mut stops = std::mem::take(&mut self.stops);
+        let took = self.walk(run, (text, length), stops.find(&text[..length]), each);
+        self.stops = stops;
+        took
+    }
+
+    fn walk<'l>(
+        &mut self,
+        run: Run<'l>,
+        (text, length): (&'l [u8], usize),
+        mut stops: &[u32],
+        each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
+    ) -> Took {
+        let (mut taken, mut start) = (0, 0);
+        let mut record = Record::default();
+        while start < length {
+            let quick = match (self.plan, self.quotes.and_then(|quotes| stops.split_at_checked(quotes + 1))) {
+                (Plan::Text(plan), Some((of_line, rest))) => {
+                    quick::read(plan, text, start, of_line, &mut record, &mut self.clocks)
+                        .map(|()| (of_line.last().map_or(length, |last| *last as usize), rest))
+                }
+                _ => None,
+            };
+            let (end, rest, read) = match quick {
+                Some((end, rest)) => (end, rest, Ok(())),
+                None => {
+                    let is_break = |at: &u32| text.get(*at as usize) == Some(&b'\n');
+                    let (end, rest) = match stops.iter().position(is_break) {
+                        Some(place) => (stops[place] as usize, &stops[place + 1..]),
+                        None => (length, &stops[..0]),
+                    };
+                    record = Record::default();
+                    (end, rest, self.fill(&text[start..end], &mut record))
+                }
+            };
+            let offset = run.offset + start as u64;
+            record.offset = offset;
+            let line = Line { number: run.number + taken, offset, bytes: Some(&text[start..end]) };
+            if each(line, read.map(|()| &record)).is_break() {
+                return ControlFlow::Break(taken);
+            }
+            taken += 1;
+            start = end + 1;
+            stops = rest;
+        }
+        ControlFlow::Continue(taken)
     }
 
     /// The record of a line, which has no line break.

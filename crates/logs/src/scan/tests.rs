@@ -1,5 +1,7 @@
 //! The scanner on whole lines: what servers write, and what else is found in their logs.
 
+use proptest::prelude::*;
+
 use super::*;
 
 const LINE: &str = r#"203.0.113.9 - frank [10/Oct/2000:13:55:36 -0700] "GET /a/b.gif?x=1 HTTP/1.1" 200 2326 "http://e.org/\"q\"" "Moz \\" 1500"#;
@@ -129,4 +131,121 @@ fn the_remembered_time_is_not_taken_for_another() {
     let mut scanner = Scanner::new(&format);
     assert!(scanner.read(b"2000-10-10 h x").is_err());
     assert_eq!(scanner.read(b"2000-10-11 h 00:00:01 200").unwrap().at.unwrap().seconds, 971_222_401);
+}
+
+/// What lines of the usual formats are made of, and what does not belong there.
+const PIECES: [&str; 40] = [
+    "10.0.0.1",
+    "2001:db8::1",
+    "203.0.113.197",
+    " - ",
+    "- ",
+    " frank ",
+    "fr \"an\" k",
+    " ",
+    "  ",
+    "[",
+    "] \"",
+    "\" ",
+    "\" \"",
+    "\"",
+    "\\",
+    "\\\"",
+    "[10/Oct/2000:13:55:36 -0700]",
+    "[31/Feb/2000:13:55:36 -0700]",
+    "GET /a/b.gif?x=1 HTTP/1.1",
+    "POST / HTTP/2",
+    "\\x16\\x03",
+    "200",
+    "-",
+    "2326",
+    "12345678",
+    "999999999999999999999",
+    "0",
+    "0.125",
+    "1000",
+    ".5",
+    "1.",
+    "-5",
+    "\n",
+    "\r\n",
+    "\0",
+    "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/119.0",
+    "rt=",
+    "x",
+    "\u{e9}",
+    "|",
+];
+
+/// Formats that are read quickly, and some that are not.
+const QUICK: [(&str, &str); 6] = [
+    ("combined+D", LINE),
+    ("common", "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 304 -"),
+    ("vcombined", "e.org:80 ::1 - - [10/Oct/2000:13:55:36 -0700] \"HEAD /x HTTP/1.1\" 404 77 \"-\" \"-\""),
+    ("nginx+time", "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200 5 \"-\" \"x\" 0.125"),
+    ("%D %h \"%s\"", "1500 ::1 \"200\""),
+    ("%h \"%s %B %{%F}t %U%q %D", "::1 \"200 5 2000-10-10 /a?b 7"),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn lines_together_are_read_as_each_alone(
+        which in 0..QUICK.len(),
+        changes in proptest::collection::vec(
+            proptest::collection::vec((any::<prop::sample::Index>(), 0usize..9, 0..PIECES.len()), 0..3),
+            1..12,
+        ),
+        slack in 0usize..40,
+        ended in any::<bool>(),
+    ) {
+        let (name, line) = QUICK[which];
+        let format = Format::parse(name).unwrap();
+        let mut text = Vec::new();
+        for changes in changes {
+            let mut line = line.as_bytes().to_vec();
+            for (at, cut, piece) in changes {
+                let at = at.index(line.len() + 1);
+                let end = (at + cut).min(line.len());
+                line.splice(at..end, PIECES[piece].bytes());
+            }
+            text.extend(line);
+            text.push(b'\n');
+        }
+        if !ended {
+            text.pop();
+        }
+        let length = text.len();
+        // What stands behind may look like more of the last line.
+        text.extend(b"7 \"x\" 12345678901234567890 \n \"\"".iter().cycle().take(slack));
+        let run = Run::with_more(&text, length);
+        let (mut together, mut alone) = (Scanner::new(&format), Scanner::new(&format));
+        let mut seen = Vec::new();
+        let took = together.run(run, &mut |line, read| {
+            seen.push(line);
+            let expected = alone.read(line.bytes.unwrap()).map(|record| Record { offset: line.offset, ..record });
+            assert_eq!(read.copied(), expected);
+            ControlFlow::Continue(())
+        });
+        prop_assert_eq!(&seen, &run.lines());
+        prop_assert_eq!(took, ControlFlow::Continue(seen.len() as u64));
+    }
+}
+
+#[test]
+fn usual_lines_are_read_quickly() {
+    for (name, line) in QUICK {
+        let format = Format::parse(name).unwrap();
+        let Plan::Text(plan) = &format.plan else { unreachable!("a text format") };
+        let text = format!("{}\n{:64}", line.replace("\\\\", "").replace("\\\"", "'"), "");
+        let mut stops = Stops::default();
+        let stops = stops.find(text.as_bytes());
+        let mut clocks = time::Clocks::new(plan.patterns.len());
+        let quick = quick::quotes(plan).and_then(|quotes| {
+            assert_eq!(quotes + 1, stops.len());
+            quick::read(plan, text.as_bytes(), 0, stops, &mut Record::default(), &mut clocks)
+        });
+        // A quotation mark that begins no field tells nothing.
+        assert_eq!(quick.is_some(), !name.contains("\"%s %B"), "{name}");
+    }
 }

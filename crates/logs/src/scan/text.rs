@@ -106,7 +106,7 @@ pub fn store_one<'l>(field: &Field, value: &'l [u8], record: &mut Record<'l>) ->
 
 // Once for every field of every line: the compiler would rather call it.
 #[inline(always)]
-fn store<'l>(field: &Field, value: &'l [u8], record: &mut Record<'l>) -> Result<(), Skip> {
+pub fn store<'l>(field: &Field, value: &'l [u8], record: &mut Record<'l>) -> Result<(), Skip> {
     match field {
         Field::Other | Field::Clock(_) => {}
         Field::Client => record.client = told(value),
