@@ -6,6 +6,7 @@
 
 pub mod follow;
 mod pieces;
+mod records;
 mod source;
 mod worker;
 
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+pub use records::records;
 pub use source::{Head, Source, head};
 
 use crate::aggregate::file::Labels;
