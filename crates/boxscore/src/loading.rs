@@ -3,16 +3,17 @@
 //! What is wrong with the command line is said before anything is started or stored.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use harness::conductor::{Ended, Manner, Outcome};
 use instruments::load::Load;
 use instruments::load::http::request::header;
 use instruments::load::reach::reachable;
-use instruments::load::schedule::{Schedule, read_replay};
+use instruments::load::schedule::Schedule;
 use instruments::load::target::Url;
 use instruments::workload::web::{self, params::Ask};
 use model::doc::LoadDoc;
-use model::plan::Takes;
+use model::plan::{PLAN_VERSION, PLAN_VERSION_ALONE, Takes};
 use model::{Cell, Instrument, ParamKind, Params, Plan, Setup};
 use report::text::load::live::Live;
 use report::text::load::{Tail, screen};
@@ -22,6 +23,7 @@ use crate::cli::load::Args;
 use crate::error::{CliError, Kind};
 use crate::ids::short;
 use crate::live::LiveScreen;
+use crate::planning::mixes::Named;
 use crate::present::{self, Shown};
 use crate::resolve::Resolver;
 use crate::study;
@@ -67,24 +69,34 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<(Plan, Load), CliEr
     let cpus = args.cpus.as_deref().map(|list| study::cpus_here(list, allowed)).transpose()?;
     let number = |cpu: &usize| u32::try_from(*cpu).unwrap_or(u32::MAX);
     let usable: Vec<u32> = cpus.clone().unwrap_or_else(|| allowed.iter().map(number).collect());
-    let given = params(args, usable.len())?;
+    let is_mix = |name: &&String| planning::mixes::is_mix(Path::new(name));
+    let mix =
+        args.replay.as_ref().filter(is_mix).map(|name| planning::mixes::read("--replay", Path::new(name)));
+    let mix = mix.transpose()?;
+    let given = params(args, usable.len(), mix.as_ref())?;
     let card = web::INSTRUMENT.card();
-    let wrong = |why: String| CliError::usage(why).hint("boxscore load --help shows how each is written");
+    let wrong = |why: String| match why.strip_prefix("the replay ") {
+        Some(why) => CliError::data(format!("--replay {why}")),
+        None => CliError::usage(why).hint("boxscore load --help shows how each is written"),
+    };
     let params = card.resolve(&given).map_err(|error| wrong(error.to_string()))?;
-    let setup = Setup { seed, ..Setup::bare(params.clone(), usable, ".") };
+    let document = mix.as_ref().map(|named| Arc::new(named.mix.clone()));
+    let setup = Setup { seed, mix: document, ..Setup::bare(params.clone(), usable, ".") };
     let load = Ask::of(&setup).map_err(|unfit| wrong(unfit.why))?.at(1.0);
     let headline = ["throughput", "response-time-p99"].map(str::to_owned).to_vec();
     let plan = Plan {
         seed,
         cpus,
         label: args.label.clone(),
+        version: if mix.is_some() { PLAN_VERSION } else { PLAN_VERSION_ALONE },
+        mixes: mix.map(|named| (named.name, named.mix)).into_iter().collect(),
         ..Plan::bare(vec![Cell { instrument: card.name.to_owned(), params, headline }], Takes::Fixed(1))
     };
     Ok((plan, load))
 }
 
 /// The parameters of `web` that the flags mean.
-fn params(args: &Args, cpus: usize) -> Result<Params, CliError> {
+fn params(args: &Args, cpus: usize, mix: Option<&Named>) -> Result<Params, CliError> {
     let mut params = Params::default();
     for url in &args.urls {
         url.parse::<Url>().map_err(|error| {
@@ -108,7 +120,7 @@ fn params(args: &Args, cpus: usize) -> Result<Params, CliError> {
     let connections = connections(args, params.get("requests"))?;
     params.set("connections", &connections.to_string());
     params.set("generators", &threads(args, cpus, connections)?.to_string());
-    arrivals(args, &mut params)?;
+    arrivals(args, &mut params, mix)?;
     for text in &args.headers {
         header(text).map_err(|why| CliError::usage(format!("--header: {why}")))?;
     }
@@ -128,7 +140,7 @@ fn params(args: &Args, cpus: usize) -> Result<Params, CliError> {
 }
 
 /// When requests are due.
-fn arrivals(args: &Args, params: &mut Params) -> Result<(), CliError> {
+fn arrivals(args: &Args, params: &mut Params, mix: Option<&Named>) -> Result<(), CliError> {
     if let Some(rate) = &args.rate {
         let rate = value("--rate", "rate", rate).map_err(|error| {
             error.hint("without --rate each connection sends as soon as it has its answer")
@@ -141,17 +153,37 @@ fn arrivals(args: &Args, params: &mut Params) -> Result<(), CliError> {
         params.set("arrivals", "ramp");
     }
     if let Some(name) = &args.replay {
-        let path = Path::new(name).canonicalize();
-        let path = path.map_err(|error| CliError::data(format!("--replay {name}: {error}")))?;
-        let text =
-            path.to_str().ok_or_else(|| CliError::data(format!("--replay {name}: its path is not UTF-8")))?;
-        let lines = std::fs::read_to_string(&path).map_err(|error| error.to_string());
-        lines
-            .and_then(|lines| read_replay(&lines))
-            .map_err(|why| CliError::data(format!("--replay {name}: {why}")))?;
-        params.set("replay", text);
-        params.set("arrivals", "replay");
+        replay(name, args, params, mix)?;
     }
+    if let Some(text) = &args.speed {
+        let factor = text.strip_suffix('x').unwrap_or(text);
+        params.set("speed", &value("--speed", "speed", factor)?);
+    }
+    Ok(())
+}
+
+/// A mix is drawn from for as long as is asked; what has times of its own ends with its last.
+fn replay(name: &str, args: &Args, params: &mut Params, mix: Option<&Named>) -> Result<(), CliError> {
+    if let Some(Named { name, .. }) = mix {
+        params.set("mix", name);
+        if !args.poisson {
+            params.set("arrivals", "mix");
+        }
+        return Ok(());
+    }
+    let given = [("--rate", &args.rate), ("--requests", &args.requests), ("--duration", &args.duration)];
+    if let Some((flag, _)) = given.iter().find(|(_, given)| given.is_some()) {
+        return Err(CliError::usage(format!(
+            "{flag} with --replay {name}: its lines have times of their own"
+        ))
+        .hint("--speed 2x goes faster; a mix (boxscore logs --profile-out) takes a rate and a duration"));
+    }
+    let path = Path::new(name).canonicalize();
+    let path = path.map_err(|error| CliError::data(format!("--replay {name}: {error}")))?;
+    let text =
+        path.to_str().ok_or_else(|| CliError::data(format!("--replay {name}: its path is not UTF-8")))?;
+    params.set("replay", text);
+    params.set("arrivals", "replay");
     Ok(())
 }
 

@@ -3,11 +3,14 @@
 
 mod children;
 mod fits;
+pub mod mixes;
 mod web;
 mod words;
 
+use std::sync::Arc;
+
 use model::fake::FakeWorld;
-use model::plan::{Command, Level, PLAN_VERSION, PLAN_VERSION_ALONE, Takes};
+use model::plan::{Command, Level, PLAN_VERSION, PLAN_VERSION_ALONE, PLAN_VERSION_UNMIXED, Takes};
 use model::{Arm, Cadence, Card, Cell, Family, Need, Node, Params, Plan, Setup, Tier};
 use words::Word;
 
@@ -70,11 +73,15 @@ pub fn plan(
     let level = level(args);
     let telemetry_only = args.names == ["telemetry"];
     let command = command(args)?;
-    let sets = [words::sets(&args.sets)?, web::flags(args)?].concat();
+    let mix = args.mix.as_deref().map(|path| mixes::read("--mix", path)).transpose()?;
+    let sets = [words::sets(&args.sets)?, web::flags(args, mix.as_ref())?].concat();
     let chosen = choose(args, cards, command.is_some(), telemetry_only)?;
     words::check(&sets, &chosen)?;
     let listed = args.cpus.as_deref().map(parse_cpus).transpose()?;
-    let host = listed.as_ref().map_or_else(|| host.clone(), |listed| host.within(listed));
+    let mut host = listed.as_ref().map_or_else(|| host.clone(), |listed| host.within(listed));
+    if let (Some(setup), Some(named)) = (&mut host.setup, &mix) {
+        setup.mix = Some(Arc::new(named.mix.clone()));
+    }
     let mut cells = Vec::new();
     for card in &chosen {
         let host = children::spread(card, &host, args.from.len());
@@ -110,7 +117,11 @@ pub fn plan(
         web::profile(&cells, &mut arms)?;
     }
     let plan = Plan {
-        version: if args.from.is_empty() { PLAN_VERSION_ALONE } else { PLAN_VERSION },
+        version: match (&mix, args.from.is_empty()) {
+            (Some(_), _) => PLAN_VERSION,
+            (None, false) => PLAN_VERSION_UNMIXED,
+            (None, true) => PLAN_VERSION_ALONE,
+        },
         seed,
         level,
         cells,
@@ -127,6 +138,7 @@ pub fn plan(
         telemetry_only,
         label: args.label.clone(),
         fake: args.fake.as_deref().map(fake).transpose()?,
+        mixes: mix.map(|named| (named.name, named.mix)).into_iter().collect(),
     };
     Ok((plan, said))
 }
@@ -168,6 +180,11 @@ fn fault(plan: &Plan, cards: &[&'static Card]) -> Option<String> {
     }
     if let Some(Err(unfit)) = plan.command.as_ref().map(instruments::workload::cmd::check) {
         return Some(unfit.why);
+    }
+    for (name, mix) in &plan.mixes {
+        if let Err(what) = mix.check() {
+            return Some(format!("its mix {name}: {what}"));
+        }
     }
     for cell in &plan.cells {
         let Some(card) = cards.iter().find(|card| card.name == cell.instrument) else {

@@ -221,7 +221,9 @@ pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> 
     };
     let dir = job.plan.dir.clone().unwrap_or_else(|| job.dir.clone());
     let cpus = if cpus.is_empty() { host.cpus.clone() } else { cpus };
+    let mix = params.get("mix").and_then(|name| job.plan.mixes.get(name)).cloned().map(Arc::new);
     Setup {
+        mix,
         llc: host.llc,
         memory: host.memory,
         seed: job.plan.seed,

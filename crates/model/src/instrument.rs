@@ -39,6 +39,8 @@ pub struct Setup {
     pub seed: u64,
     /// The user's own work, where the plan has one.
     pub command: Option<crate::plan::Command>,
+    /// The mix of requests that the parameter `mix` names, where the plan has it.
+    pub mix: Option<Arc<crate::doc::MixDoc>>,
     /// The way to generators in other children, where there are some.
     pub relay: Option<Arc<dyn Relay>>,
 }
@@ -48,7 +50,18 @@ impl Setup {
     #[must_use]
     pub fn bare(params: Params, cpus: Vec<u32>, dir: impl Into<PathBuf>) -> Setup {
         let (size, dir) = (Size::Full, dir.into());
-        Setup { params, size, cpus, dir, llc: None, memory: None, seed: 1, command: None, relay: None }
+        Setup {
+            params,
+            size,
+            cpus,
+            dir,
+            llc: None,
+            memory: None,
+            seed: 1,
+            command: None,
+            mix: None,
+            relay: None,
+        }
     }
 
     /// How many threads the `threads` parameter means here, or why that many cannot run.

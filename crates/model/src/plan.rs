@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::Tier;
+use crate::doc::MixDoc;
 use crate::fake::FakeWorld;
 use crate::params::Params;
 
@@ -129,6 +130,9 @@ pub struct Plan {
     pub telemetry_only: bool,
     pub label: Option<String>,
     pub fake: Option<FakeWorld>,
+    /// Mixes of requests that cells or arms name in their parameter `mix`.
+    #[serde(default)]
+    pub mixes: BTreeMap<String, MixDoc>,
 }
 
 /// In the set of an arm beside its parameters: numbers of the cells that are profiled once, before their takes (`0,7`).
@@ -136,9 +140,10 @@ pub struct Plan {
 pub const PROFILE: &str = "profile";
 
 /// Raised when an older program could not carry out a newer plan.
-pub const PLAN_VERSION: u32 = 2;
+pub const PLAN_VERSION: u32 = 3;
 
-/// Of a plan without generators, which programs of that version carry out too.
+/// Of a plan without mixes, and of one without generators either, which programs of that version carry out too.
+pub const PLAN_VERSION_UNMIXED: u32 = 2;
 pub const PLAN_VERSION_ALONE: u32 = 1;
 
 impl Plan {
@@ -163,6 +168,7 @@ impl Plan {
             telemetry_only: false,
             label: None,
             fake: None,
+            mixes: BTreeMap::new(),
         }
     }
 

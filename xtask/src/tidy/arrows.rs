@@ -23,7 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("stats", &[]),
     ("sys", &[]),
-    ("instruments", &["model", "sys"]),
+    ("instruments", &["model", "sys", "logs"]),
     ("harness", &["model", "sys", "stats"]),
     ("logs", &["model"]),
     ("store", &["model"]),

@@ -11,6 +11,8 @@ Examples:
   boxscore load URL -r 5000                       5,000 requests a second, whatever the server does: its stalls show
   boxscore load URL -r 5000 --poisson             the same, arriving at random as users do
   boxscore load URL --ramp 100:5000 -d 60s        when does it bend?
+  boxscore load URL --replay access.log --speed 2x
+                                                  what a log says was asked, twice as fast
   boxscore load URL URL --weight 9 --weight 1     nine of the first for one of the second
   boxscore load URL -b @order.json -H 'Content-Type: application/json'
                                                   POST the file
@@ -54,9 +56,19 @@ pub struct Args {
     /// A rate that rises (or falls) in a straight line over --duration, in requests a second
     #[arg(long, value_name = "FROM:TO", conflicts_with_all = ["rate", "requests"], allow_hyphen_values = true)]
     pub ramp: Option<String>,
-    /// Requests at the times of a file: lines of `seconds /path`, in any order; the earliest is due at once
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "ramp", "requests", "duration", "weights"])]
+    /// Requests of a file at its times: an access log, or lines of `seconds /path`; or a mix (boxscore logs
+    /// --profile-out), whose requests are drawn for --duration
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ramp", "weights"])]
     pub replay: Option<String>,
+    /// Replay so many times as fast as it was: 2x, 0.5x
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        requires = "replay",
+        conflicts_with = "rate",
+        allow_negative_numbers = true
+    )]
+    pub speed: Option<String>,
     /// A header, 'Name: value'; repeatable
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub headers: Vec<String>,

@@ -19,6 +19,7 @@ Examples:
   boxscore run --cmd 'make -j8' --prepare 'make clean' --takes 10
                                              your own work as the instrument
   boxscore run web --quick                   loads of a web server, and what holds it back, in at most 3 minutes
+  boxscore run web --mix mix.json            the same with the sizes, popularity and connections of your own log
   boxscore run web --slo p99=10ms            the largest load that holds it
   boxscore run web --arm mpm=prefork --arm mpm=event
                                              an interleaved study of two setups of a server
@@ -60,7 +61,7 @@ pub struct Args {
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN", conflicts_with_all = [
         "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "from", "dir",
-        "cmd", "url", "slo",
+        "cmd", "url", "slo", "mix",
     ])]
     pub plan: Option<String>,
     /// Measure nothing: draw every value from this planted world
@@ -106,6 +107,10 @@ pub struct Args {
     /// Load this web server instead of one that is started here (family web)
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
+    /// Repeat the mix of requests of a log (boxscore logs --profile-out): our server serves files that stand for it, and
+    /// --set arrivals=mix has requests arrive as they did (family web)
+    #[arg(long, value_name = "FILE")]
+    pub mix: Option<PathBuf>,
     /// Search the largest load that keeps this percentile of response times within a limit (family web)
     #[arg(long, value_name = "PERCENTILE=TIME")]
     pub slo: Option<String>,

@@ -5,6 +5,7 @@ use model::plan::{PROFILE, Takes};
 use model::{Arm, Card, Cell, Need, Params};
 
 use super::Host;
+use super::mixes::Named;
 use super::words::Word;
 use crate::cli::run::Args;
 use crate::error::CliError;
@@ -32,9 +33,16 @@ const COLD: &str = "cold";
 /// What starting servers and making their content takes, in seconds.
 const SETTING_UP: f64 = 20.0;
 
-/// The parameters that `--url` and `--slo` stand for.
-pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
+/// The parameters that `--url`, `--mix` and `--slo` stand for.
+pub fn flags(args: &Args, mix: Option<&Named>) -> Result<Vec<Word>, CliError> {
     let mut words = Vec::new();
+    if let (Some(path), Some(Named { name, .. })) = (&args.mix, mix) {
+        let flag = format!("--mix {}", path.display());
+        words.push(Word::new(&flag, None, "mix", name));
+        if args.url.is_none() {
+            words.push(Word::new(&flag, None, "content", "mix"));
+        }
+    }
     if let Some(url) = &args.url {
         words.push(Word::new(&format!("--url {url}"), None, URL, url));
     }
@@ -77,8 +85,9 @@ pub fn agree(words: &[Word], arms: usize) -> Result<(), CliError> {
 /// The names to measure: with a goal, `web` is the search for it.
 pub fn names(args: &Args) -> Result<Vec<String>, CliError> {
     let is_web = |name: &String| name == "web" || name == "web-slo";
-    for (flag, given) in [("--url", &args.url), ("--slo", &args.slo)] {
-        if given.is_some() && !args.names.iter().any(is_web) {
+    let given = [("--url", args.url.is_some()), ("--slo", args.slo.is_some()), ("--mix", args.mix.is_some())];
+    for (flag, given) in given {
+        if given && !args.names.iter().any(is_web) {
             let hint = format!("boxscore run web {flag} ...");
             return Err(CliError::usage(format!("{flag} belongs to the family web")).hint(hint));
         }

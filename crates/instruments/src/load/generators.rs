@@ -173,6 +173,11 @@ fn last_due_ns(schedule: &Schedule, count: u64) -> u64 {
         let count = count as f64;
         return ((count + 10.0 * count.sqrt() + 50.0) / rate * 1e9) as u64;
     }
+    if let Schedule::Shaped { rate, over_ns, .. } = schedule {
+        let count = count as f64;
+        let shapes = (count + 10.0 * count.sqrt() + 50.0) / (rate * *over_ns as f64 / 1e9);
+        return (shapes.ceil() * *over_ns as f64) as u64;
+    }
     let Some(last) = count.checked_sub(1).and_then(|last| usize::try_from(last).ok()) else { return 0 };
     let due = schedule.arrivals().and_then(|mut all| all.nth(last)).map(|one| one.at_ns);
     let whole = if let Schedule::Each { of, .. } = schedule { of } else { schedule };

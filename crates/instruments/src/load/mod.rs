@@ -20,6 +20,7 @@ pub mod redirect;
 mod relayed;
 pub mod schedule;
 mod seats;
+pub mod shape;
 pub mod stalls;
 pub mod statuses;
 pub mod target;
@@ -54,11 +55,15 @@ pub struct Target {
     /// Its share of the requests is its weight over the sum of all.
     pub weight: f64,
     pub expected: Expected,
+    /// Its own method; none: that of the load.
+    pub method: Option<String>,
+    /// Asked for on a connection that is closed behind it, whatever the load keeps alive.
+    pub closes: bool,
 }
 
 impl From<Url> for Target {
     fn from(url: Url) -> Target {
-        Target { url, weight: 1.0, expected: Expected::default() }
+        Target { url, weight: 1.0, expected: Expected::default(), method: None, closes: false }
     }
 }
 
@@ -183,7 +188,7 @@ fn run_at(
 pub fn ask(load: &Load, address: IpAddr) -> host::Ask {
     host::Ask {
         connections: load.connections as u64,
-        keepalive: load.keepalive,
+        keepalive: load.keepalive && !load.targets.iter().any(|target| target.closes),
         rate: highest_rate(&load.schedule),
         seconds: load.duration.map(|span| span.as_secs_f64()),
         is_here: limits::is_here(address),
@@ -196,6 +201,7 @@ fn highest_rate(schedule: &Schedule) -> Option<f64> {
         Schedule::Constant { rate } | Schedule::Poisson { rate, .. } => Some(*rate),
         Schedule::Ramp { from, to, .. } => Some(from.max(*to)),
         Schedule::Each { of, .. } => highest_rate(of),
+        Schedule::Shaped { rate, shape, .. } => Some(rate * shape.steepest()),
         Schedule::Closed | Schedule::Replay(_) => None,
     }
 }
@@ -244,7 +250,12 @@ pub fn check(load: &Load) -> Result<Http, Error> {
         body: load.body.clone(),
         keepalive: load.keepalive,
     };
-    let wanted = |target: &Target| Wanted { path: target.url.path.clone(), expected: target.expected };
+    let wanted = |target: &Target| Wanted {
+        path: target.url.path.clone(),
+        expected: target.expected,
+        method: target.method.clone(),
+        closes: target.closes,
+    };
     let wanted: Vec<Wanted> = load.targets.iter().map(wanted).collect();
     Http::new(&origin, &wanted).map_err(Error::Load)
 }

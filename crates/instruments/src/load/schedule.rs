@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::engine::source::Part;
+use super::shape::Shape;
 use crate::bench::kernels::random::Random;
 
 /// The highest rate that is accepted, in requests a second.
@@ -44,6 +45,13 @@ pub enum Schedule {
     },
     /// Given times, ascending.
     Replay(#[serde(with = "shared")] Arc<[Arrival]>),
+    /// Independent arrivals at a rate that follows a shape over a time, again and again; `rate` is the mean.
+    Shaped {
+        rate: f64,
+        seed: u64,
+        over_ns: u64,
+        shape: Shape,
+    },
     /// Each n-th arrival of a constant rate or a ramp: the part of one of several generators.
     Each {
         of: Box<Schedule>,
@@ -74,7 +82,9 @@ impl Schedule {
     pub fn mean_rate(&self, over: Option<Duration>) -> Option<f64> {
         match self {
             Schedule::Closed => None,
-            Schedule::Constant { rate } | Schedule::Poisson { rate, .. } => Some(*rate),
+            Schedule::Constant { rate } | Schedule::Poisson { rate, .. } | Schedule::Shaped { rate, .. } => {
+                Some(*rate)
+            }
             Schedule::Ramp { from, to, over_ns } => {
                 let (rise, all) = (*over_ns as f64 / 1e9, over?.as_secs_f64());
                 let mean = |over: f64| if rise > 0.0 { from + (to - from) * over / rise / 2.0 } else { *to };
@@ -102,6 +112,8 @@ impl Schedule {
         match self {
             Schedule::Closed => Ok(()),
             Schedule::Constant { rate: one } | Schedule::Poisson { rate: one, .. } => rate(*one, 1e-6),
+            Schedule::Shaped { over_ns: 0, .. } => Err("a shape over no time; give it a duration".to_owned()),
+            Schedule::Shaped { rate: one, .. } => rate(*one, 1e-6),
             Schedule::Ramp { from, to, over_ns } => {
                 rate(*from, 0.0)?;
                 rate(*to, 0.0)?;
@@ -136,6 +148,12 @@ impl Schedule {
             Schedule::Poisson { rate, seed } => {
                 Schedule::Poisson { rate: share(*rate, part), seed: stream(*seed, part.thread) }
             }
+            Schedule::Shaped { rate, seed, over_ns, shape } => Schedule::Shaped {
+                rate: share(*rate, part),
+                seed: stream(*seed, part.thread),
+                over_ns: *over_ns,
+                shape: shape.clone(),
+            },
             Schedule::Constant { .. } | Schedule::Ramp { .. } => {
                 Schedule::Each { of: Box::new(self.clone()), part }
             }
@@ -163,6 +181,13 @@ impl Schedule {
             Schedule::Ramp { from, to, over_ns } => {
                 Kind::Ramp { from: *from, to: *to, over_s: *over_ns as f64 / 1e9 }
             }
+            Schedule::Shaped { rate, seed, over_ns, shape } => Kind::Shaped {
+                gap: 1e9 / (rate * *over_ns as f64),
+                random: Random::new(*seed),
+                sum: 0.0,
+                over_ns: *over_ns as f64,
+                shape: shape.clone(),
+            },
             Schedule::Replay(arrivals) => Kind::Replay(Arc::clone(arrivals)),
             Schedule::Each { of, part } => {
                 let (first, step) = (part.thread as u64, part.threads.max(1) as u64);
@@ -199,9 +224,27 @@ pub struct Arrivals {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Constant { rate: f64 },
-    Poisson { gap_ns: f64, random: Random, at_ns: f64 },
-    Ramp { from: f64, to: f64, over_s: f64 },
+    Constant {
+        rate: f64,
+    },
+    Poisson {
+        gap_ns: f64,
+        random: Random,
+        at_ns: f64,
+    },
+    Ramp {
+        from: f64,
+        to: f64,
+        over_s: f64,
+    },
+    /// `sum` is in whole shapes, and so is `gap`.
+    Shaped {
+        gap: f64,
+        random: Random,
+        sum: f64,
+        over_ns: f64,
+        shape: Shape,
+    },
     Replay(Arc<[Arrival]>),
 }
 
@@ -233,6 +276,10 @@ impl Iterator for Arrivals {
                 *at_ns -= (1.0 - random.unit()).ln() * *gap_ns;
                 at_ns.round() as u64
             }
+            Kind::Shaped { gap, random, sum, over_ns, shape } => {
+                *sum -= (1.0 - random.unit()).ln() * *gap;
+                ((sum.floor() + shape.time_of(sum.fract())) * *over_ns).round() as u64
+            }
             Kind::Ramp { from, to, over_s } => {
                 (ramp_at(*from, *to, *over_s, index as f64)? * 1e9).round() as u64
             }
@@ -242,7 +289,7 @@ impl Iterator for Arrivals {
     }
 
     fn nth(&mut self, skip: usize) -> Option<Arrival> {
-        if let Kind::Poisson { .. } = self.kind {
+        if let Kind::Poisson { .. } | Kind::Shaped { .. } = self.kind {
             for _ in 0..skip {
                 self.next();
             }
@@ -336,6 +383,11 @@ mod tests {
         prop_oneof![
             (0.1f64..1e6).prop_map(|rate| Schedule::Constant { rate }),
             (0.1f64..1e6, any::<u64>()).prop_map(|(rate, seed)| Schedule::Poisson { rate, seed }),
+            (0.1f64..1e6, any::<u64>(), 1u64..100_000_000_000, proptest::collection::vec(0u32..9, 1..9))
+                .prop_map(|(rate, seed, over_ns, steps)| {
+                    let steps = steps.into_iter().map(|one| (1.0, f64::from(one))).chain([(2.0, 1.0)]);
+                    Schedule::Shaped { rate, seed, over_ns, shape: Shape::new(steps).unwrap() }
+                }),
             (0.0f64..1e5, 0.0f64..1e5, 1u64..100_000_000_000)
                 .prop_map(|(from, to, over_ns)| Schedule::Ramp { from, to: to + 0.1, over_ns }),
             proptest::collection::vec((any::<u32>(), 0u32..4), 1..50).prop_map(|mut list| {

@@ -5,6 +5,7 @@ use model::Instrument;
 pub mod cmd;
 pub mod guard;
 pub mod logs;
+pub mod mix;
 pub mod profile;
 pub mod server;
 pub mod shell;

@@ -6,6 +6,7 @@
 
 pub mod follow;
 mod pieces;
+mod records;
 pub mod rotate;
 mod source;
 pub mod tally;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+pub use records::records;
 pub use source::{Head, Source, head};
 use tally::{Side, Tally, Wants};
 

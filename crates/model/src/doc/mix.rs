@@ -157,7 +157,7 @@ pub struct MixRanks {
 /// How a path is called by its rank, from 1.
 #[must_use]
 pub fn path_of_rank(rank: u64) -> String {
-    format!("/m/{rank:06}")
+    format!("/m-{rank:06}")
 }
 
 impl MixDoc {
@@ -275,8 +275,9 @@ impl MixPopularity {
         }
         let counts = self.top.iter().map(|one| one.requests).chain(self.tail.iter().map(|one| one.requests));
         match sum(counts) {
-            Some(total) if total > 0 => Ok(()),
-            _ => Err("popularity: no path, or too many requests".to_owned()),
+            Some(0) | None => Err("popularity: no path, or too many requests".to_owned()),
+            Some(total) if total == self.requests => Ok(()),
+            _ => Err(format!("popularity.requests: {}, which is not the sum of top and tail", self.requests)),
         }
     }
 }

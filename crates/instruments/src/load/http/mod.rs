@@ -19,27 +19,28 @@ struct Prepared {
     bytes: Box<[u8]>,
     asked: Asked,
     expected: Expected,
+    keep: bool,
 }
 
 /// The requests of a load and what their answers must be.
 #[derive(Clone, Debug)]
 pub struct Http {
     requests: Box<[Prepared]>,
-    keepalive: bool,
 }
 
 impl Http {
     /// Builds the bytes of each request, in the order of `paths`.
     pub fn new(origin: &request::Origin, paths: &[request::Wanted]) -> Result<Http, String> {
         let build = |wanted: &request::Wanted| {
-            let head = origin.method == "HEAD";
+            let head = origin.method_of(wanted) == "HEAD";
+            let keep = origin.keepalive && !wanted.closes;
             // An answer to HEAD has no body to check.
             let expected = if head { Expected::default() } else { wanted.expected };
             let asked = Asked { head, checksum: expected.crc32c.is_some() };
-            Ok(Prepared { bytes: origin.bytes(wanted)?.into(), asked, expected })
+            Ok(Prepared { bytes: origin.bytes(wanted)?.into(), asked, expected, keep })
         };
         let requests = paths.iter().map(build).collect::<Result<Box<[_]>, String>>()?;
-        Ok(Http { requests, keepalive: origin.keepalive })
+        Ok(Http { requests })
     }
 
     fn prepared(&self, which: u32) -> Option<&Prepared> {
@@ -72,7 +73,8 @@ impl Protocol for Http {
     }
 
     fn judge(&self, reply: &Reply, which: u32) -> Answer {
-        let expected = self.prepared(which).map(|prepared| prepared.expected).unwrap_or_default();
+        let (expected, keeps) =
+            self.prepared(which).map(|prepared| (prepared.expected, prepared.keep)).unwrap_or_default();
         let failure = match reply.status() {
             200..400 if !expected.holds(reply.body(), reply.crc32c()) => Some(Failure::WrongBody),
             200..400 => None,
@@ -80,7 +82,7 @@ impl Protocol for Http {
             500..600 => Some(Failure::Status5xx),
             _ => Some(Failure::BadResponse),
         };
-        let keep = self.keepalive && reply.keep();
+        let keep = keeps && reply.keep();
         Answer { failure, keep, body_bytes: reply.body(), status: reply.status() }
     }
 

@@ -33,6 +33,10 @@ pub struct Wanted {
     /// Path and query.
     pub path: String,
     pub expected: Expected,
+    /// Its own method; none: that of all.
+    pub method: Option<String>,
+    /// Closes its connection, whatever the others do.
+    pub closes: bool,
 }
 
 /// A token of RFC 9110, section 5.6.2.
@@ -56,10 +60,17 @@ pub fn header(text: &str) -> Result<(String, String), String> {
 }
 
 impl Origin {
+    /// The method of a request.
+    #[must_use]
+    pub fn method_of<'a>(&'a self, wanted: &'a Wanted) -> &'a str {
+        wanted.method.as_deref().unwrap_or(&self.method)
+    }
+
     pub fn bytes(&self, wanted: &Wanted) -> Result<Vec<u8>, String> {
         self.check(wanted)?;
+        let method = self.method_of(wanted);
         let has = |name: &str| self.headers.iter().any(|(have, _)| have.eq_ignore_ascii_case(name));
-        let mut head = format!("{} {} HTTP/1.1\r\n", self.method, wanted.path);
+        let mut head = format!("{method} {} HTTP/1.1\r\n", wanted.path);
         let mut add = |name: &str, value: &str| head.push_str(&format!("{name}: {value}\r\n"));
         for (name, value) in [("Host", self.host.as_str()), ("User-Agent", "boxscore"), ("Accept", "*/*")] {
             if !has(name) {
@@ -67,11 +78,11 @@ impl Origin {
             }
         }
         self.headers.iter().for_each(|(name, value)| add(name, value));
-        if !self.keepalive && !has("Connection") {
+        if (!self.keepalive || wanted.closes) && !has("Connection") {
             add("Connection", "close");
         }
         // A body's length must be known; POST and PUT have one even when they have no body.
-        if !self.body.is_empty() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH") {
+        if !self.body.is_empty() || matches!(method, "POST" | "PUT" | "PATCH") {
             add("Content-Length", &self.body.len().to_string());
         }
         head.push_str("\r\n");
@@ -81,10 +92,11 @@ impl Origin {
     }
 
     fn check(&self, wanted: &Wanted) -> Result<(), String> {
-        if !is_token(&self.method) {
-            return Err(format!("method `{}` is not one word, such as GET", self.method.escape_debug()));
+        let method = self.method_of(wanted);
+        if !is_token(method) {
+            return Err(format!("method `{}` is not one word, such as GET", method.escape_debug()));
         }
-        if self.method == "CONNECT" {
+        if method == "CONNECT" {
             return Err(
                 "method CONNECT asks for a tunnel, not for an answer; use GET, HEAD or POST".to_owned()
             );
@@ -130,6 +142,17 @@ mod tests {
         let expected = "POST / HTTP/1.1\r\nUser-Agent: boxscore\r\nAccept: */*\r\nhost: other\r\nX-A: b: c\r\n\
                         Connection: close\r\nContent-Length: 3\r\n\r\nxyz";
         assert_eq!(text(&post, "/"), expected);
+        let own = Wanted {
+            path: "/".to_owned(),
+            method: Some("HEAD".to_owned()),
+            closes: true,
+            ..Wanted::default()
+        };
+        let sent = String::from_utf8(origin("GET").bytes(&own).unwrap()).unwrap();
+        assert!(
+            sent.starts_with("HEAD / HTTP/1.1\r\n") && sent.contains("\r\nConnection: close\r\n"),
+            "{sent}"
+        );
     }
 
     #[test]

@@ -116,7 +116,17 @@ impl Content {
         dir: &Path,
         account: Option<&Unprivileged>,
     ) -> Result<Content, ServerError> {
-        let items = items(set, seed, limits);
+        Content::of(items(set, seed, limits), set, seed, dir, account)
+    }
+
+    /// Makes these files.
+    pub fn of(
+        items: Vec<Item>,
+        set: Set,
+        seed: u64,
+        dir: &Path,
+        account: Option<&Unprivileged>,
+    ) -> Result<Content, ServerError> {
         let total = items.iter().map(|item| item.bytes).fold(0, u64::saturating_add);
         let place = Place::make(dir, account).map_err(ServerError::Failed)?;
         room(place.path(), total)?;

@@ -7,8 +7,9 @@ use std::time::Duration;
 use model::Params;
 
 use super::params::NONE;
+use super::replay;
 use crate::load::Target;
-use crate::load::schedule::{Schedule, read_replay};
+use crate::load::schedule::Schedule;
 use crate::load::target::Url;
 
 /// The URLs of a load, separated by blanks, and how often each is asked for beside the others.
@@ -38,11 +39,25 @@ pub fn schedule(
     params: &Params,
     targets: &mut Vec<Target>,
     over: Option<Duration>,
+    seed: u64,
 ) -> Result<Option<Course>, String> {
     let text = |name: &str| params.get(name).unwrap_or(NONE);
     match (text("arrivals"), text("ramp"), text("replay")) {
         ("ramp", ramp, NONE) => ramp_of(ramp, over).map(|ramp| Some((ramp, None))),
-        ("replay", NONE, path) if path != NONE => replay_of(path, targets).map(Some),
+        ("replay", NONE, path) if path != NONE => {
+            let speed =
+                text("speed").parse().map_err(|_| format!("speed={}: not a number", text("speed")))?;
+            let course = replay_of(path, targets, seed, speed)?;
+            let own = targets.iter().any(|target| target.method.is_some());
+            let given = [("method", "GET"), ("body", NONE)]
+                .map(|(key, usual)| (key, params.get(key).unwrap_or(usual), usual));
+            match given.iter().find(|(_, value, usual)| own && value != usual) {
+                Some((key, value, _)) => {
+                    Err(format!("{key}={value}: the log has methods of its own, and no bodies"))
+                }
+                None => Ok(Some(course)),
+            }
+        }
         ("replay", NONE, _) => Err("a replay needs its file: replay=PATH".to_owned()),
         (_, NONE, NONE) => Ok(None),
         _ => Err("ramp belongs to arrivals=ramp, and replay to arrivals=replay".to_owned()),
@@ -60,18 +75,18 @@ fn ramp_of(text: &str, over: Option<Duration>) -> Result<Schedule, String> {
     Ok(Schedule::Ramp { from: number(from)?, to: number(to)?, over_ns })
 }
 
-fn replay_of(path: &str, targets: &mut Vec<Target>) -> Result<Course, String> {
+fn replay_of(path: &str, targets: &mut Vec<Target>, seed: u64, speed: f64) -> Result<Course, String> {
     let Some(Target { url, .. }) = targets.first().cloned() else {
         return Err("a replay needs a url, whose server it loads".to_owned());
     };
-    let text = std::fs::read_to_string(path).map_err(|error| format!("the replay {path}: {error}"))?;
-    let replay = read_replay(&text).map_err(|why| format!("the replay {path}: {why}"))?;
-    *targets = replay.paths.into_iter().map(|path| Url { path, ..url.clone() }.into()).collect();
-    let reordered = replay.goes_back.map(|(count, line)| {
-        let more = if count > 1 { format!(" and at {} more", count - 1) } else { String::new() };
-        format!("{path}: its times go back at line {line}{more}; the requests are sent in the order of their times")
-    });
-    Ok((Schedule::Replay(replay.arrivals), reordered))
+    let replay = replay::read(path, seed, speed).map_err(|why| format!("the replay {path}: {why}"))?;
+    let target = |(path, method): (String, Option<&str>)| Target {
+        method: method.map(str::to_owned),
+        ..Target::from(Url { path, ..url.clone() })
+    };
+    *targets = replay.targets.into_iter().map(target).collect();
+    let said = replay.said.map(|said| format!("{path}: {said}"));
+    Ok((Schedule::Replay(replay.arrivals.into()), said))
 }
 
 #[cfg(test)]
@@ -96,8 +111,12 @@ mod tests {
     fn ramps_and_replays_are_read_or_explained() {
         let of = |text: &str| {
             let mut targets = targets("http://h:81/", NONE).unwrap();
-            let schedule =
-                schedule(&Params::parse(text).unwrap(), &mut targets, Some(Duration::from_secs(2)))?;
+            let schedule = schedule(
+                &Params::parse(&format!("speed=1;{text}")).unwrap(),
+                &mut targets,
+                Some(Duration::from_secs(2)),
+                1,
+            )?;
             Ok::<_, String>((schedule, targets))
         };
         let ramp = Schedule::Ramp { from: 10.0, to: 0.5, over_ns: 2_000_000_000 };

@@ -2,20 +2,25 @@
 //!
 //! `auto` and `none` stand for what is not given. Rates are requests per second, spans seconds.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use model::doc::MixDoc;
 use model::params::parse_bytes;
 use model::{ParamKind, ParamSpec, Params, Setup, Size, Unfit};
 
 use super::cold;
 use super::cores::Cores;
 use super::course;
+use super::mixed;
 use crate::bench::kernel::int_param;
 use crate::load::generators::{Generators, Local, Remote, Sent};
 use crate::load::http::request::header;
 use crate::load::schedule::{self, Schedule};
+use crate::load::shape::Shape;
 use crate::load::target::Url;
 use crate::load::{Control, Error, Load, check};
+use crate::workload::mix;
 use crate::workload::server::content::{Limits, Set};
 use crate::workload::server::kind::{self, Kind};
 use crate::workload::server::options::{self, Options};
@@ -40,9 +45,9 @@ const OWN: &[ParamSpec] = &[
     // The first ones are of the schedule, which a search chooses itself.
     spec(
         "arrivals",
-        ParamKind::Choice(&["closed", "constant", "poisson", "ramp", "replay"]),
+        ParamKind::Choice(&["closed", "constant", "poisson", "ramp", "replay", "mix"]),
         "closed",
-        "closed: each connection sends on its answer; the others: requests are due at a rate",
+        "closed: each connection sends on its answer; the others: requests are due at a rate, mix: in the shape of the mix",
     ),
     spec(
         "ramp",
@@ -54,7 +59,13 @@ const OWN: &[ParamSpec] = &[
         "replay",
         ParamKind::Or(NONE, &ParamKind::Path),
         NONE,
-        "file of arrivals=replay: lines of `seconds /path`",
+        "file of arrivals=replay: lines of `seconds /path`, or an access log",
+    ),
+    spec(
+        "speed",
+        ParamKind::Number { max: 1_000_000 },
+        "1",
+        "how much faster than it was arrivals=replay goes, or arrivals=mix at the mix's own rate",
     ),
     spec(
         "load",
@@ -91,6 +102,12 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Choice(Set::NAMES),
         "gif",
         "what our own server serves: 43 B to 500 MB, or a mix",
+    ),
+    spec(
+        "mix",
+        ParamKind::Or(NONE, &ParamKind::Text),
+        NONE,
+        "the mix of requests that is repeated: label and digest of the document given with --mix",
     ),
     spec(
         "connections",
@@ -160,7 +177,7 @@ const JOINED: [ParamSpec; COUNT] = {
 /// Those of the load and those of the server.
 pub const PARAMS: &[ParamSpec] = &JOINED;
 /// How many of them, the first ones, are of the schedule.
-pub const OF_SCHEDULE: usize = 6;
+pub const OF_SCHEDULE: usize = 7;
 
 /// How much an open loop asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -211,8 +228,11 @@ pub struct Ask {
     pub is_cold: bool,
     /// Of a ramp or a replay.
     pub course: Option<Schedule>,
-    /// That the lines of a replay are not in the order of their times.
-    pub reordered: Option<String>,
+    /// The mix that is repeated, and the shape of arrivals where that is the mix's too.
+    pub mix: Option<Arc<MixDoc>>,
+    pub shape: Option<Shape>,
+    /// What is to be said of a mix or of how a replay was read.
+    pub said: Vec<(&'static str, String)>,
     pub cores: Cores,
     /// Generators in other processes; without them, threads of this one send.
     pub remote: Option<Remote>,
@@ -222,7 +242,8 @@ impl Ask {
     /// Reads the parameters of a setup; starts and asks nothing.
     pub fn of(setup: &Setup) -> Result<Ask, Unfit> {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
-        let offered = offered(&setup.params).map_err(Unfit::new)?;
+        let mut offered = offered(&setup.params).map_err(Unfit::new)?;
+        let mix = mixed::of(setup)?;
         let generators = small(setup, "generators")?;
         let urls = Some(text("url")).filter(|url| *url != NONE).unwrap_or_default();
         let mut targets = course::targets(urls, text("weights")).map_err(Unfit::new)?;
@@ -246,8 +267,26 @@ impl Ask {
         let stand_in = "http://127.0.0.1/".parse().map_err(|error| Unfit::new(format!("{error}")))?;
         let mut load = Load::new(url.unwrap_or(stand_in));
         describe(setup, &mut load)?;
-        let course = course::schedule(&setup.params, &mut targets, load.duration).map_err(Unfit::new)?;
-        let (course, reordered) = course.map_or((None, None), |(course, said)| (Some(course), said));
+        let course = course::schedule(&setup.params, &mut targets, load.duration, setup.seed);
+        let (course, read) =
+            course.map_err(Unfit::new)?.map_or((None, None), |(course, said)| (Some(course), said));
+        let mut said: Vec<(&'static str, String)> = read.map(|said| ("replay", said)).into_iter().collect();
+        let shape = match (&mix, text("arrivals")) {
+            (Some(mix), "mix") => {
+                offered = mixed::own_rate(mix, offered, number(setup, "speed")?)?;
+                let untold = || Unfit::new(format!("arrivals=mix: {}", mixed::untold(mix)));
+                Some(mix::shape(mix).ok_or_else(untold)?)
+            }
+            _ => None,
+        };
+        if let Some(mix) = &mix {
+            said.push(("mix", mixed::says(text("mix"), mix)));
+            if let Some(first) = targets.first().cloned() {
+                let (plain, more) = mixed::theirs(mix, &first.url);
+                said.extend(more.into_iter().map(|more| ("mix", more)));
+                targets = mixed::targets(&plain, Some(mix));
+            }
+        }
         if matches!(course, Some(Schedule::Replay(_))) {
             // It ends with its last line.
             load.duration = None;
@@ -260,7 +299,8 @@ impl Ask {
         load.own_cores = cores.own;
         let is_cold = cold::is_asked(&setup.params, &subject).map_err(Unfit::new)?;
         let is_poisson = text("arrivals") == "poisson";
-        let ask = Ask { subject, load, offered, is_poisson, course, reordered, is_cold, cores, remote };
+        let ask =
+            Ask { subject, load, offered, is_poisson, course, mix, shape, said, is_cold, cores, remote };
         let rate = match offered {
             Offered::Rate(rate) => rate,
             Offered::Closed | Offered::Share(_) => 1.0,
@@ -297,17 +337,33 @@ impl Ask {
     /// The load with this rate, where it has one.
     #[must_use]
     pub fn at(&self, rate: f64) -> Load {
-        let schedule = match self.offered {
-            Offered::Closed => self.course.clone().unwrap_or(Schedule::Closed),
+        let schedule = match (self.offered, &self.shape) {
+            (_, Some(shape)) => self.shaped(shape, rate),
+            (Offered::Closed, None) => self.course.clone().unwrap_or(Schedule::Closed),
             _ if self.is_poisson => Schedule::Poisson { rate, seed: self.load.seed },
             _ => Schedule::Constant { rate },
         };
         Load { schedule, ..self.load.clone() }
     }
+
+    /// Once through the shape, in the time that there is.
+    fn shaped(&self, shape: &Shape, rate: f64) -> Schedule {
+        let over = self.load.duration.unwrap_or_else(|| {
+            let seconds = mix::float(self.load.requests.unwrap_or_default()) / rate;
+            Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+        });
+        let over_ns = u64::try_from(over.as_nanos()).unwrap_or(u64::MAX);
+        Schedule::Shaped { rate, seed: self.load.seed, over_ns, shape: shape.clone() }
+    }
 }
 
 fn small(setup: &Setup, name: &str) -> Result<usize, Unfit> {
     usize::try_from(int_param(setup, name)?).map_err(|_| Unfit::new(format!("{name} is too large")))
+}
+
+fn number(setup: &Setup, name: &str) -> Result<f64, Unfit> {
+    let text = setup.params.get(name).unwrap_or_default();
+    text.parse().map_err(|_| Unfit::new(format!("{name}={text}: not a number")))
 }
 
 fn span(params: &Params, name: &str) -> Result<Duration, Unfit> {
@@ -364,8 +420,13 @@ fn body(text: &str) -> Result<Vec<u8>, Unfit> {
 fn offered(params: &Params) -> Result<Offered, String> {
     let text = |name: &str| params.get(name).unwrap_or(AUTO);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    let has_speed = params.get("speed").is_some_and(|speed| speed != "1");
     match (text("arrivals"), text("load"), text("rate")) {
-        ("closed" | "ramp" | "replay", AUTO, AUTO) => Ok(Offered::Closed),
+        ("replay", AUTO, AUTO) | ("mix", AUTO, AUTO) => Ok(Offered::Closed),
+        _ if has_speed => {
+            Err("speed belongs to arrivals=replay, or to arrivals=mix without a rate".to_owned())
+        }
+        ("closed" | "ramp", AUTO, AUTO) => Ok(Offered::Closed),
         ("ramp" | "replay", ..) => {
             Err("a ramp or a replay has rates of its own: leave rate and load out".to_owned())
         }

@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use crate::load::Target;
 use crate::load::http::request::Expected;
+use crate::load::target::{BadUrl, Url};
 use crate::workload::guard;
 use crate::workload::server::account;
-use crate::workload::server::content::{Content, Limits, Set};
+use crate::workload::server::content::{Content, Item, Limits, Set};
 use crate::workload::server::kind::{Kind, ServerError};
 use crate::workload::server::options::Options;
 use crate::workload::server::run::Server;
@@ -24,13 +25,15 @@ pub struct Key {
     pub options: Options,
     pub set: Set,
     pub limits: Limits,
+    /// The files of which the set is, where they are those of a mix.
+    pub mix: Option<Arc<Vec<Item>>>,
     pub seed: u64,
     pub dir: PathBuf,
 }
 
 impl Key {
-    fn content(&self) -> (Set, Limits, u64, &Path) {
-        (self.set, self.limits, self.seed, &self.dir)
+    fn content(&self) -> (Set, Limits, Option<&Vec<Item>>, u64, &Path) {
+        (self.set, self.limits, self.mix.as_deref(), self.seed, &self.dir)
     }
 
     /// Whether a server of this key serves what was made for `other`. What is cached counts for the server that read
@@ -92,7 +95,11 @@ pub fn get(key: Key) -> Result<Arc<Hosted>, ServerError> {
         Some(made) => made,
         None => {
             let account = account::choose().map_err(ServerError::Failed)?;
-            let content = Content::make(key.set, key.seed, &key.limits, &key.dir, account.as_ref())?;
+            let (dir, account) = (key.dir.as_path(), account.as_ref());
+            let content = match &key.mix {
+                Some(items) => Content::of(items.to_vec(), key.set, key.seed, dir, account)?,
+                None => Content::make(key.set, key.seed, &key.limits, dir, account)?,
+            };
             let made = Arc::new(Made { key: key.clone(), content });
             pool.made.push(Arc::downgrade(&made));
             made
@@ -161,10 +168,10 @@ impl Hosted {
     /// What to ask it for, each as often as its weight says.
     pub fn targets(&self) -> Result<Vec<Target>, String> {
         let url = |path: &str| self.with(|server| server.url(path)).ok_or("the server is not running");
-        let target = |item: &crate::workload::server::content::Item| {
-            let url = url(&item.path)?.parse().map_err(|error| format!("{error}"))?;
+        let target = |item: &Item| {
+            let url: Url = url(&item.path)?.parse().map_err(|error: BadUrl| error.to_string())?;
             let expected = Expected { length: Some(item.bytes), crc32c: None };
-            Ok(Target { url, weight: f64::from(item.weight), expected })
+            Ok(Target { weight: f64::from(item.weight), expected, ..Target::from(url) })
         };
         self.made.content.items.iter().map(target).collect()
     }

@@ -13,11 +13,12 @@ use super::params::{Ask, Offered, Subject};
 use super::pool::{self, Key};
 use super::served::Served;
 use super::watch::Look;
-use super::{around, capacity, limits, warm, words};
+use super::{around, capacity, limits, mixed, warm, words};
 use crate::bench::file::cold;
 use crate::load::schedule::Schedule;
 use crate::load::watched::watched;
 use crate::load::{Control, Load, Outcome};
+use crate::workload::mix::objects::objects;
 use crate::workload::profile;
 
 /// An open loop in which fewer requests are due is a matter of luck.
@@ -46,11 +47,14 @@ enum Sampling {
 }
 
 impl Loads {
-    pub fn prepare(setup: &Setup, ask: Ask) -> Result<Loads, Unfit> {
+    pub fn prepare(setup: &Setup, mut ask: Ask) -> Result<Loads, Unfit> {
         let served = match &ask.subject {
             Subject::Url(url) => Served::theirs(url),
             Subject::Managed { kind, options, set, limits } => {
+                let made = ask.mix.as_deref().map(|mix| objects(mix, limits.mix_bytes));
+                ask.said.extend(made.as_ref().map(|made| ("mix", made.says())));
                 let key = Key {
+                    mix: made.map(|made| Arc::new(made.items)),
                     kind: *kind,
                     options: (**options).clone(),
                     set: *set,
@@ -79,13 +83,13 @@ impl Loads {
         // Takes of one block ask for the same files at the same times in every arm, those of another block
         // for others at others.
         load.seed = load.seed.wrapping_add(self.loads);
-        if let Schedule::Poisson { seed, .. } = &mut load.schedule {
+        if let Schedule::Poisson { seed, .. } | Schedule::Shaped { seed, .. } = &mut load.schedule {
             *seed = load.seed;
         }
         let mut ended = None;
         if let Served::Ours(hosted) = &*self.served {
             ended = hosted.ensure().map_err(|error| Fault::new(error.to_string()))?;
-            load.targets = hosted.targets().map_err(Fault::new)?;
+            load.targets = mixed::targets(&hosted.targets().map_err(Fault::new)?, self.ask.mix.as_deref());
         }
         Ok((load, ended))
     }
@@ -204,8 +208,8 @@ impl Loads {
         if self.told {
             return;
         }
-        if let Some(order) = &self.ask.reordered {
-            record.note("replay", order);
+        for (kind, text) in &self.ask.said {
+            record.note(kind, text);
         }
         self.told = true;
         limits::tell(&self.served, load, record);

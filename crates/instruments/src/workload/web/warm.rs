@@ -22,9 +22,11 @@ pub fn read_once(served: &Served, load: &Load) -> Result<Option<String>, Fault> 
     if !matches!(hosted.content().set, Set::Mix | Set::Large) {
         return Ok(None);
     }
-    let wanted = load.targets.len();
+    let targets = hosted.targets().map_err(Fault::new)?;
+    let wanted = targets.len();
     let load = Load {
-        schedule: Schedule::Replay(arrivals(load.targets.len()).into()),
+        schedule: Schedule::Replay(arrivals(wanted).into()),
+        targets,
         connections: CONNECTIONS,
         threads: 1,
         keepalive: true,
