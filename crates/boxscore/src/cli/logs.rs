@@ -9,13 +9,17 @@ use logs::aggregate::Settings;
 use logs::aggregate::file::Labels;
 use logs::aggregate::filter::Filter;
 use logs::aggregate::keys::Key;
-use logs::read::{Fault, Options, Outcome, Watch};
+use logs::read::tally::Wants;
+use logs::read::{Besides, Fault, Options, Outcome, Watch};
 use model::data::Note;
 use model::doc::{FormatDoc, LogsDoc};
 
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::ids::Ids;
+use crate::traffic::beside::Recorded;
+use crate::traffic::cut::Cut;
+use crate::traffic::follow::Ask;
 use crate::traffic::{self, Chosen, Formats};
 use crate::{out, paths, planning, present, resolve};
 
@@ -29,6 +33,9 @@ Examples:
   boxscore logs access.log --by prefix,status --where method=GET
   zcat old.gz | boxscore logs -                   from stdin
   boxscore logs a.log --out a.agg; boxscore logs --merge a.agg b.agg
+  boxscore logs access.log --follow               as it grows, until Ctrl-C; rotated logs are followed by name
+  boxscore logs access.log --cut '2026-11-22 14:00'           before and after a change
+  boxscore logs access.log --telemetry latest     load, CPU, disks and memory beside the requests
 Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size in one quarter of
 an hour, so that neither the balancer's weights nor the mix decides.
 Exit codes: 0 done, 1 nothing could be read, 2 usage, 3 lines were skipped or files could not be read.";
@@ -67,6 +74,21 @@ pub struct Args {
     /// Aggregates that --out wrote, merged exactly with each other and with the logs
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub merge: Vec<PathBuf>,
+    /// Read on as the logs grow, until Ctrl-C or --for; then the result. With --json a document a line
+    #[arg(long, conflicts_with_all = ["merge", "strict", "cut"])]
+    pub follow: bool,
+    /// End following after this time, such as 10m
+    #[arg(long = "for", value_name = "DURATION", requires = "follow")]
+    pub span: Option<String>,
+    /// Say the figures so often while following [default: 1s on a terminal, else 10s]
+    #[arg(long, value_name = "DURATION", requires = "follow")]
+    pub every: Option<String>,
+    /// Compare what was served from this time on with what was served before; in the log's own zone where it has none
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["merge", "out"])]
+    pub cut: Option<String>,
+    /// A stored run of `run telemetry`, to stand beside the requests of a label; repeatable
+    #[arg(long, value_name = "[LABEL=]RUN", conflicts_with = "merge")]
+    pub telemetry: Vec<String>,
     /// Label of the stored runs
     #[arg(long, value_name = "LABEL")]
     pub label: Option<String>,
@@ -78,6 +100,7 @@ pub struct Args {
 /// What was read, from logs and from aggregates.
 struct Gathered {
     labels: Labels,
+    besides: BTreeMap<String, Besides>,
     formats: Vec<FormatDoc>,
     units: BTreeMap<String, u64>,
     faults: Vec<String>,
@@ -86,25 +109,41 @@ struct Gathered {
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     planning::check_label(args.label.as_deref())?;
     let settings = settings(args)?;
-    let gathered = gather(args, settings)?;
+    let cut = args.cut.as_deref().map(Cut::parse).transpose()?;
+    let recorded = Recorded::load(&args.telemetry, &args.files, global)?;
+    let wants =
+        Wants { cut: cut.as_ref().map(|cut| cut.moment), timeline: cut.is_some() || !recorded.is_empty() };
+    let mut gathered = gather(args, settings, wants, global)?;
     for fault in &gathered.faults {
         out::say(&format!("error: {fault}"));
     }
+    let besides = std::mem::take(&mut gathered.besides);
+    let parted = cut.map(|cut| traffic::cut::part(&cut, &mut gathered.labels, &besides)).transpose()?;
     let labels = &gathered.labels;
     if let Some(path) = &args.out {
         write(path, labels)?;
     }
-    let mut judged = verdict::traffic::judge(&traffic::groups(labels), SEED);
+    let mut judged = match &parted {
+        Some(parted) => parted.judge(),
+        None => verdict::traffic::judge(&traffic::groups(labels), SEED),
+    };
+    let (beside, said) = recorded.beside(&traffic::beside::timelines(&besides));
+    judged.findings.extend(said);
     let own = traffic::findings(labels, &gathered.units);
     judged.findings.splice(0..0, own);
     let top = args.top as usize;
     let mut document = traffic::document(labels, &args.by, top, gathered.formats, judged);
+    let no_beside = beside.iter().any(|one| one.step.is_none());
+    document.beside = beside;
+    if let Some(parted) = parted {
+        parted.finish(&mut document);
+    }
     if !args.no_store && labels.labels.values().any(|one| one.totals().requests > 0) {
         document.run = store(args, labels, &document, global)?;
     }
-    show(&document, global);
+    show(&document, args.follow, global);
     let skipped = document.skipped.iter().any(|kind| kind.lines > 0);
-    Ok(if skipped || !gathered.faults.is_empty() { 3 } else { 0 })
+    Ok(if skipped || no_beside || !gathered.faults.is_empty() { 3 } else { 0 })
 }
 
 /// Same logs, same verdicts.
@@ -121,7 +160,7 @@ fn settings(args: &Args) -> Result<Settings, CliError> {
     Ok(Settings { group_by, filters })
 }
 
-fn gather(args: &Args, settings: Settings) -> Result<Gathered, CliError> {
+fn gather(args: &Args, settings: Settings, wants: Wants, global: &Global) -> Result<Gathered, CliError> {
     let mut labels = Labels::new(&settings);
     for path in &args.merge {
         let wrong = |what: String| CliError::data(format!("{}: {what}", path.display()));
@@ -130,15 +169,19 @@ fn gather(args: &Args, settings: Settings) -> Result<Gathered, CliError> {
         labels.merge(&read).map_err(|error| wrong(error.to_string()))?;
     }
     if args.files.is_empty() {
-        return Ok(Gathered { labels, formats: Vec::new(), units: BTreeMap::new(), faults: Vec::new() });
+        let (besides, formats, units, faults) = Default::default();
+        return Ok(Gathered { labels, besides, formats, units, faults });
     }
     let formats = Formats::new(args.format.as_deref(), args.config.as_deref())?;
+    if args.follow {
+        return followed(args, &formats, &settings, wants, global);
+    }
     let Chosen { inputs, formats, bytes, refused } = traffic::choose(&args.files, &formats)?;
     let unit = |input: &logs::read::Input| Some((input.label.clone(), input.format.unit_ns()?));
     let units = inputs.iter().filter_map(unit).collect();
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or(available, |threads| threads as usize);
-    let options = Options { settings, threads, strict: args.strict, piece: None };
+    let options = Options { settings, threads, strict: args.strict, piece: None, wants };
     let outcome = watched(inputs, &options, bytes);
     if let Some((skip, sample)) = outcome.first_skipped.as_ref().filter(|_| args.strict) {
         return Err(CliError::data(format!("{}:{}: {}", sample.file, sample.line, skip.says()))
@@ -147,7 +190,21 @@ fn gather(args: &Args, settings: Settings) -> Result<Gathered, CliError> {
     labels.merge(&outcome.labels).map_err(|error| CliError::data(format!("--merge: {error}")))?;
     let told = |fault: &Fault| format!("{}: {}", fault.file, fault.what);
     let faults = refused.into_iter().chain(outcome.faults.iter().map(told)).collect();
-    Ok(Gathered { labels, formats, units, faults })
+    Ok(Gathered { labels, besides: outcome.besides, formats, units, faults })
+}
+
+/// What logs held until they were followed no more.
+fn followed(
+    args: &Args,
+    formats: &Formats,
+    settings: &Settings,
+    wants: Wants,
+    global: &Global,
+) -> Result<Gathered, CliError> {
+    let ask = Ask::parse(args.span.as_deref(), args.every.as_deref(), global.json)?;
+    let found = traffic::follow::follow(&args.files, formats, settings, wants, ask)?;
+    let (labels, besides) = logs::read::apart(found.tallies, settings);
+    Ok(Gathered { labels, besides, formats: found.formats, units: found.units, faults: found.faults })
 }
 
 /// Reads while a bar shows how far it is, where somebody looks.
@@ -204,7 +261,11 @@ fn store(
     Ok(runs.first().map(|run| run.head.id.clone()))
 }
 
-fn show(document: &LogsDoc, global: &Global) {
+fn show(document: &LogsDoc, follow: bool, global: &Global) {
+    if global.json && follow {
+        out::json_line(document);
+        return;
+    }
     if global.json {
         out::json(document);
         return;

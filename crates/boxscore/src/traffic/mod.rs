@@ -2,7 +2,10 @@
 //!
 //! Reading is the crate `logs`; here are names, formats, the document and the stored run.
 
+pub mod beside;
+pub mod cut;
 mod figures;
+pub mod follow;
 mod inputs;
 mod keep;
 

@@ -28,6 +28,7 @@ pub fn screen(doc: &LogsDoc, look: Look) -> String {
             parts.push(table(head, groups, look));
         }
     }
+    parts.push(super::logs_beside::tables(&doc.beside, look));
     parts.push(verdicts(doc, look));
     parts.extend(doc.top.iter().map(|top| paths(top, doc.labels.len() > 1, look)));
     parts.push(said(&doc.findings, look));
