@@ -24,6 +24,7 @@ pub use request::Method;
 
 use crate::format::{Format, Plan};
 use lines::{Line, Run, Took};
+use quick::Quick;
 use stops::Stops;
 
 /// More bytes than any answer has.
@@ -117,19 +118,19 @@ pub struct Record<'l> {
 pub struct Scanner<'f> {
     plan: &'f Plan,
     clocks: time::Clocks,
-    /// Quotation marks of a usual line, and where they are.
-    quotes: Option<usize>,
+    quick: Option<Quick>,
+    /// Quotation marks and line breaks of the lines that are read.
     stops: Stops,
 }
 
 impl<'f> Scanner<'f> {
     #[must_use]
     pub fn new(format: &'f Format) -> Scanner<'f> {
-        let (clocks, quotes) = match &format.plan {
-            Plan::Text(plan) => (time::Clocks::new(plan.patterns.len()), quick::quotes(plan)),
+        let (clocks, quick) = match &format.plan {
+            Plan::Text(plan) => (time::Clocks::new(plan.patterns.len()), Quick::new(plan)),
             Plan::Json => (time::Clocks::new(0), None),
         };
-        Scanner { plan: &format.plan, clocks, quotes, stops: Stops::default() }
+        Scanner { plan: &format.plan, clocks, quick, stops: Stops::default() }
     }
 
     /// Reads lines one behind another and gives each with its record, or why it has none, to `each`, which may stop it
@@ -163,10 +164,12 @@ impl<'f> Scanner<'f> {
         let (mut taken, mut start) = (0, 0);
         let mut record = Record::default();
         while start < length {
-            let quick = match (self.plan, self.quotes.and_then(|quotes| stops.split_at_checked(quotes + 1))) {
-                (Plan::Text(plan), Some((of_line, rest))) => {
-                    quick::read(plan, text, start, of_line, &mut record, &mut self.clocks)
-                        .map(|()| (of_line.last().map_or(length, |last| *last as usize), rest))
+            let quick = match (self.plan, &self.quick) {
+                (Plan::Text(plan), Some(quick)) => {
+                    stops.split_at_checked(quick.quotes + 1).and_then(|(of_line, rest)| {
+                        quick.read(plan, text, start, of_line, &mut record, &mut self.clocks)?;
+                        Some((*of_line.last()? as usize, rest))
+                    })
                 }
                 _ => None,
             };

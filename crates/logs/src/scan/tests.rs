@@ -241,9 +241,9 @@ fn usual_lines_are_read_quickly() {
         let mut stops = Stops::default();
         let stops = stops.find(text.as_bytes());
         let mut clocks = time::Clocks::new(plan.patterns.len());
-        let quick = quick::quotes(plan).and_then(|quotes| {
-            assert_eq!(quotes + 1, stops.len());
-            quick::read(plan, text.as_bytes(), 0, stops, &mut Record::default(), &mut clocks)
+        let quick = Quick::new(plan).and_then(|quick| {
+            assert_eq!(quick.quotes + 1, stops.len());
+            quick.read(plan, text.as_bytes(), 0, stops, &mut Record::default(), &mut clocks)
         });
         // A quotation mark that begins no field tells nothing.
         assert_eq!(quick.is_some(), !name.contains("\"%s %B"), "{name}");
