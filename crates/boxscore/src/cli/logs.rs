@@ -116,7 +116,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     }
     let (mut store, formats) = (gathered.store.take(), std::mem::take(&mut gathered.formats));
     let named = gathered.named();
-    let mut judged = verdict::traffic::judge(&traffic::groups(&named), SEED);
+    let mut judged = verdict::traffic::judge(&traffic::groups(&named), verdict::traffic::SEED);
     let own = traffic::findings(&named, &gathered.units);
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(own));
     let mut document = traffic::document(&named, &args.by, args.top as usize, formats, judged);
@@ -127,9 +127,6 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let skipped = document.skipped.iter().any(|kind| kind.lines > 0);
     Ok(if skipped || !gathered.faults.is_empty() { 3 } else { 0 })
 }
-
-/// Same logs, same verdicts.
-const SEED: u64 = 1;
 
 fn settings(args: &Args) -> Result<Settings, CliError> {
     // Days are kept anyhow.
@@ -231,7 +228,7 @@ fn keep(
     let told = |format: &FormatDoc| format!("{}: {} ({})", format.file, format.format, format.how);
     let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
     let notes = [Note { kind: "logs".to_owned(), text, at_ns: None }];
-    let runs = traffic::keep(named, args.label.as_deref(), &notes, &mut Ids::new(None));
+    let runs = traffic::keep(named, args.label.as_deref(), &notes, &mut Ids::new(None))?;
     if runs.is_empty() {
         out::say("note: nothing is stored: no request with a time of day was read");
         return Ok(None);

@@ -9,6 +9,7 @@ use model::{Fact, Finding};
 use super::prepare::Prepared;
 use super::{CompareOptions, value};
 use crate::say;
+use crate::traffic::INSTRUMENT;
 
 /// Facts of the config class that describe the software: between different machines only these are a caveat.
 const SOFTWARE: [&str; 10] = [
@@ -31,7 +32,9 @@ pub fn findings(prepared: &Prepared<'_>) -> Vec<Finding> {
         let subject = subject.trim_end_matches([' ', ':']).to_owned();
         Finding { subject, ..finding.clone() }
     };
-    prepared.findings.iter().map(named).collect()
+    // Hours of logs resemble each other and are no takes.
+    let of_logs = |finding: &&Finding| finding.subject.split(' ').next() == Some(INSTRUMENT);
+    prepared.findings.iter().filter(|finding| !of_logs(finding)).map(named).collect()
 }
 
 pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec<String> {
@@ -50,7 +53,8 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec
         notes.extend(definitions(arm, base));
         notes.extend(super::apart::sentences(arm, base));
     }
-    if arms.iter().any(|arm| super::judge::paired_by_block(arm, base)) {
+    let has_takes = base.rows.keys().any(|key| key.instrument != INSTRUMENT);
+    if has_takes && arms.iter().any(|arm| super::judge::paired_by_block(arm, base)) {
         let note =
             "ratio: paired by block (Hodges-Lehmann), so it may differ from the quotient of the medians";
         notes.push(note.to_owned());
