@@ -117,11 +117,7 @@ pub fn plan(
         web::profile(&cells, &mut arms)?;
     }
     let plan = Plan {
-        version: match (&mix, args.from.is_empty()) {
-            (Some(_), _) => PLAN_VERSION,
-            (None, false) => PLAN_VERSION_UNMIXED,
-            (None, true) => PLAN_VERSION_ALONE,
-        },
+        version: version(mix.is_some(), !args.from.is_empty()),
         seed,
         level,
         cells,
@@ -141,6 +137,15 @@ pub fn plan(
         mixes: mix.map(|named| (named.name, named.mix)).into_iter().collect(),
     };
     Ok((plan, said))
+}
+
+/// The first version of plans that knows what this one asks for.
+fn version(is_mixed: bool, has_generators: bool) -> u32 {
+    match (is_mixed, has_generators) {
+        (true, _) => PLAN_VERSION,
+        (false, true) => PLAN_VERSION_UNMIXED,
+        (false, false) => PLAN_VERSION_ALONE,
+    }
 }
 
 /// Reads a plan that somebody may have written by hand.

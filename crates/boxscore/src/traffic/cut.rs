@@ -21,9 +21,6 @@ use super::figures::group;
 use super::inputs::UNLABELLED;
 use crate::error::CliError;
 
-/// Same logs, same verdicts.
-const SEED: u64 = 1;
-
 /// The moment, as it was given.
 #[derive(Clone, Debug)]
 pub struct Cut {
@@ -154,7 +151,7 @@ fn cell((class, sums): (u32, &Sums)) -> Option<(u32, Cell)> {
 impl Parted {
     /// Each label's after beside its before.
     pub fn judge(&self) -> Judgement {
-        verdict::traffic::cut::judge(&self.pairs, SEED)
+        verdict::traffic::cut::judge(&self.pairs, verdict::traffic::SEED)
     }
 
     /// The labels that were cut with those that they became.
