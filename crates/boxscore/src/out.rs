@@ -32,6 +32,14 @@ pub fn json<T: Serialize>(document: &T) {
     }
 }
 
+/// Writes a document in one line to stdout.
+pub fn json_line<T: Serialize>(document: &T) {
+    match serde_json::to_string(document) {
+        Ok(text) => print(&format!("{text}\n")),
+        Err(error) => say(&format!("error: the document could not be written: {error}")),
+    }
+}
+
 /// Says a line on stderr.
 pub fn say(text: &str) {
     let mut stderr = anstream::stderr();

@@ -19,6 +19,10 @@ const SAME_MOMENT_NS: u64 = 50_000_000;
 /// The first is always noticed within a moment, unless the program hangs.
 const MOST_NS: u64 = 1_000_000_000;
 
+/// What is said last where takes are stored.
+const TAKES: &str = "ended at once; every take that was shown is stored, and `boxscore resume` continues a run that was \
+                     cut (one that loads a server of yours only where you name it)";
+
 /// What a hanging terminal is waited for.
 const LAST_LINE: Duration = Duration::from_millis(200);
 
@@ -34,6 +38,11 @@ pub struct Stop(Arc<Flags>);
 impl Stop {
     /// From here on signals are wishes.
     pub fn listen() -> Result<Stop, CliError> {
+        Stop::listen_saying(TAKES)
+    }
+
+    /// The same; `last` is said where a further one ends the program.
+    pub fn listen_saying(last: &'static str) -> Result<Stop, CliError> {
         let failed = |error: std::io::Error| CliError::data(format!("signals cannot be caught: {error}"));
         let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(failed)?;
         let flags = Arc::new(Flags::default());
@@ -46,7 +55,7 @@ impl Stop {
                 if shared.asked.swap(true, Ordering::Relaxed)
                     && is_further(now_ns.saturating_sub(from_ns), shared.noticed.load(Ordering::Relaxed))
                 {
-                    end_at_once();
+                    end_at_once(last);
                 }
             }
         });
@@ -68,14 +77,11 @@ const fn is_further(after_ns: u64, noticed: bool) -> bool {
     after_ns > MOST_NS || (noticed && after_ns > SAME_MOMENT_NS)
 }
 
-fn end_at_once() -> ! {
+fn end_at_once(last: &'static str) -> ! {
     let (done, said) = channel::<()>();
     std::thread::spawn(move || {
         let _done = done;
-        out::say(
-            "ended at once; every take that was shown is stored, and `boxscore resume` continues a run that was cut (one \
-             that loads a server of yours only where you name it)",
-        );
+        out::say(last);
     });
     // Either way it ends here.
     let _said = said.recv_timeout(LAST_LINE);

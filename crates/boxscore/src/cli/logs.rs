@@ -9,7 +9,8 @@ use logs::aggregate::Settings;
 use logs::aggregate::file::Labels;
 use logs::aggregate::filter::Filter;
 use logs::aggregate::keys::Key;
-use logs::read::{Fault, Options, Outcome, Watch};
+use logs::read::tally::Wants;
+use logs::read::{Besides, Fault, Options, Outcome, Watch};
 use model::Finding;
 use model::data::Note;
 use model::doc::{FormatDoc, LogsDoc};
@@ -18,7 +19,10 @@ use store::Store;
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::ids::Ids;
-use crate::traffic::{self, Formats, Named};
+use crate::traffic::beside::Recorded;
+use crate::traffic::cut::Cut;
+use crate::traffic::follow::{Ask, Followed};
+use crate::traffic::{self, Chosen, Formats, Named};
 use crate::{out, paths, planning, present, resolve};
 
 const AFTER: &str = "\
@@ -31,6 +35,9 @@ Examples:
   boxscore logs access.log --by prefix,status --where method=GET
   zcat old.gz | boxscore logs -                   from stdin
   boxscore logs a.log --out a.agg; boxscore logs --merge a.agg b.agg
+  boxscore logs access.log --follow               as it grows, rotated or not, until Ctrl-C
+  boxscore logs access.log --cut '2026-11-22 14:00'             before and after a change
+  boxscore logs access.log --telemetry latest     load, CPU, disks and memory beside the requests
   boxscore logs a.log --profile-out mix.json      its mix, for boxscore run web --mix mix.json
 Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size in one quarter of
 an hour, so that neither the balancer's weights nor the mix decides; the first label is the base. 1 MB/s is 1 B/us.
@@ -77,6 +84,21 @@ pub struct Args {
     /// Keep the log's own paths in --profile-out, which else calls them by their rank: /m/000001
     #[arg(long, requires = "profile_out")]
     pub paths: bool,
+    /// Read on as the logs grow, until Ctrl-C or --for; then the result. With --json a document a line
+    #[arg(long, conflicts_with_all = ["merge", "strict", "cut"])]
+    pub follow: bool,
+    /// End following after this time, such as 10m
+    #[arg(long = "for", value_name = "DURATION", requires = "follow")]
+    pub span: Option<String>,
+    /// Say the figures so often while following [default: 1s on a terminal, else 10s]
+    #[arg(long, value_name = "DURATION", requires = "follow")]
+    pub every: Option<String>,
+    /// Compare what was served from this time on with what was served before; in the log's own zone where it has none
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["merge", "out", "profile_out"])]
+    pub cut: Option<String>,
+    /// A stored run of `run telemetry`, to stand beside the requests of a label; repeatable
+    #[arg(long, value_name = "[LABEL=]RUN", conflicts_with = "merge")]
+    pub telemetry: Vec<String>,
     /// Label of the stored runs
     #[arg(long, value_name = "LABEL")]
     pub label: Option<String>,
@@ -89,6 +111,7 @@ pub struct Args {
 #[derive(Default)]
 struct Gathered {
     labels: Labels,
+    besides: BTreeMap<String, Besides>,
     /// The labels in the order in which they were given.
     order: Vec<String>,
     formats: Vec<FormatDoc>,
@@ -115,10 +138,21 @@ impl Gathered {
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     planning::check_label(args.label.as_deref())?;
     let settings = settings(args)?;
-    let mut gathered = gather(args, settings, global)?;
+    let cut = args.cut.as_deref().map(Cut::parse).transpose()?;
+    let recorded = Recorded::load(&args.telemetry, &args.files, global)?;
+    let timeline = cut.is_some() || !recorded.is_empty();
+    let wants = Wants { cut: cut.as_ref().map(|cut| cut.moment), timeline };
+    let mut gathered = gather(args, settings, wants, global)?;
     for fault in &gathered.faults {
         out::say(&format!("error: {fault}"));
     }
+    let besides = std::mem::take(&mut gathered.besides);
+    let (beside, said) = recorded.beside(&traffic::beside::timelines(&besides));
+    gathered.findings.extend(said);
+    let parted = match cut {
+        Some(cut) => Some(traffic::cut::part(&cut, &mut gathered.labels, &mut gathered.order, &besides)?),
+        None => None,
+    };
     if let Some(path) = &args.out {
         let bytes = gathered
             .labels
@@ -131,16 +165,24 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     }
     let (mut store, formats) = (gathered.store.take(), std::mem::take(&mut gathered.formats));
     let named = gathered.named();
-    let mut judged = verdict::traffic::judge(&traffic::groups(&named), SEED);
+    let mut judged = match &parted {
+        Some(parted) => parted.judge(),
+        None => verdict::traffic::judge(&traffic::groups(&named), SEED),
+    };
     let own = traffic::findings(&named, &gathered.units);
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(own));
     let mut document = traffic::document(&named, &args.by, args.top as usize, formats, judged);
+    document.beside = beside;
+    if let Some(parted) = parted {
+        parted.finish(&mut document);
+    }
     if let Some(store) = &mut store {
         document.run = keep(args, &named, &document, store)?;
     }
-    show(&document, global);
+    show(&document, args.follow, global);
     let skipped = document.skipped.iter().any(|kind| kind.lines > 0);
-    Ok(if skipped || !gathered.faults.is_empty() { 3 } else { 0 })
+    let apart = document.beside.iter().any(|one| one.step.is_none());
+    Ok(if skipped || apart || !gathered.faults.is_empty() { 3 } else { 0 })
 }
 
 /// Same logs, same verdicts.
@@ -157,7 +199,7 @@ fn settings(args: &Args) -> Result<Settings, CliError> {
     Ok(Settings { group_by, filters, mix: args.profile_out.is_some() })
 }
 
-fn gather(args: &Args, settings: Settings, global: &Global) -> Result<Gathered, CliError> {
+fn gather(args: &Args, settings: Settings, wants: Wants, global: &Global) -> Result<Gathered, CliError> {
     let (mut labels, mut order) = (Labels::new(&settings), Vec::new());
     for path in &args.merge {
         let wrong = |what: String| CliError::data(format!("{}: {what}", path.display()));
@@ -171,6 +213,9 @@ fn gather(args: &Args, settings: Settings, global: &Global) -> Result<Gathered, 
         return Ok(Gathered { labels, order, store, ..Gathered::default() });
     }
     let formats = Formats::new(args.format.as_deref(), args.config.as_deref())?;
+    if args.follow {
+        return followed(args, &formats, &settings, wants, global);
+    }
     let chosen = traffic::choose(&args.files, &formats)?;
     // What is wrong with the store is said before an hour of reading, not after.
     let store = opened(args, global)?;
@@ -178,7 +223,7 @@ fn gather(args: &Args, settings: Settings, global: &Global) -> Result<Gathered, 
     let units = chosen.inputs.iter().filter_map(unit).collect();
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or(available, |threads| threads as usize);
-    let options = Options { settings, threads, strict: args.strict, piece: None };
+    let options = Options { settings, threads, strict: args.strict, piece: None, wants };
     let outcome = watched(chosen.inputs, &options, chosen.bytes);
     if let Some((skip, sample)) = outcome.first_skipped.as_ref().filter(|_| args.strict) {
         return Err(CliError::data(format!("{}:{}: {}", sample.file, sample.line, skip.says()))
@@ -188,7 +233,26 @@ fn gather(args: &Args, settings: Settings, global: &Global) -> Result<Gathered, 
     let told = |fault: &Fault| format!("{}: {}", fault.file, fault.what);
     let faults = chosen.refused.into_iter().chain(outcome.faults.iter().map(told)).collect();
     order.splice(0..0, chosen.labels);
-    Ok(Gathered { labels, order, formats: chosen.formats, units, findings: chosen.findings, faults, store })
+    let Chosen { formats, findings, .. } = chosen;
+    let besides = outcome.besides;
+    Ok(Gathered { labels, besides, order, formats, units, findings, faults, store })
+}
+
+/// What logs held until they were followed no more.
+fn followed(
+    args: &Args,
+    formats: &Formats,
+    settings: &Settings,
+    wants: Wants,
+    global: &Global,
+) -> Result<Gathered, CliError> {
+    let ask = Ask::parse(args.span.as_deref(), args.every.as_deref(), global.json)?;
+    let sources = traffic::follow::sources(&args.files)?;
+    let store = opened(args, global)?;
+    let found = traffic::follow::follow(sources, formats, settings, wants, ask)?;
+    let (labels, besides) = logs::read::apart(found.tallies, settings);
+    let Followed { order, formats, units, faults, .. } = found;
+    Ok(Gathered { labels, besides, order, formats, units, faults, store, ..Gathered::default() })
 }
 
 /// The store, where something is to be kept.
@@ -267,7 +331,11 @@ fn keep(
     Ok(runs.first().map(|run| run.head.id.clone()))
 }
 
-fn show(document: &LogsDoc, global: &Global) {
+fn show(document: &LogsDoc, follow: bool, global: &Global) {
+    if global.json && follow {
+        out::json_line(document);
+        return;
+    }
     if global.json {
         out::json(document);
         return;

@@ -239,7 +239,7 @@ pub fn groups(all: &[Named<'_>]) -> Vec<traffic::Group> {
     all.iter().map(|(label, one)| group(label, one)).collect()
 }
 
-fn group(label: &str, one: &Aggregate) -> traffic::Group {
+pub(super) fn group(label: &str, one: &Aggregate) -> traffic::Group {
     let totals = one.totals();
     let mut group = traffic::Group {
         label: label.to_owned(),

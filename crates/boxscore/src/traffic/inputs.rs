@@ -16,7 +16,7 @@ use model::{Finding, Validity};
 use crate::error::CliError;
 
 /// Files without a label are one group of this name.
-const UNLABELLED: &str = "log";
+pub(super) const UNLABELLED: &str = "log";
 
 /// How formats are told.
 pub enum Formats {
@@ -42,7 +42,7 @@ impl Formats {
     }
 
     /// The format of a file, and how it was told.
-    fn of(&self, name: &str, lines: &[Vec<u8>]) -> Result<(Arc<Format>, String), CliError> {
+    pub(super) fn of(&self, name: &str, lines: &[Vec<u8>]) -> Result<(Arc<Format>, String), CliError> {
         match self {
             Formats::Given(format) => Ok((format.clone(), "given".to_owned())),
             Formats::Configured { file, config, name: wanted } => {
@@ -155,7 +155,7 @@ impl Chosen {
 }
 
 /// The label before the first `=`, unless that is part of a path.
-fn labelled(text: &str) -> Result<(&str, &str), CliError> {
+pub(super) fn labelled(text: &str) -> Result<(&str, &str), CliError> {
     match text.split_once('=') {
         Some((label, place)) if !label.contains('/') && !Path::new(text).exists() => {
             if label.is_empty() || place.is_empty() {
@@ -168,7 +168,7 @@ fn labelled(text: &str) -> Result<(&str, &str), CliError> {
 }
 
 /// The files of a pattern in the order of their names; a name without one is itself, whether it is there or not.
-fn expanded(place: &str) -> Result<Vec<PathBuf>, CliError> {
+pub(super) fn expanded(place: &str) -> Result<Vec<PathBuf>, CliError> {
     if !place.contains(['*', '?', '[']) || Path::new(place).exists() {
         return Ok(vec![PathBuf::from(place)]);
     }

@@ -2,7 +2,10 @@
 //!
 //! Reading is the crate `logs`; here are names, formats, the document and the stored run.
 
+pub mod beside;
+pub mod cut;
 mod figures;
+pub mod follow;
 mod inputs;
 mod keep;
 pub mod mix;
@@ -10,5 +13,5 @@ pub mod mix;
 mod proof;
 
 pub use figures::{Named, document, findings, groups};
-pub use inputs::{Formats, choose};
+pub use inputs::{Chosen, Formats, choose};
 pub use keep::keep;

@@ -15,7 +15,7 @@ use super::source::{self, Packed};
 use crate::format::Format;
 
 /// Calls without anything new after which an old file is left.
-const IDLE: u32 = 10;
+const IDLE: u32 = 40;
 const MOST_OLD: usize = 4;
 /// Calls until an old file that still grows, and fast, is left all the same.
 const MOST_CALLS: u32 = 10_000;
@@ -76,6 +76,12 @@ impl Named {
         lines.pop();
         lines.truncate(crate::format::detect::SAMPLE);
         Ok((!lines.is_empty()).then_some(lines))
+    }
+
+    /// Whether any file was opened.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.current.is_some()
     }
 
     pub fn set_format(&mut self, format: Arc<Format>) {

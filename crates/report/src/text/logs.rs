@@ -26,6 +26,7 @@ pub fn screen(doc: &LogsDoc, look: Look) -> String {
     parts.extend(
         [&doc.days, &doc.groups].into_iter().filter(|all| !all.is_empty()).map(|all| table(all, look)),
     );
+    parts.push(super::logs_beside::tables(&doc.beside, look));
     parts.push(verdicts(doc, look));
     parts.push(said(&doc.findings, look));
     parts.extend(doc.top.iter().map(|top| paths(top, doc.labels.len() > 1, look)));

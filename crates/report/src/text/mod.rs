@@ -12,6 +12,8 @@ pub mod line;
 pub mod list;
 pub mod load;
 pub mod logs;
+pub mod logs_beside;
+pub mod logs_live;
 pub mod names;
 pub mod notes;
 pub mod prove;
