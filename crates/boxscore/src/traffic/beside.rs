@@ -346,7 +346,7 @@ fn said(doc: &BesideDoc, run: &RunData) -> Vec<Finding> {
         "requests are by the clock of the server that logged them, the machine's figures by that of {}: the two clocks \
          were not compared, and rows of {} are off where they differ by more",
         if run.origin.hostname.is_empty() { "the host that recorded them" } else { &run.origin.hostname },
-        report::number::duration(step),
+        if step < 60.0 { format!("{step} s") } else { report::number::duration(step) },
     );
     let offsets: Vec<i64> = run.clock_offsets.iter().map(|offset| offset.offset_ns).collect();
     if let (Some(low), Some(high)) = (offsets.iter().min(), offsets.iter().max())

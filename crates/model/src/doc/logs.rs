@@ -137,7 +137,7 @@ pub struct LogsLiveLabel {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogsLiveFigures {
     pub requests: u64,
-    /// Requests a second; of an interval alone.
+    /// Requests a second; of an interval alone, and missing where it was cut short or held what was there before.
     pub rate: Option<f64>,
     pub bytes: f64,
     pub p50: Option<f64>,

@@ -1,6 +1,7 @@
 //! What machines did while requests came: each label over all of the common time, and step by step.
 //!
-//! Of the machine: means over the samples. Memory used is all but what programs could still get.
+//! Of the machine: means over the samples. Memory used is all but what programs could still get; the cache is the page
+//! cache with buffers.
 
 use model::Unit;
 use model::doc::{BesideDoc, BesideRow};
@@ -21,7 +22,7 @@ pub fn tables(all: &[BesideDoc], look: Look) -> String {
     if means.is_empty() {
         return String::new();
     }
-    let mut parts = vec![table("machine meanwhile", &means, look)];
+    let mut parts = vec![table("meanwhile", &means, look)];
     for doc in all.iter().filter(|doc| doc.rows.len() > 1) {
         let step = doc.step.unwrap_or(HOUR);
         let head =
@@ -33,11 +34,14 @@ pub fn tables(all: &[BesideDoc], look: Look) -> String {
     parts.join("\n")
 }
 
+/// As short as the step allows, in UTC: `10:49:05`, `11-22 10:49`, `2026-11-22`.
 fn moment(at: f64, step: f64) -> String {
+    let full = date_time(at);
+    let (day, time) = full.split_once(' ').unwrap_or((&full, ""));
     match step {
         step if step >= DAY => date(at),
-        step if step < 60.0 => format!("{}:{:02.0}", date_time(at), at.rem_euclid(60.0).floor()),
-        _ => date_time(at),
+        step if step < 60.0 => format!("{time}:{:02.0}", at.rem_euclid(60.0).floor()),
+        _ => format!("{} {time}", day.split_once('-').map_or(day, |(_, day)| day)),
     }
 }
 
@@ -46,7 +50,7 @@ type Column = (&'static str, Kind, fn(&BesideRow) -> Option<f64>);
 
 fn columns() -> [Column; 9] {
     [
-        ("requests/s", Kind::of(Unit::Count), |row| {
+        ("req/s", Kind::of(Unit::Count), |row| {
             (row.seconds > 0.0).then(|| row.requests as f64 / row.seconds)
         }),
         ("sent", Kind::of(Unit::BytesPerSec), |row| (row.seconds > 0.0).then(|| row.bytes / row.seconds)),
@@ -56,7 +60,7 @@ fn columns() -> [Column; 9] {
         ("CPU", Kind::percent(), |row| row.cpu),
         ("disk read", Kind::of(Unit::BytesPerSec), |row| row.disk_read),
         ("used", Kind::of(Unit::Byte), |row| row.memory_used),
-        ("page cache", Kind::of(Unit::Byte), |row| row.page_cache),
+        ("cache", Kind::of(Unit::Byte), |row| row.page_cache),
     ]
 }
 
@@ -136,7 +140,7 @@ mod tests {
         let mut docs = [doc("hdd", 1.2e9), doc("ssd", 6.4e9)];
         docs[1].rows[1].page_cache = None;
         let text = tables(&docs, Look::plain());
-        assert!(text.lines().all(|line| super::super::width(line) <= 100), "{text}");
+        assert!(text.lines().all(|line| super::super::width(line) <= 80), "{text}");
         insta::assert_snapshot!(text);
     }
 
@@ -147,15 +151,15 @@ mod tests {
             (row.load, row.p50, row.p99) = (None, None, None);
         }
         let text = tables(&docs, Look::plain());
-        assert!(!text.contains("load") && !text.contains("p99") && text.contains("page cache"), "{text}");
+        assert!(!text.contains("load") && !text.contains("p99") && text.contains("cache"), "{text}");
         docs[0].mean = None;
         assert_eq!(tables(&docs, Look::plain()), "");
     }
 
     #[test]
     fn short_steps_show_seconds() {
-        assert_eq!(moment(1_795_242_065.0, 5.0), "2026-11-21 06:21:05");
-        assert_eq!(moment(1_795_242_060.0, 60.0), "2026-11-21 06:21");
+        assert_eq!(moment(1_795_242_065.0, 5.0), "06:21:05");
+        assert_eq!(moment(1_795_242_060.0, 60.0), "11-21 06:21");
         assert_eq!(moment(1_795_242_060.0, DAY), "2026-11-21");
     }
 }

@@ -32,7 +32,11 @@ pub fn screen(live: &Live<'_>, look: Look) -> String {
         (true, _) => "ending".to_owned(),
         (false, true) => "reading what is there".to_owned(),
         (false, false) => {
-            format!("{}, Ctrl-C ends it with the result", number::duration(live.elapsed.round()))
+            let elapsed = match live.elapsed {
+                short if short < 60.0 => format!("{short:.0} s"),
+                long => number::duration(long.round()),
+            };
+            format!("{elapsed}, Ctrl-C ends it with the result")
         }
     };
     let head = format!("following {}: {far}", count(live.files, "log"));
@@ -63,12 +67,14 @@ fn cells(label: &LogsLiveLabel) -> [String; 10] {
     let time =
         |time: Option<f64>| time.map_or(NONE.to_owned(), |time| quantity(time, Kind::of(Unit::Second)));
     let (now, all) = (&label.now, &label.all);
+    // What was there before is not of now.
+    let recent = |figure: Option<f64>| now.rate.and(figure);
     [
         whole(all.requests),
         now.rate.map_or(NONE.to_owned(), number::number),
         quantity(all.bytes, Kind::of(Unit::Byte)),
-        time(now.p50),
-        time(now.p99),
+        time(recent(now.p50)),
+        time(recent(now.p99)),
         time(all.p50),
         time(all.p99),
         whole(all.client_errors),

@@ -193,9 +193,12 @@ fn seconds(side: &Side) -> f64 {
 fn compared(before: &Side, after: &Side, how: How) -> Finding {
     let (block, spans) = (say::span(how.block as f64), [before, after].map(|side| say::span(seconds(side))));
     let of = match how.of_day {
-        Some(HOUR) => "one class of size and one hour of the day".to_owned(),
-        Some(part) => format!("one class of size and one part ({}) of the day", say::span(part as f64)),
-        None => "one class of size; hours of the day are not, since the two sides do not cover the same ones"
+        Some(HOUR) => "one class of size and one hour of the day are compared".to_owned(),
+        Some(part) => {
+            format!("one class of size and one part ({}) of the day are compared", say::span(part as f64))
+        }
+        None => "one class of size are compared, whatever the hour, since the two sides do not cover the same hours of \
+                 the day"
             .to_owned(),
     };
     let drawn = match how.is_matched {
@@ -204,10 +207,8 @@ fn compared(before: &Side, after: &Side, how: How) -> Finding {
             .to_owned(),
         false => format!("blocks of {block} of each side"),
     };
-    let text = format!(
-        "{} before and {} after; requests of {of} are compared; the interval draws {drawn}",
-        spans[0], spans[1]
-    );
+    let text =
+        format!("{} before and {} after; requests of {of}; the interval draws {drawn}", spans[0], spans[1]);
     let state = if how.of_day.is_some() && !how.is_matched { Validity::Ok } else { Validity::Doubtful };
     let finding = Finding::new("cut", state, text).evidence("block", how.block as f64);
     match how.of_day {
@@ -291,7 +292,10 @@ mod tests {
         let all = judge(&[(before, after)], 1);
         assert_eq!(speed(&all).verdict, VerdictWord::Better, "{:?}", speed(&all));
         let cut = &all.findings[1];
-        assert!(cut.state == Validity::Doubtful && cut.text.contains("one class of size; hours"), "{cut:?}");
+        assert!(
+            cut.state == Validity::Doubtful && cut.text.contains("one class of size are compared, whatever"),
+            "{cut:?}"
+        );
         assert!(cut.text.contains("blocks of 15 s"), "{cut:?}");
     }
 

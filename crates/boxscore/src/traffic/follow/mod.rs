@@ -137,7 +137,7 @@ impl Run<'_> {
             for (label, tally) in &tallies {
                 self.followed.tallies.entry(label.clone()).or_default().merge(tally);
             }
-            let doc = self.told(&tallies, took, backlog);
+            let doc = self.told(&tallies, took, !backlog && took >= every / 2.0, backlog);
             backlog &= more;
             self.show.show(&doc, from - begin, stop.asked());
             if over {
@@ -164,10 +164,16 @@ impl Run<'_> {
         more
     }
 
-    fn told(&mut self, now: &BTreeMap<String, Tally>, seconds: f64, backlog: bool) -> LogsLiveDoc {
+    fn told(
+        &mut self,
+        now: &BTreeMap<String, Tally>,
+        seconds: f64,
+        has_rate: bool,
+        backlog: bool,
+    ) -> LogsLiveDoc {
         let label = |(label, all): (&String, &Tally)| {
             let mut recent = now.get(label).map(|tally| figures(&tally.whole.aggregate)).unwrap_or_default();
-            recent.rate = (!backlog && seconds > 0.0).then(|| recent.requests as f64 / seconds);
+            recent.rate = has_rate.then(|| recent.requests as f64 / seconds);
             LogsLiveLabel { label: label.clone(), now: recent, all: figures(&all.whole.aggregate) }
         };
         LogsLiveDoc {
