@@ -288,9 +288,9 @@ fn document(label: &str, run: &RunData, timeline: &Timeline, samples: &Samples) 
     let from = ((log.0.max(telemetry.0) + zone) / grid).ceil() * grid - zone;
     let to = ((log.1.min(telemetry.1 + 1.0) + zone) / grid).floor() * grid - zone;
     if buckets.is_empty() || from >= to {
-        let span = |(from, to): (f64, f64)| format!("{} to {}", utc(from), utc(to));
+        let span = |(from, to): (f64, f64)| format!("from {} to {}", utc(from), utc(to));
         doc.why = Some(format!(
-            "no time in common: the log goes from {}, run {} from {} (UTC)",
+            "no time in common: the log goes {}, run {} {} (UTC)",
             span(log),
             short(&run.head.id),
             span(telemetry)

@@ -53,7 +53,7 @@ fn table(doc: &LogsLiveDoc, columns: usize, paint: bool) -> String {
     let skipped = doc.labels.iter().any(|label| label.all.skipped > 0);
     let shown = names.len() - usize::from(!skipped);
     heads.extend(names.iter().take(shown).map(|name| (*name, Align::Right)));
-    let mut grid = Grid::new(&heads);
+    let mut grid = Grid::new(&heads).gap(1);
     for label in &doc.labels {
         let mut row: Vec<Cell> = vec![cut(&label.label, 12).into()];
         row.extend(cells(label).into_iter().take(shown).map(Cell::from));
