@@ -1,5 +1,5 @@
-//! The screen of logs that are followed: each label's requests, rate and times, of the last interval and in all; and the
-//! same as one plain line.
+//! The screen of logs that are followed: each label's requests, rate and times, of the last interval and in all; and
+//! the same as one plain line.
 //!
 //! Times are to 0.05 %, rates of the last interval. Without a line end after the last line.
 

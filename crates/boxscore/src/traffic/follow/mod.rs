@@ -1,8 +1,8 @@
 //! `--follow`: logs that grow, until Ctrl-C, `--for` or the end of all streams; then what was read is a result like any
 //! other.
 //!
-//! What stands in the logs already is read first. Rates are by when lines were written, seen from here, not by the times
-//! in them: a server that writes its log in batches shows as bursts.
+//! What stands in the logs already is read first. Rates are by when lines were written, seen from here, not by the
+//! times in them: a server that writes its log in batches shows as bursts.
 
 mod show;
 mod source;
