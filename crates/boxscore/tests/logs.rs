@@ -2,18 +2,21 @@
 
 mod common;
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use common::{Bench, PROGRAM};
+use common::{Bench, PROGRAM, Running, said};
 use instruments::workload::guard;
 use instruments::workload::server::account;
 use instruments::workload::server::content::{Content, Limits, Set};
 use instruments::workload::server::kind;
 use instruments::workload::server::options::Options;
 use instruments::workload::server::run::Server;
-use model::doc::{CompareDoc, LoadDoc, LogsDoc, RowDoc, VerdictWord};
+use model::doc::{LoadDoc, LogsDoc, LogsLiveDoc, VerdictWord};
 
 /// What a server logged of a load, and what the engine says of it.
 fn loaded(name: &str, set: Set, options: Options, load: &[&str]) -> (LoadDoc, LogsDoc) {
@@ -177,47 +180,6 @@ fn what_would_mislead_is_said() {
     );
 }
 
-fn compared(bench: &Bench, args: &[&str]) -> Vec<RowDoc> {
-    let said = bench.run(&[&["compare"], args, &["--json"]].concat()).expect(0, &[]);
-    serde_json::from_str::<CompareDoc>(&said.out).unwrap().rows
-}
-
-#[test]
-fn stored_logs_are_compared_as_logs_are() {
-    let bench = Bench::new();
-    // The arm is as fast as the base, and is given the large files, which take longer.
-    for (label, large) in [("a", 10), ("b", 2)] {
-        let mut text = String::new();
-        for n in 0..6_000u64 {
-            let (hour, minute) = (n / 250 % 24, n / 17 % 60);
-            let (bytes, us) = if n % large == 0 { (90_000, 30_000) } else { (1_000, 1_000) };
-            let us = us + n * 37 % 50 * us / 100;
-            let at = format!("01/May/2010:{hour:02}:{minute:02}:00 +0000");
-            writeln!(text, "::1 - - [{at}] \"GET /{bytes} HTTP/1.1\" 200 {bytes} {us}").unwrap();
-        }
-        std::fs::write(bench.path(&format!("{label}.log")), text).unwrap();
-    }
-    let both = bench.run(&["logs", "a=a.log", "b=b.log", "--json"]).expect(0, &[]);
-    let both: LogsDoc = serde_json::from_str(&both.out).unwrap();
-    let same = |row: &model::doc::RowDoc| (row.metric.clone(), row.ratio, row.low, row.high, row.verdict);
-    let judged: Vec<_> = both.rows.iter().map(same).collect();
-    assert!(judged.iter().all(|row| row.4 == VerdictWord::Tie), "{judged:#?}");
-    assert_eq!(compared(&bench, &["latest"]).iter().map(same).collect::<Vec<_>>(), judged);
-    // The same from two calls; a log that is read again counts once.
-    std::fs::remove_file(bench.store()).unwrap();
-    for log in ["a=a.log", "b=b.log", "b=b.log"] {
-        bench.run(&["logs", log]).expect(0, &[]);
-    }
-    assert_eq!(compared(&bench, &["a", "b"]).iter().map(same).collect::<Vec<_>>(), judged);
-    let hours = compared(&bench, &["a", "b", "--metric", "time.mean", "--all"]);
-    assert!(
-        hours.iter().all(|row| row.verdict == VerdictWord::CannotTell && row.low.is_none()),
-        "{hours:#?}"
-    );
-    let said = bench.run(&["compare", "a", "b"]).expect(0, &[]);
-    assert!(!said.out.contains("Hodges") && !said.out.contains("resemble"), "{}", said.out);
-}
-
 #[test]
 fn the_first_label_is_the_base() {
     let bench = Bench::new();
@@ -276,4 +238,179 @@ fn what_cannot_be_read_is_said() {
     std::fs::write(bench.path("bad.log"), "no log at all\nnor this\n").unwrap();
     bench.run(&["logs", "bad.log"]).expect(1, &["bad.log", "--format"]);
     assert!(!bench.store().exists());
+}
+
+/// Lines of now.
+fn fresh(count: usize, status: u16) -> String {
+    let now = Command::new("date").args(["-u", "+%d/%b/%Y:%H:%M:%S +0000"]).output().expect("date");
+    let now = String::from_utf8(now.stdout).expect("text");
+    let line = |n| {
+        format!("10.0.0.{} - - [{}] \"GET /{n} HTTP/1.1\" {status} 1000 {}\n", n % 9, now.trim(), 900 + n)
+    };
+    (0..count).map(line).collect()
+}
+
+fn append(path: &Path, text: &str) {
+    let mut file = OpenOptions::new().create(true).append(true).open(path).expect("it opens");
+    file.write_all(text.as_bytes()).expect("it is written");
+}
+
+/// Waits until the followed logs hold so many requests in all.
+#[track_caller]
+fn until_seen(running: &mut Running, requests: usize) {
+    assert!(running.until(&format!("{requests} requests")), "{:?}", running.heard);
+}
+
+#[test]
+fn a_growing_log_is_followed_through_rotation_and_truncation() {
+    let bench = Bench::new();
+    let (path, old) = (bench.path("a.log"), bench.path("a.log.1"));
+    append(&path, &fresh(40, 200));
+    let args = ["logs", "web=a.log", "late=b.log", "--follow", "--every", "100ms"];
+    let mut running = Running::start(bench.command(&args));
+    until_seen(&mut running, 40);
+    append(&path, &fresh(30, 500));
+    until_seen(&mut running, 70);
+    std::fs::rename(&path, &old).unwrap();
+    append(&old, &fresh(5, 200));
+    append(&path, &fresh(6, 200));
+    until_seen(&mut running, 81);
+    append(&old, &fresh(4, 200));
+    until_seen(&mut running, 85);
+    OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+    assert!(running.until("truncated"), "{:?}", running.heard);
+    append(&path, &fresh(3, 200));
+    until_seen(&mut running, 88);
+    append(&bench.path("b.log"), &fresh(25, 200));
+    assert!(running.until("late: 25 requests"), "{:?}", running.heard);
+    append(&path, "10.0.0.1 - - [half");
+    running.signal("INT");
+    let said = running.end().expect(0, &["a.log is a new file", "b.log is there now", "18 bytes of a line"]);
+    assert!(said.out.contains("late") && said.out.contains("113 lines, 113 requests"), "{}", said.out);
+    let heads = bench.heads();
+    assert_eq!(heads.iter().map(|head| head.machine.as_str()).collect::<Vec<_>>(), ["web", "late"]);
+}
+
+#[test]
+fn following_ends_in_time_and_gives_a_document_a_line() {
+    let bench = Bench::new();
+    append(&bench.path("a.log"), &(fresh(30, 200) + "bad\n"));
+    let args = ["logs", "a.log", "--follow", "--for", "1s", "--every", "250ms", "--json", "--no-store"];
+    let said = bench.run(&args).expect(3, &[]);
+    let mut lines: Vec<&str> = said.out.lines().collect();
+    let whole: LogsDoc = serde_json::from_str(lines.pop().expect("a result")).expect("a document");
+    assert_eq!((whole.lines, whole.parsed, whole.skipped[0].lines), (31, 30, 1));
+    let live: Vec<LogsLiveDoc> =
+        lines.iter().map(|line| serde_json::from_str(line).expect("a document")).collect();
+    let first = &live[0];
+    assert!(first.backlog && first.labels[0].now.rate.is_none(), "{first:?}");
+    assert!(live.len() >= 2 && live[1..].iter().all(|doc| !doc.backlog), "{live:?}");
+    let read: u64 = live.iter().map(|doc| doc.labels[0].now.requests).sum();
+    assert_eq!((read, live.last().unwrap().labels[0].all.requests), (30, 30));
+}
+
+#[test]
+fn a_stream_is_followed_to_its_end() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("a.log"), planted(1_000)).unwrap();
+    let mut command = bench.command(&["logs", "-", "--follow", "--no-store", "--json"]);
+    command.stdin(std::fs::File::open(bench.path("a.log")).unwrap());
+    let said = said(&mut command).expect(0, &[]);
+    let followed: LogsDoc = serde_json::from_str(said.out.lines().last().unwrap()).unwrap();
+    let read = bench.run(&["logs", "a.log", "--no-store", "--json"]).expect(0, &[]);
+    let mut read: LogsDoc = serde_json::from_str(&read.out).unwrap();
+    read.formats.clone_from(&followed.formats);
+    assert_eq!(followed, read);
+}
+
+#[test]
+fn what_cannot_be_followed_is_said() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("a.log.gz"), [0x1f, 0x8b, 8, 0, 0]).unwrap();
+    bench.run(&["logs", "a.log.gz", "--follow"]).expect(1, &["a.log.gz: gzip", "without --follow"]);
+    bench.run(&["logs", ".", "--follow"]).expect(1, &["directory"]);
+    bench
+        .run(&["logs", "no.log", "--follow", "--for", "300ms", "--no-store"])
+        .expect(1, &["no.log: nothing came"]);
+    bench.run(&["logs", "a.log", "--for", "3s"]).expect(2, &["--follow"]);
+    bench.run(&["logs", "a.log", "--follow", "--for", "x"]).expect(2, &["--for x: not a duration"]);
+    assert!(!bench.store().exists());
+}
+
+#[test]
+fn before_and_after_are_judged_and_said_to_be_confounded() {
+    let bench = Bench::new();
+    // Two and a half days, twice as fast from 2010-05-02 12:00 by the log's clock on.
+    let mut text = String::new();
+    for n in 0..10_800u64 {
+        let (day, second) = (1 + n * 20 / 86_400, n * 20 % 86_400);
+        let us = if n < 6_480 { 2_000 } else { 1_000 } + n * 37 % 50;
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let at = format!("{day:02}/May/2010:{hour:02}:{minute:02}:{second:02} +0200");
+        writeln!(text, "10.0.0.1 - - [{at}] \"GET /a HTTP/1.1\" 200 1000 {us}").unwrap();
+    }
+    std::fs::write(bench.path("a.log"), text + "cut\n").unwrap();
+    let said = bench.run(&["logs", "a.log", "--cut", "2010-05-02 12:00", "--json"]).expect(3, &[]);
+    let doc: LogsDoc = serde_json::from_str(&said.out).unwrap();
+    let labels: Vec<(&str, u64)> = doc.labels.iter().map(|one| (one.label.as_str(), one.parsed)).collect();
+    assert_eq!(labels, [("before", 6_480), ("after", 4_320)]);
+    assert_eq!((doc.lines, doc.parsed, doc.skipped[0].lines), (10_801, 10_800, 1));
+    let row = &doc.rows[0];
+    assert_eq!((row.arm.as_str(), row.base.as_str(), row.verdict), ("after", "before", VerdictWord::Better));
+    assert!((1.9..2.1).contains(&row.ratio.unwrap()), "{row:?}");
+    let cut = doc.cut.unwrap();
+    assert_eq!((cut.sides[0].at, cut.undated), (1_272_794_400, 0));
+    let kinds: Vec<&str> = doc.findings.iter().map(|finding| finding.kind.as_str()).collect();
+    assert!(kinds.contains(&"time-confounded") && !kinds.contains(&"hours"), "{kinds:?}");
+    assert_eq!(bench.heads().len(), 2);
+    let outside = ["from 2010-05-01 00:00:00 +0200 to 2010-05-03 11:59:40 +0200"];
+    bench.run(&["logs", "a.log", "--cut", "01/Jun/2010:00:00:00 +0200"]).expect(1, &outside);
+    bench.run(&["logs", "a.log", "--cut", "noon"]).expect(2, &["--cut: \"noon\" is no time"]);
+}
+
+#[test]
+fn a_machine_stands_beside_its_requests() {
+    guard::set_program(PROGRAM);
+    let bench = Bench::new();
+    let dir = tempfile::Builder::new().prefix("beside").tempdir_in("/tmp").expect("a folder");
+    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
+    let limits = Limits { mix_bytes: 1 << 20, large_bytes: 1 << 20 };
+    let account = account::choose().expect("an account");
+    let content = Content::make(Set::K1, 1, &limits, dir.path(), account.as_ref()).expect("content");
+    let options = Options { connections: 64, access_log: true, ..Options::default() };
+    let server = Server::start(kind::find("nginx").expect("it is known"), &options, &content, dir.path());
+    let server = server.expect("it starts");
+    let url = format!("http://{}{}", server.address(), content.items[0].path);
+    let recording = Running::start(bench.command(&["run", "telemetry", "--for", "3s", "--label", "tel"]));
+    bench.run(&["load", &url, "--rate", "100", "-c", "4", "-d", "5", "--json"]).expect(0, &[]);
+    recording.end().expect(0, &[]);
+    let pattern = format!("{}/**/access.log", dir.path().display());
+    let log = glob::glob(&pattern).expect("a pattern").next().expect("a log").expect("its path");
+    let log = log.display().to_string();
+    let said = bench.run(&["logs", &log, "--telemetry", "tel", "--json", "--no-store"]).expect(0, &[]);
+    let doc: LogsDoc = serde_json::from_str(&said.out).unwrap();
+    let beside = &doc.beside[0];
+    let mean = beside.mean.as_ref().expect("a common time");
+    assert!(beside.step == Some(1.0) && mean.seconds >= 1.0 && mean.samples >= 1, "{beside:?}");
+    assert!(mean.requests > 0 && mean.requests <= doc.labels[0].parsed, "{beside:?}");
+    assert_eq!(beside.rows.iter().map(|row| row.requests).sum::<u64>(), mean.requests);
+    for figure in [mean.load, mean.cpu, mean.memory_used, mean.page_cache] {
+        assert!(figure.is_some_and(|figure| figure >= 0.0), "{beside:?}");
+    }
+    assert!(doc.findings.iter().any(|finding| finding.kind == "clocks"), "{:?}", doc.findings);
+    let said = bench.run(&["logs", &log, "--telemetry", "tel", "--no-store"]).expect(0, &[]);
+    assert!(said.out.contains("meanwhile") && said.out.contains("cache"), "{}", said.out);
+    // A log of another time.
+    std::fs::write(bench.path("old.log"), planted(1_000)).unwrap();
+    let said = bench.run(&["logs", "old.log", "--telemetry", "tel", "--json", "--no-store"]).expect(3, &[]);
+    let doc: LogsDoc = serde_json::from_str(&said.out).unwrap();
+    let why = doc.beside[0].why.as_deref().expect("a reason");
+    assert!(
+        why.contains("from 2010-05-01 00:00:00 to 2010-05-01 23:59:") && doc.beside[0].rows.is_empty(),
+        "{why}"
+    );
+    bench.run(&["logs", "old.log", "--telemetry", "x=tel"]).expect(2, &["no log has the label x"]);
+    bench.run(&["logs", "a=old.log", "b=old.log", "--telemetry", "tel"]).expect(2, &["several labels"]);
+    bench.run(&["logs", "old.log", "--telemetry", "none"]).expect(1, &["none"]);
+    drop(server);
 }

@@ -21,8 +21,8 @@ use crate::error::CliError;
 use crate::ids::Ids;
 use crate::traffic::beside::Recorded;
 use crate::traffic::cut::Cut;
-use crate::traffic::follow::Ask;
-use crate::traffic::{self, Formats, Named};
+use crate::traffic::follow::{Ask, Followed};
+use crate::traffic::{self, Chosen, Formats, Named};
 use crate::{out, paths, planning, present, resolve};
 
 const AFTER: &str = "\
@@ -35,10 +35,10 @@ Examples:
   boxscore logs access.log --by prefix,status --where method=GET
   zcat old.gz | boxscore logs -                   from stdin
   boxscore logs a.log --out a.agg; boxscore logs --merge a.agg b.agg
-  boxscore logs a.log --profile-out mix.json      its mix, for boxscore run web --mix mix.json
-  boxscore logs access.log --follow               as it grows, until Ctrl-C; rotated logs are followed by name
-  boxscore logs access.log --cut '2026-11-22 14:00'           before and after a change
+  boxscore logs access.log --follow               as it grows, rotated or not, until Ctrl-C
+  boxscore logs access.log --cut '2026-11-22 14:00'             before and after a change
   boxscore logs access.log --telemetry latest     load, CPU, disks and memory beside the requests
+  boxscore logs a.log --profile-out mix.json      its mix, for boxscore run web --mix mix.json
 Speed is bytes sent over time taken (%B over %D). The verdict compares requests of one class of size in one quarter of
 an hour, so that neither the balancer's weights nor the mix decides; the first label is the base. 1 MB/s is 1 B/us.
 Exit codes: 0 done, 1 nothing could be read, 2 usage, 3 lines were skipped or files could not be read.";
@@ -94,7 +94,7 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", requires = "follow")]
     pub every: Option<String>,
     /// Compare what was served from this time on with what was served before; in the log's own zone where it has none
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["merge", "out"])]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["merge", "out", "profile_out"])]
     pub cut: Option<String>,
     /// A stored run of `run telemetry`, to stand beside the requests of a label; repeatable
     #[arg(long, value_name = "[LABEL=]RUN", conflicts_with = "merge")]
@@ -111,9 +111,9 @@ pub struct Args {
 #[derive(Default)]
 struct Gathered {
     labels: Labels,
+    besides: BTreeMap<String, Besides>,
     /// The labels in the order in which they were given.
     order: Vec<String>,
-    besides: BTreeMap<String, Besides>,
     formats: Vec<FormatDoc>,
     units: BTreeMap<String, u64>,
     findings: Vec<Finding>,
@@ -140,17 +140,19 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let settings = settings(args)?;
     let cut = args.cut.as_deref().map(Cut::parse).transpose()?;
     let recorded = Recorded::load(&args.telemetry, &args.files, global)?;
-    let wants =
-        Wants { cut: cut.as_ref().map(|cut| cut.moment), timeline: cut.is_some() || !recorded.is_empty() };
+    let timeline = cut.is_some() || !recorded.is_empty();
+    let wants = Wants { cut: cut.as_ref().map(|cut| cut.moment), timeline };
     let mut gathered = gather(args, settings, wants, global)?;
     for fault in &gathered.faults {
         out::say(&format!("error: {fault}"));
     }
     let besides = std::mem::take(&mut gathered.besides);
-    let parted = cut.map(|cut| traffic::cut::part(&cut, &mut gathered.labels, &besides)).transpose()?;
-    if let Some(parted) = &parted {
-        gathered.order.splice(0..0, parted.names().flatten().map(str::to_owned));
-    }
+    let (beside, said) = recorded.beside(&traffic::beside::timelines(&besides));
+    gathered.findings.extend(said);
+    let parted = match cut {
+        Some(cut) => Some(traffic::cut::part(&cut, &mut gathered.labels, &mut gathered.order, &besides)?),
+        None => None,
+    };
     if let Some(path) = &args.out {
         let bytes = gathered
             .labels
@@ -167,12 +169,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         Some(parted) => parted.judge(),
         None => verdict::traffic::judge(&traffic::groups(&named), verdict::traffic::SEED),
     };
-    let (beside, said) = recorded.beside(&traffic::beside::timelines(&besides));
-    judged.findings.extend(said);
     let own = traffic::findings(&named, &gathered.units);
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(own));
     let mut document = traffic::document(&named, &args.by, args.top as usize, formats, judged);
-    let no_beside = beside.iter().any(|one| one.step.is_none());
     document.beside = beside;
     if let Some(parted) = parted {
         parted.finish(&mut document);
@@ -182,7 +181,8 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     }
     show(&document, args.follow, global);
     let skipped = document.skipped.iter().any(|kind| kind.lines > 0);
-    Ok(if skipped || no_beside || !gathered.faults.is_empty() { 3 } else { 0 })
+    let apart = document.beside.iter().any(|one| one.step.is_none());
+    Ok(if skipped || apart || !gathered.faults.is_empty() { 3 } else { 0 })
 }
 
 fn settings(args: &Args) -> Result<Settings, CliError> {
@@ -210,13 +210,11 @@ fn gather(args: &Args, settings: Settings, wants: Wants, global: &Global) -> Res
         return Ok(Gathered { labels, order, store, ..Gathered::default() });
     }
     let formats = Formats::new(args.format.as_deref(), args.config.as_deref())?;
-    // What is wrong with the store is said before an hour of reading, not after.
     if args.follow {
-        let store = opened(args, global)?;
-        let gathered = followed(args, &formats, &settings, wants, global)?;
-        return Ok(Gathered { store, ..gathered });
+        return followed(args, &formats, &settings, wants, global);
     }
     let chosen = traffic::choose(&args.files, &formats)?;
+    // What is wrong with the store is said before an hour of reading, not after.
     let store = opened(args, global)?;
     let unit = |input: &logs::read::Input| Some((input.label.clone(), input.format.unit_ns()?));
     let units = chosen.inputs.iter().filter_map(unit).collect();
@@ -232,16 +230,9 @@ fn gather(args: &Args, settings: Settings, wants: Wants, global: &Global) -> Res
     let told = |fault: &Fault| format!("{}: {}", fault.file, fault.what);
     let faults = chosen.refused.into_iter().chain(outcome.faults.iter().map(told)).collect();
     order.splice(0..0, chosen.labels);
-    let (besides, formats, findings) = (outcome.besides, chosen.formats, chosen.findings);
-    Ok(Gathered { labels, order, besides, formats, units, findings, faults, store })
-}
-
-/// The store, where something is to be kept.
-fn opened(args: &Args, global: &Global) -> Result<Option<Store>, CliError> {
-    if args.no_store {
-        return Ok(None);
-    }
-    resolve::create(&paths::store(global)?).map(Some)
+    let Chosen { formats, findings, .. } = chosen;
+    let besides = outcome.besides;
+    Ok(Gathered { labels, besides, order, formats, units, findings, faults, store })
 }
 
 /// What logs held until they were followed no more.
@@ -253,11 +244,20 @@ fn followed(
     global: &Global,
 ) -> Result<Gathered, CliError> {
     let ask = Ask::parse(args.span.as_deref(), args.every.as_deref(), global.json)?;
-    let order = traffic::labels(&args.files)?;
-    let found = traffic::follow::follow(&args.files, formats, settings, wants, ask)?;
+    let sources = traffic::follow::sources(&args.files)?;
+    let store = opened(args, global)?;
+    let found = traffic::follow::follow(sources, formats, settings, wants, ask)?;
     let (labels, besides) = logs::read::apart(found.tallies, settings);
-    let (formats, units, faults) = (found.formats, found.units, found.faults);
-    Ok(Gathered { labels, order, besides, formats, units, faults, ..Gathered::default() })
+    let Followed { order, formats, units, faults, .. } = found;
+    Ok(Gathered { labels, besides, order, formats, units, faults, store, ..Gathered::default() })
+}
+
+/// The store, where something is to be kept.
+fn opened(args: &Args, global: &Global) -> Result<Option<Store>, CliError> {
+    if args.no_store {
+        return Ok(None);
+    }
+    resolve::create(&paths::store(global)?).map(Some)
 }
 
 /// Reads while a bar shows how far it is, where somebody looks.
@@ -319,7 +319,7 @@ fn keep(
     let told = |format: &FormatDoc| format!("{}: {} ({})", format.file, format.format, format.how);
     let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
     let notes = [Note { kind: "logs".to_owned(), text, at_ns: None }];
-    let runs = traffic::keep(named, args.label.as_deref(), &notes, &mut Ids::new(None))?;
+    let runs = traffic::keep(named, args.label.as_deref(), &notes, &mut Ids::new(None));
     if runs.is_empty() {
         out::say("note: nothing is stored: no request with a time of day was read");
         return Ok(None);

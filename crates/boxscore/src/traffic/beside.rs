@@ -16,7 +16,7 @@ use model::doc::{BesideDoc, BesideRow};
 use model::fact::FactValue;
 use model::{Finding, Params, Validity};
 
-use super::inputs::{UNLABELLED, labels};
+use super::inputs::{UNLABELLED, labelled};
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::ids::short;
@@ -92,6 +92,15 @@ pub fn timelines(besides: &BTreeMap<String, Besides>) -> BTreeMap<String, Timeli
         all
     };
     besides.iter().map(|(label, besides)| (label.clone(), of(besides))).collect()
+}
+
+/// The labels of the arguments.
+fn labels(files: &[String]) -> Result<Vec<String>, CliError> {
+    let labels = files.iter().map(|text| labelled(text).map(|(label, _)| label.to_owned()));
+    let mut labels = labels.collect::<Result<Vec<_>, _>>()?;
+    labels.sort_unstable();
+    labels.dedup();
+    Ok(labels)
 }
 
 fn named<'a>(text: &'a str, labels: &[String]) -> Result<(String, &'a str), CliError> {
@@ -279,9 +288,9 @@ fn document(label: &str, run: &RunData, timeline: &Timeline, samples: &Samples) 
     let from = ((log.0.max(telemetry.0) + zone) / grid).ceil() * grid - zone;
     let to = ((log.1.min(telemetry.1 + 1.0) + zone) / grid).floor() * grid - zone;
     if buckets.is_empty() || from >= to {
-        let span = |(from, to): (f64, f64)| format!("{} to {}", utc(from), utc(to));
+        let span = |(from, to): (f64, f64)| format!("from {} to {}", utc(from), utc(to));
         doc.why = Some(format!(
-            "no time in common: the log goes from {}, run {} from {} (UTC)",
+            "no time in common: the log goes {}, run {} {} (UTC)",
             span(log),
             short(&run.head.id),
             span(telemetry)

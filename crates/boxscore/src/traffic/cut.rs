@@ -46,7 +46,12 @@ pub struct Parted {
 }
 
 /// Puts both sides of each label in place of it.
-pub fn part(cut: &Cut, labels: &mut Labels, besides: &BTreeMap<String, Besides>) -> Result<Parted, CliError> {
+pub fn part(
+    cut: &Cut,
+    labels: &mut Labels,
+    order: &mut Vec<String>,
+    besides: &BTreeMap<String, Besides>,
+) -> Result<Parted, CliError> {
     let is_only = labels.labels.len() == 1;
     let mut parted =
         Parted { doc: LogsCutDoc { at: cut.text.clone(), sides: Vec::new(), undated: 0 }, pairs: Vec::new() };
@@ -67,9 +72,11 @@ pub fn part(cut: &Cut, labels: &mut Labels, besides: &BTreeMap<String, Besides>)
                 return Err(CliError::usage(format!("--cut: {name} is a label already: give another")));
             }
         }
+        // In the order in which the labels were given; what is of no side comes behind its sides.
+        let place = order.iter().position(|known| known == label).unwrap_or(order.len());
+        order.splice(place..place, [before.clone(), after.clone()]);
         parted.doc.sides.push(SidesDoc { before, after, at });
     }
-    labels.labels.retain(|_, one| one.lines > 0);
     Ok(parted)
 }
 
@@ -154,21 +161,11 @@ impl Parted {
         verdict::traffic::cut::judge(&self.pairs, verdict::traffic::SEED)
     }
 
-    /// The labels that were cut with those that they became.
-    pub fn names(&self) -> impl Iterator<Item = [&str; 2]> {
-        self.doc.sides.iter().map(|sides| [sides.before.as_str(), sides.after.as_str()])
-    }
-
-    /// Says in the document what was cut, and puts before before after.
+    /// Says in the document what was cut; what is left of a label without a request has no row.
     pub fn finish(self, document: &mut LogsDoc) {
-        let order: Vec<&str> = self.names().flatten().collect();
-        let place = |label: &str| order.iter().position(|known| *known == label).unwrap_or(usize::MAX);
-        // What is left under the label itself are lines without a time or a request.
-        document.labels.retain(|one| place(&one.label) < usize::MAX || one.parsed > 0);
-        for all in [&mut document.labels, &mut document.days, &mut document.groups] {
-            all.sort_by_key(|one| place(&one.label));
-        }
-        document.top.sort_by_key(|top| place(&top.label));
+        let is_side =
+            |label: &str| self.doc.sides.iter().any(|sides| sides.before == label || sides.after == label);
+        document.labels.retain(|one| is_side(&one.label) || one.parsed > 0);
         document.cut = Some(self.doc);
     }
 }
@@ -194,7 +191,9 @@ mod tests {
         let wants = Wants { cut: Some(cut.moment), timeline: true };
         let read = logs::read::read(vec![input], &Options { wants, ..Options::default() }, &Watch::default());
         let mut labels = read.labels;
-        let parted = part(&cut, &mut labels, &read.besides)?;
+        let mut order = vec!["log".to_owned()];
+        let parted = part(&cut, &mut labels, &mut order, &read.besides)?;
+        assert_eq!(order, ["before", "after", "log"]);
         Ok((labels, parted))
     }
 
@@ -206,7 +205,7 @@ mod tests {
         assert_eq!((requests("before"), requests("after"), requests("log")), (2, 1, 0));
         assert_eq!(labels.labels["log"].skipped(), 1);
         assert_eq!(parted.doc.sides[0].at, 971_179_200);
-        assert_eq!(parted.names().collect::<Vec<_>>(), [["before", "after"]]);
+        assert_eq!((parted.doc.sides[0].before.as_str(), parted.doc.undated), ("before", 0));
     }
 
     #[test]

@@ -181,17 +181,6 @@ pub(super) fn expanded(place: &str) -> Result<Vec<PathBuf>, CliError> {
     Ok(files)
 }
 
-/// The labels of the arguments in their order.
-pub fn labels(files: &[String]) -> Result<Vec<String>, CliError> {
-    let mut labels: Vec<String> = Vec::new();
-    for text in files {
-        let (label, _) = labelled(text)?;
-        if !labels.iter().any(|known| known == label) {
-            labels.push(label.to_owned());
-        }
-    }
-    Ok(labels)
-}
 
 #[cfg(test)]
 mod tests {

@@ -13,5 +13,5 @@ pub mod mix;
 mod proof;
 
 pub use figures::{Named, document, findings, groups};
-pub use inputs::{Formats, choose, labels};
+pub use inputs::{Chosen, Formats, choose};
 pub use keep::keep;

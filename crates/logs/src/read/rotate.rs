@@ -91,7 +91,10 @@ impl Named {
     /// Reads what is new in the file of this name, and in those that had it.
     pub fn poll(&mut self, into: &mut Target<'_>) -> Result<Step, String> {
         let mut step = Step::default();
-        let Some(format) = self.format.clone() else { return Ok(step) };
+        let Some(format) = self.format.clone() else {
+            self.looked |= !self.path.exists();
+            return Ok(step);
+        };
         self.poll_old(into)?;
         let there = match std::fs::metadata(&self.path) {
             Ok(about) => Some(about),

@@ -1,5 +1,5 @@
-//! The screen of logs that are followed: each label's requests, rate and times, of the last interval and in all; and the
-//! same as one plain line.
+//! The screen of logs that are followed: each label's requests, rate and times, of the last interval and in all; and
+//! the same as one plain line.
 //!
 //! Times are to 0.05 %, rates of the last interval. Without a line end after the last line.
 
@@ -53,7 +53,7 @@ fn table(doc: &LogsLiveDoc, columns: usize, paint: bool) -> String {
     let skipped = doc.labels.iter().any(|label| label.all.skipped > 0);
     let shown = names.len() - usize::from(!skipped);
     heads.extend(names.iter().take(shown).map(|name| (*name, Align::Right)));
-    let mut grid = Grid::new(&heads);
+    let mut grid = Grid::new(&heads).gap(1);
     for label in &doc.labels {
         let mut row: Vec<Cell> = vec![cut(&label.label, 12).into()];
         row.extend(cells(label).into_iter().take(shown).map(Cell::from));

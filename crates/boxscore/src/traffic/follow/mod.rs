@@ -1,8 +1,8 @@
 //! `--follow`: logs that grow, until Ctrl-C, `--for` or the end of all streams; then what was read is a result like any
 //! other.
 //!
-//! What stands in the logs already is read first. Rates are by when lines were written, seen from here, not by the times
-//! in them: a server that writes its log in batches shows as bursts.
+//! What stands in the logs already is read first. Rates are by when lines were written, seen from here, not by the
+//! times in them: a server that writes its log in batches shows as bursts.
 
 mod show;
 mod source;
@@ -55,6 +55,8 @@ impl Ask {
 /// What came of it.
 pub struct Followed {
     pub tallies: BTreeMap<String, Tally>,
+    /// The labels in the order in which they were given.
+    pub order: Vec<String>,
     pub formats: Vec<FormatDoc>,
     /// Nanoseconds of the unit in which a label's times are written.
     pub units: BTreeMap<String, u64>,
@@ -63,25 +65,26 @@ pub struct Followed {
 
 /// Follows every log that the arguments name.
 pub fn follow(
-    given: &[String],
+    sources: Vec<Source>,
     formats: &Formats,
     settings: &Settings,
     wants: Wants,
     ask: Ask,
 ) -> Result<Followed, CliError> {
-    let sources = sources(given)?;
     let stop = Stop::listen_saying(LAST)?;
-    let tallies = sources.iter().map(|source| (source.label.clone(), Tally::new(wants))).collect();
+    let order: Vec<String> = sources.iter().map(|source| source.label.clone()).collect();
+    let tallies = order.iter().map(|label| (label.clone(), Tally::new(wants))).collect();
     let show = Show::open(ask.json, sources.len());
     let fallback = if show.is_drawn() { TERMINAL_SECONDS } else { PLAIN_SECONDS };
-    let followed = Followed { tallies, formats: Vec::new(), units: BTreeMap::new(), faults: Vec::new() };
+    let (formats_told, units, faults) = Default::default();
+    let followed = Followed { tallies, order, formats: formats_told, units, faults };
     let mut run = Run { sources, formats, settings, wants, followed, show, events: Vec::new() };
     run.until(&stop, ask.seconds, ask.every.unwrap_or(fallback));
     run.end()
 }
 
 /// The logs in the order in which they are named.
-fn sources(given: &[String]) -> Result<Vec<Source>, CliError> {
+pub fn sources(given: &[String]) -> Result<Vec<Source>, CliError> {
     let mut all = Vec::new();
     for text in given {
         let (label, place) = labelled(text)?;
