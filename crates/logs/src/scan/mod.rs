@@ -237,10 +237,9 @@ fn reason(line: &[u8], skip: Skip) -> Skip {
 /// A text of a line; `-` and nothing are not told.
 #[inline]
 fn told(text: &[u8]) -> Option<&[u8]> {
-    match text {
-        [] | [b'-'] => None,
-        text => Some(text),
-    }
+    // Both sides are computed: which one it is cannot be foreseen.
+    let is_dash = text.first().is_none_or(|first| *first == b'-') & (text.len() <= 1);
+    if is_dash { None } else { Some(text) }
 }
 
 #[cfg(test)]

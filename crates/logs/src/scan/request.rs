@@ -104,6 +104,10 @@ fn target<'l>(rest: &'l [u8], record: &mut Record<'l>) {
 /// A target: path and query.
 #[inline]
 pub fn path<'l>(value: &'l [u8], record: &mut Record<'l>) {
+    if !may_have_query(value) {
+        record.path = told(value);
+        return;
+    }
     match memchr2(b'?', b'#', value) {
         Some(at) => {
             record.path = told(&value[..at]);
@@ -137,6 +141,17 @@ pub fn sendable(path: &[u8]) -> Option<String> {
         };
     }
     text.starts_with('/').then_some(text)
+}
+
+/// Whether a target has a mark that ends its path; sixteen bytes at a time, which is less than a call for most paths.
+#[inline]
+fn may_have_query(value: &[u8]) -> bool {
+    let marks =
+        |some: &[u8; 16]| some.iter().fold(false, |any, byte| any | (*byte == b'?') | (*byte == b'#'));
+    match value.last_chunk::<16>() {
+        Some(last) => marks(last) || value.as_chunks::<16>().0.iter().any(marks),
+        None => true,
+    }
 }
 
 #[cfg(test)]
