@@ -178,7 +178,19 @@ impl MixDoc {
         self.sizes.check()?;
         self.counts()?;
         self.arrivals.check()?;
-        self.popularity.check()
+        self.popularity.check()?;
+        let MixSizes { requests, heads, unsized_, .. } = self.sizes;
+        let sized = sum([requests, heads, unsized_].into_iter());
+        let asked = sum([self.popularity.requests, self.popularity.pathless].into_iter());
+        for (key, total) in [("sizes", sized), ("popularity", asked)] {
+            if total != Some(self.requests) {
+                return Err(format!("{key}: its requests are not the {} that there are", self.requests));
+            }
+        }
+        match self.arrivals.requests > self.requests {
+            true => Err(format!("arrivals.requests: more than the {} that there are", self.requests)),
+            false => Ok(()),
+        }
     }
 
     fn counts(&self) -> Result<(), String> {
@@ -341,13 +353,15 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_by_its_key() {
         type Spoil = fn(&mut MixDoc);
-        let wrong: [(&str, Spoil); 14] = [
+        let wrong: [(&str, Spoil); 16] = [
             ("schema", |mix| mix.schema = "boxscore.mix/9".to_owned()),
             ("requests", |mix| mix.requests = 0),
             ("sizes.bins:", |mix| mix.sizes.bins.clear()),
             ("sizes.bins[1]", |mix| mix.sizes.bins[1].from = 0),
             ("sizes.bins[0].requests", |mix| mix.sizes.bins[0].requests = 0),
             ("sizes.requests", |mix| mix.sizes.requests = 11),
+            ("sizes: ", |mix| mix.sizes.heads = 1),
+            ("popularity: its", |mix| mix.popularity.pathless = 1),
             ("methods:", |mix| _ = mix.methods.insert("HEAD".to_owned(), u64::MAX)),
             ("methods.\"\\r\"", |mix| _ = mix.methods.insert("\r".to_owned(), 0)),
             ("connections", |mix| mix.connections.reused = 9),

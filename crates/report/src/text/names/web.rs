@@ -18,13 +18,15 @@ const fn told(param: &'static str, usual: &'static str, says: &'static str) -> T
 }
 
 /// In the order of a name. Those of the server's name are not here.
-const TOLD: [Told; 24] = [
+const TOLD: [Told; 26] = [
     told("content", "gif", "{} files"),
     told("percentile", "", "{}"),
     told("limit", "", "within {}"),
     told("arrivals", "closed", "{} arrivals"),
     told("load", "auto", "{} load"),
     told("rate", "auto", "{}/s"),
+    told("mix", "none", "as {}"),
+    told("speed", "1", "{} times as fast"),
     told("connections", "50", "{} connections"),
     told("generators", "1", "{} generators"),
     told("keepalive", "on", "no keep-alive"),
