@@ -178,7 +178,7 @@ fn gather(args: &Args, settings: Settings, global: &Global) -> Result<Gathered, 
     let units = chosen.inputs.iter().filter_map(unit).collect();
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or(available, |threads| threads as usize);
-    let options = Options { settings, threads, strict: args.strict, piece: None };
+    let options = Options { settings, threads, strict: args.strict, ..Options::default() };
     let outcome = watched(chosen.inputs, &options, chosen.bytes);
     if let Some((skip, sample)) = outcome.first_skipped.as_ref().filter(|_| args.strict) {
         return Err(CliError::data(format!("{}:{}: {}", sample.file, sample.line, skip.says()))
