@@ -5,9 +5,10 @@
 //! and not told to forget, then removes the folders of their control groups, which are empty then, and their private
 //! folders. It does not reach processes that left their group (`setsid`).
 //!
-//! Who kills this program and its guard in one moment leaves the kernel alone to act: the leader of each group dies with
-//! its parent (PR_SET_PDEATHSIG), its own children do not, since that setting is not inherited. Workers of nginx or httpd
-//! may stay then, with their port and folder; a study's port is a free one, so that the next study does not meet them.
+//! Who kills this program and its guard in one moment leaves the kernel alone to act: the leader of each group dies
+//! with its parent (PR_SET_PDEATHSIG), its own children do not, since that setting is not inherited. Workers of nginx
+//! or httpd may stay then, with their port and folder; a study's port is a free one, so that the next study does not
+//! meet them.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
