@@ -205,6 +205,8 @@ fn an_interrupt_ends_a_load_that_hangs_and_shows_it() {
         assert!(Instant::now() < end, "no request came");
         std::thread::sleep(Duration::from_millis(10));
     }
+    // A silence that is long beside what came before.
+    std::thread::sleep(Duration::from_secs(1));
     running.signal("INT");
     // Long before the time limit of its requests.
     let said = running.end().expect(130, &[]);

@@ -19,7 +19,7 @@ use crate::metric::Better;
 use crate::params::Params;
 use crate::unit::Unit;
 
-pub use load::{BucketDoc, GeneratorDoc, LoadDoc, StatusDoc, TimesDoc};
+pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel,
     PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,

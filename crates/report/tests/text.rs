@@ -396,3 +396,21 @@ fn a_load_while_it_runs() {
     let painted = load::live::live(&live, Look { paint: true, ..Look::plain() });
     assert!(painted.contains("\u{1b}[31m10 failed"), "{painted}");
 }
+
+#[test]
+fn requests_of_all_takes() {
+    let load = common::load(false);
+    let one = |arm: &str| model::doc::RequestsDoc {
+        instrument: "web".to_owned(),
+        params: model::Params::parse("connections=50;url=http://127.0.0.1:8080/").unwrap(),
+        arm: arm.to_owned(),
+        takes: 3,
+        requests: load.requests,
+        good: load.good,
+        errors: load.errors.clone(),
+        statuses: load.statuses.clone(),
+        response_time: load.response_time.clone(),
+        service_time: load.service_time.clone(),
+    };
+    insta::assert_snapshot!(load::requests(&[one("workers=1"), one("workers=2")], Look::plain()));
+}

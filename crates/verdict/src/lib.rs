@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | what did this run measure, and may it be believed | [`run_doc()`], [`findings()`] |
 //! | what did one load give, and what does that mean | [`load_doc()`] |
+//! | how did the requests of each load of a run end | [`requests()`] |
 //! | did the user end it before its time | [`cut_short()`] |
 //! | what binds a load, and what would raise it | [`bottlenecks()`] |
 //! | throughput and times over the load, with knee and peak | [`curves()`] |
@@ -26,6 +27,7 @@ pub mod loads;
 pub mod noise;
 pub mod paragraph;
 pub mod prove;
+mod requests;
 pub mod rules;
 pub mod run;
 mod say;
@@ -38,6 +40,7 @@ pub use curve::curves;
 pub use doctor::{Live, doctor, own_cost};
 pub use load::load_doc;
 pub use paragraph::paragraph;
+pub use requests::requests;
 pub use rules::cut::of_run as cut_short;
 pub use rules::{Ruling, findings, rulings};
 pub use run::{RunContext, run_doc};

@@ -124,11 +124,11 @@ fn statuses(run: &RunData, seen: &[(&Series, Point)]) -> BTreeMap<String, Status
     clippy::cast_sign_loss,
     reason = "counts are whole and below 2^53"
 )]
-fn whole(count: f64) -> u64 {
+pub(crate) fn whole(count: f64) -> u64 {
     count.max(0.0) as u64
 }
 
-fn times_doc(histogram: &Histogram, borders: &[u64]) -> TimesDoc {
+pub(crate) fn times_doc(histogram: &Histogram, borders: &[u64]) -> TimesDoc {
     let at = |q: f64| histogram.quantile_ns(q).map(|ns| ns as f64 / 1e9);
     TimesDoc {
         count: histogram.count(),

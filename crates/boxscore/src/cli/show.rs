@@ -37,7 +37,7 @@ pub struct Args {
     /// Print every measured value too, in base units
     #[arg(long)]
     pub takes: bool,
-    /// Print every figure, not the headline ones alone
+    /// Print every figure, not the headline ones alone, and of loads how all requests ended and their times
     #[arg(long)]
     pub all: bool,
 }
@@ -106,6 +106,9 @@ fn text(shown: &Shown, args: &Args, report: Option<String>) -> String {
         doc.series.iter_mut().for_each(|series| series.headline = true);
     }
     let mut text = score(&doc, &facts, None, &tail, out::look());
+    if args.all {
+        text.push_str(&report::text::load::requests(&verdict::requests(&shown.data), out::look()));
+    }
     if args.takes {
         text.push_str(&takes(&doc));
     }

@@ -9,15 +9,18 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use super::target::Url;
-use super::{Control, Error, Load, tls};
+use super::{Control, Error, Load, limits, tls};
 
 /// How often the wish to end is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The address of a load's server, or why nobody can load it; sends no request.
+/// The address of a load's server, or why nobody can load it from here; sends no request.
 pub fn reachable(load: &Load) -> Result<SocketAddr, Error> {
+    limits::open_files(load.connections, load.threads).map_err(Error::Limit)?;
     let secure = secure(load)?;
-    tried(&load.targets[0].url, secure.as_ref(), load.timeout)
+    let address = tried(&load.targets[0].url, secure.as_ref(), load.timeout)?;
+    limits::ports(load.connections, address.ip()).map_err(Error::Limit)?;
+    Ok(address)
 }
 
 /// What connections under TLS share; `None` for plain ones.

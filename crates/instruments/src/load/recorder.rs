@@ -1,12 +1,10 @@
 //! What one generator thread saw: times in nanoseconds, counts, bytes, and requests in flight over time.
 //!
 //! Response time runs from the intended start, service time from the actual one (the first byte sent, or the start of
-//! connecting where the request needed a new connection), both to the last byte of the answer. A bad answer is
-//! in both, and so is a time limit that passed or a load that was cut, at its age; unsent requests are in response time alone. A request
-//! without
-//! an answer (refused, reset, closed) has neither: a quick refusal is no quick answer. Nothing is allocated after
-//! `new`, and
-//! recorders merge exactly.
+//! connecting where the request needed a new connection), both to the last byte of the answer. A bad answer is in
+//! both, and so is a time limit that passed or a load that was cut, at its age; unsent requests are in response time
+//! alone. A request without an answer (refused, reset, closed) has neither: a quick refusal is no quick answer.
+//! Nothing is allocated after `new`, and recorders merge exactly.
 
 use model::Histogram;
 use model::histogram::HIGHEST_NS;

@@ -1,9 +1,9 @@
 //! Stalls: times in which requests were in flight and the server answered none of them, not even badly.
 //!
-//! Nanoseconds on the thread's clock, in an outcome from the start of its load. A thread keeps its longest; merged are those that all threads had at the same
-//! time, since a server that answers one of them does not stand still. Not counted: time without a request in flight,
-//! time limits that passed (nobody answered), a silence that lasts to the end (no answer ends it), and what a thread
-//! slept itself, kept from its core.
+//! Nanoseconds on the thread's clock, in an outcome from the start of its load. A thread keeps its longest; merged are
+//! those that all threads had at the same time, since a server that answers one of them does not stand still. Not
+//! counted: time without a request in flight, time limits that passed (nobody answered), a silence that lasts to the
+//! end (no answer ends it), and what a thread slept itself, kept from its core.
 
 use serde::{Deserialize, Serialize};
 

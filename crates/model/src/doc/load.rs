@@ -73,6 +73,25 @@ pub struct StatusDoc {
     pub first_url: Option<String>,
 }
 
+/// The requests of one load of a run, over all its measured takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestsDoc {
+    pub instrument: String,
+    pub params: Params,
+    pub arm: String,
+    pub takes: usize,
+    /// Good and failed.
+    pub requests: u64,
+    pub good: u64,
+    /// Failed requests by kind.
+    pub errors: BTreeMap<String, u64>,
+    /// Those of them whose answer was of 4xx or 5xx, by status.
+    pub statuses: BTreeMap<String, StatusDoc>,
+    /// Of all requests of all takes together.
+    pub response_time: TimesDoc,
+    pub service_time: TimesDoc,
+}
+
 /// Times of all requests of a load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimesDoc {

@@ -462,6 +462,11 @@ pub fn sheets() -> Vec<MachineFacts> {
     ]
 }
 
+fn busy() -> BTreeMap<String, model::doc::StatusDoc> {
+    let first_url = Some("http://127.0.0.1:8080/index.html".to_owned());
+    BTreeMap::from([("503".to_owned(), model::doc::StatusDoc { count: 40, first_url })])
+}
+
 /// A load of fixed values; an open loop has response times of its own.
 pub fn load(open: bool) -> model::doc::LoadDoc {
     use model::doc::{GeneratorDoc, LoadDoc, TimesDoc};
@@ -512,12 +517,7 @@ pub fn load(open: bool) -> model::doc::LoadDoc {
         } else {
             BTreeMap::from([("status_5xx".to_owned(), 40), ("timeout".to_owned(), 2)])
         },
-        statuses: if open {
-            BTreeMap::new()
-        } else {
-            let first_url = Some("http://127.0.0.1:8080/index.html".to_owned());
-            BTreeMap::from([("503".to_owned(), model::doc::StatusDoc { count: 40, first_url })])
-        },
+        statuses: if open { BTreeMap::new() } else { busy() },
         throughput: Some(9_996.0),
         bytes: Some(61_200_000.0),
         bandwidth: Some(6_120_000.0),

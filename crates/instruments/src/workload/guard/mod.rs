@@ -4,6 +4,11 @@
 //! pipe. When the pipe closes, because this program ended in whatever way, the guard kills every group it was told of
 //! and not told to forget, then removes the folders of their control groups, which are empty then, and their private
 //! folders. It does not reach processes that left their group (`setsid`).
+//!
+//! Who kills this program and its guard in one moment leaves the kernel alone to act: the leader of each group dies
+//! with its parent (PR_SET_PDEATHSIG), its own children do not, since that setting is not inherited. Workers of nginx
+//! or httpd may stay then, with their port and folder; a study's port is a free one, so that the next study does not
+//! meet them.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};

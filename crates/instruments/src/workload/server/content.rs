@@ -69,6 +69,19 @@ impl Set {
     pub fn parse(name: &str) -> Option<Set> {
         Set::ALL.iter().copied().find(|set| set.name() == name)
     }
+
+    /// Whether content of a size that was asked for has room in a folder, which need not be there yet; writes nothing.
+    pub fn fits(self, limits: &Limits, dir: &Path) -> Result<(), String> {
+        let bytes = match self {
+            Set::Mix => limits.mix_bytes,
+            Set::Large => limits.large_bytes,
+            _ => return Ok(()),
+        };
+        match dir.ancestors().find(|one| one.is_dir()) {
+            Some(there) => room(there, bytes).map_err(|error| error.to_string()),
+            None => Ok(()),
+        }
+    }
 }
 
 /// How much may be made.
@@ -311,6 +324,15 @@ mod tests {
 
     fn bytes(content: &Content) -> Vec<Vec<u8>> {
         content.items.iter().map(|item| std::fs::read(content.file(item)).unwrap()).collect()
+    }
+
+    #[test]
+    fn content_without_room_is_known_before_it_is_written() {
+        let dir = std::env::temp_dir().join("not-there-yet");
+        let huge = Limits { mix_bytes: 1 << 62, large_bytes: 1 };
+        assert!(Set::Mix.fits(&huge, &dir).unwrap_err().contains("choose another folder or smaller content"));
+        assert_eq!((Set::Large.fits(&huge, &dir), Set::Gif.fits(&huge, &dir)), (Ok(()), Ok(())));
+        assert!(!dir.exists());
     }
 
     #[test]

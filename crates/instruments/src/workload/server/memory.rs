@@ -5,11 +5,13 @@
 //! does not count swap ([`Room::may_swap`]). The group goes with the server; what lies above our own control group
 //! still binds it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::params::show_bytes;
@@ -17,6 +19,7 @@ use model::params::show_bytes;
 use crate::facts::cgroup::{self, Membership};
 use crate::facts::mounts::{self, Mount};
 use crate::facts::root::Root;
+use crate::facts::text;
 use crate::telemetry::parse::{lines, lone, pairs};
 use crate::workload::guard::Folder;
 
@@ -78,6 +81,19 @@ pub struct Room {
 /// Whether a server's memory can be limited here, else why not and what to do. Makes a group and removes it again.
 pub fn available() -> Result<(), String> {
     Room::make(MOST)?.remove()
+}
+
+/// Whether a server can have this limit here, asked of the kernel once for each; starts nothing.
+pub fn possible(limit: u64) -> Result<(), String> {
+    static KNOWN: Mutex<BTreeMap<u64, Result<(), String>>> = Mutex::new(BTreeMap::new());
+    let all = fs::read_to_string("/proc/meminfo").ok();
+    let all = all.as_deref().and_then(|all| text::size(all.lines().next()?.strip_prefix("MemTotal:")?));
+    if let Some(all) = all.filter(|all| limit > *all) {
+        let (limit, all) = (show_bytes(limit), show_bytes(all));
+        return Err(format!("memory={limit}: this machine has {all}, so that it would limit nothing"));
+    }
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(limit).or_insert_with(|| Room::make(limit)?.remove()).clone()
 }
 
 impl Room {
@@ -316,6 +332,12 @@ mod tests {
     const V1: &str = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
         41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
     const V2: &str = "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+
+    #[test]
+    fn a_limit_that_limits_nothing_is_refused() {
+        let why = possible(MOST).unwrap_err();
+        assert!(why.starts_with("memory=1PiB: this machine has ") && why.contains("limit nothing"), "{why}");
+    }
 
     #[test]
     fn version_1_and_hybrid_use_our_own_group() {

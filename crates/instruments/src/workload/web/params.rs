@@ -23,6 +23,7 @@ use crate::load::{Control, Error, Load, check};
 use crate::workload::mix;
 use crate::workload::server::content::{Limits, Set};
 use crate::workload::server::kind::{self, Kind};
+use crate::workload::server::memory;
 use crate::workload::server::options::{self, Options};
 
 pub const NONE: &str = "none";
@@ -470,8 +471,12 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Subject, Unfit> {
     if text("certificate") != "checked" {
         return Err(wrong("certificate=any belongs to a url of https".to_owned()));
     }
+    if let Some(limit) = options.memory {
+        memory::possible(limit).map_err(wrong)?;
+    }
     let set = Set::parse(text("content")).ok_or_else(|| wrong("this content is not known".to_owned()))?;
     let limits = sizes(set, text("content-size")).map_err(wrong)?;
+    set.fits(&limits, &setup.dir).map_err(wrong)?;
     Ok(Subject::Managed { kind, options: Box::new(options), set, limits })
 }
 

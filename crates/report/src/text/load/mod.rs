@@ -3,8 +3,13 @@
 //! Times share one scale a table. Bars are shares of the longest one, so that shapes can be compared, not heights.
 
 pub mod live;
+mod requests;
 
-use model::doc::{BottleneckDoc, BucketDoc, LoadDoc, TimesDoc};
+pub use requests::requests;
+
+use std::collections::BTreeMap;
+
+use model::doc::{BottleneckDoc, BucketDoc, LoadDoc, StatusDoc, TimesDoc};
 use model::id::short;
 use model::{Finding, Unit, Validity};
 
@@ -36,7 +41,7 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     out.push('\n');
     out.push_str(&rates(doc, look));
     out.push('\n');
-    out.push_str(&times(doc, look));
+    out.push_str(&times(&doc.response_time, &doc.service_time, look));
     out.push('\n');
     out.push_str(&histogram(doc, look));
     out.push('\n');
@@ -124,21 +129,20 @@ fn rates(doc: &LoadDoc, look: Look) -> String {
     let mut out = grid.render(look.columns, look.paint);
     if failed > 0 {
         let share = number::percent(failed as f64 / doc.requests.max(1) as f64);
-        let text = format!("{share} failed: {}", kinds(doc).join(", "));
+        let text = format!("{share} failed: {}", kinds(&doc.errors, &doc.statuses).join(", "));
         out.push_str(&notes::line(Validity::Invalid, &text, look));
     }
     out
 }
 
 /// `40 status 503 (first http://a/b)`, `2 timeout`: answers by their status, everything else by its kind.
-fn kinds(doc: &LoadDoc) -> Vec<String> {
+fn kinds(errors: &BTreeMap<String, u64>, statuses: &BTreeMap<String, StatusDoc>) -> Vec<String> {
     let count = |count: u64| number::fixed(count as f64, 0);
-    let by_status = doc.statuses.iter().map(|(status, met)| {
+    let by_status = statuses.iter().map(|(status, met)| {
         let url = met.first_url.as_ref().map_or_else(String::new, |url| format!(" (first {url})"));
         format!("{} status {status}{url}", count(met.count))
     });
-    let others =
-        doc.errors.iter().filter(|(kind, _)| doc.statuses.is_empty() || !kind.starts_with("status_"));
+    let others = errors.iter().filter(|(kind, _)| statuses.is_empty() || !kind.starts_with("status_"));
     by_status.chain(others.map(|(kind, times)| format!("{} {kind}", count(*times)))).collect()
 }
 
@@ -147,9 +151,9 @@ fn row_of(times: &TimesDoc) -> [Option<f64>; 7] {
     [times.p50, times.p75, times.p90, times.p99, times.p999, times.max, times.mean]
 }
 
-fn times(doc: &LoadDoc, look: Look) -> String {
+fn times(response: &TimesDoc, service: &TimesDoc, look: Look) -> String {
     const HEADS: [&str; 7] = ["p50", "p75", "p90", "p99", "p99.9", "max", "mean"];
-    let (response, service) = (row_of(&doc.response_time), row_of(&doc.service_time));
+    let (response, service) = (row_of(response), row_of(service));
     let known: Vec<f64> = response.iter().chain(&service).flatten().copied().collect();
     let spread = Spread::of(&known);
     let mut heads = vec![("time", Align::Left), ("", Align::Left)];

@@ -1,0 +1,41 @@
+//! The requests of the loads of a run: how many ended how, and their times, below all its figures.
+//!
+//! Counts and times are of all measured takes together; which figures may be believed stands elsewhere.
+
+use model::doc::RequestsDoc;
+
+use super::{kinds, times};
+use crate::number;
+use crate::text::names::{self, Key};
+use crate::text::{Look, Tone, count, hang};
+
+/// One block a load.
+#[must_use]
+pub fn requests(all: &[RequestsDoc], look: Look) -> String {
+    let keys: Vec<Key<'_>> = all
+        .iter()
+        .map(|one| Key { instrument: &one.instrument, metric: "throughput", params: &one.params })
+        .collect();
+    let mut out = String::new();
+    for (one, label) in all.iter().zip(names::labels(&keys)) {
+        let arm = if one.arm.is_empty() { String::new() } else { format!(" [{}]", one.arm) };
+        let takes = count(one.takes, "take");
+        out.push('\n');
+        out.push_str(&hang(
+            "",
+            &Tone::Bold.paint(&format!("{label}{arm} · all of {takes}"), look.paint),
+            look.columns,
+        ));
+        out.push_str(&times(&one.response_time, &one.service_time, look));
+        out.push_str(&hang("requests  ", &ended(one), look.columns));
+    }
+    out
+}
+
+/// `5,000: 4,960 good, 40 status 503 (first http://a/b)`.
+fn ended(one: &RequestsDoc) -> String {
+    let whole = |count: u64| number::fixed(count as f64, 0);
+    let mut parts = vec![format!("{} good", whole(one.good))];
+    parts.extend(kinds(&one.errors, &one.statuses));
+    format!("{}: {}", whole(one.requests), parts.join(", "))
+}
