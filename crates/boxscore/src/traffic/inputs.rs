@@ -181,7 +181,6 @@ pub(super) fn expanded(place: &str) -> Result<Vec<PathBuf>, CliError> {
     Ok(files)
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
