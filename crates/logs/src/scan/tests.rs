@@ -249,3 +249,28 @@ fn usual_lines_are_read_quickly() {
         assert_eq!(quick.is_some(), !name.contains("\"%s %B"), "{name}");
     }
 }
+
+#[test]
+fn one_byte_more_or_less_is_read_the_same() {
+    for (name, line) in QUICK {
+        let format = Format::parse(name).unwrap();
+        let (mut together, mut alone) = (Scanner::new(&format), Scanner::new(&format));
+        for (at, byte) in (0..line.len()).flat_map(|at| b"\\\" -.0\0\r".iter().map(move |byte| (at, *byte))) {
+            for more in [&[byte][..], &[]] {
+                let mut text = line.as_bytes().to_vec();
+                text.splice(at..=at, [more, &line.as_bytes()[at..at + more.len()]].concat());
+                let length = text.len() + 1;
+                text.extend([b'\n'; 64]);
+                _ = together.run(Run::with_more(&text, length), &mut |line, read| {
+                    assert_eq!(
+                        read.copied(),
+                        alone.read(line.bytes.unwrap()),
+                        "{name}: {}",
+                        text.escape_ascii()
+                    );
+                    ControlFlow::Continue(())
+                });
+            }
+        }
+    }
+}
