@@ -107,8 +107,8 @@ pub struct Args {
     /// Load this web server instead of one that is started here (family web)
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
-    /// Repeat the mix of requests of a log (boxscore logs --profile-out): our server serves files that stand for it, and
-    /// --set arrivals=mix has requests arrive as they did (family web)
+    /// Repeat the mix of requests of a log (boxscore logs --profile-out): our server serves files that stand for it,
+    /// and --set arrivals=mix has requests arrive as they did (family web)
     #[arg(long, value_name = "FILE")]
     pub mix: Option<PathBuf>,
     /// Search the largest load that keeps this percentile of response times within a limit (family web)

@@ -1,6 +1,6 @@
-//! The files that stand for a mix: each with a size and how much it is wanted, the same for the same document and bound.
+//! The files that stand for a mix: each with a size and how much it is wanted, the same for one document and bound.
 //!
-//! Sizes in bytes. Answers drawn by these weights have the sizes of the mix: files that are known by name keep their own
+//! Sizes in bytes. Answers drawn by these weights have the sizes of the mix: files known by name keep their own
 //! size, and those of the tail get what is left of the distribution, spread evenly over it and not drawn. How far both
 //! are apart is told as the largest difference of their distribution functions (Kolmogorov and Smirnov).
 
@@ -158,8 +158,8 @@ impl Left {
         Left { bins: bins.iter().map(bin).collect() }
     }
 
-    /// Takes a share from the bins nearest to a size, and gives the size; of a file whose size is not known, that of the
-    /// middle of what is left.
+    /// Takes a share from the bins nearest to a size, and gives the size; of a file whose size is not known, that of
+    /// the middle of what is left.
     fn take(&mut self, bytes: Option<f64>, share: f64) -> f64 {
         let bytes = bytes.unwrap_or_else(|| self.quantile(0.5));
         let mut above = self.bins.partition_point(|bin| bin.1 < bytes);

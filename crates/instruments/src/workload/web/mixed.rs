@@ -1,8 +1,8 @@
 //! Loads that repeat a mix of requests: which files they ask for, and at which rate.
 //!
 //! The mix comes with the plan and not from a file, so that a run can be repeated wherever it is stored. A server of
-//! ours serves files that stand for it; one of the user's is asked for the paths of the log where the mix has them, else
-//! for paths called by their rank.
+//! ours serves files that stand for it; one of the user's is asked for the paths of the log where the mix has them,
+//! else for paths called by their rank.
 
 use std::sync::Arc;
 
