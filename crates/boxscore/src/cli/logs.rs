@@ -319,7 +319,7 @@ fn keep(
     let told = |format: &FormatDoc| format!("{}: {} ({})", format.file, format.format, format.how);
     let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
     let notes = [Note { kind: "logs".to_owned(), text, at_ns: None }];
-    let runs = traffic::keep(named, args.label.as_deref(), &notes, &mut Ids::new(None));
+    let runs = traffic::keep(named, args.label.as_deref(), &notes, &mut Ids::new(None))?;
     if runs.is_empty() {
         out::say("note: nothing is stored: no request with a time of day was read");
         return Ok(None);
