@@ -2,8 +2,8 @@
 //!
 //! What each group did is summed by class of work in its own blocks of time: the work and its cost (seconds). A class
 //! is whatever is compared with its like: a size, a size at an hour of the day. The ratio is Mantel and Haenszel's over
-//! classes, as in [`crate::stratified()`]; the interval is a bootstrap that draws blocks of each group by itself, in runs
-//! of neighbours as long as they resemble each other.
+//! classes, as in [`crate::stratified()`]; the interval is a bootstrap that draws blocks of each group by itself, in
+//! runs of neighbours as long as they resemble each other.
 //!
 //! Not corrected: whatever else changed from the one time to the other. No interval can hold that.
 
