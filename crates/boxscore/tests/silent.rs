@@ -190,7 +190,7 @@ fn a_stall_in_an_open_loop_is_told_with_what_waited() {
     // It stood still for two seconds at least, and all that time requests were due.
     assert!(found.evidence["seconds"] > 1.5 && found.evidence["due"] > 150.0, "{found:#?}");
     let bound = &doc.bottlenecks[0];
-    let told = [std::slice::from_ref(&bound.sentence), &bound.evidence[..]].concat().join("; ");
+    let told = format!("{}; {}", bound.sentence, bound.evidence.join("; "));
     assert!(told.contains("no answer for ") && !told.contains("serves all that is offered"), "{bound:#?}");
 }
 
