@@ -13,7 +13,7 @@ use instruments::workload::server::content::{Content, Limits, Set};
 use instruments::workload::server::kind;
 use instruments::workload::server::options::Options;
 use instruments::workload::server::run::Server;
-use model::doc::{LoadDoc, LogsDoc, VerdictWord};
+use model::doc::{CompareDoc, LoadDoc, LogsDoc, RowDoc, VerdictWord};
 
 /// What a server logged of a load, and what the engine says of it.
 fn loaded(name: &str, set: Set, options: Options, load: &[&str]) -> (LoadDoc, LogsDoc) {
@@ -175,6 +175,47 @@ fn what_would_mislead_is_said() {
         narrow.contains("room/for/x") && narrow.lines().all(|line| line.chars().count() <= 80),
         "{narrow}"
     );
+}
+
+fn compared(bench: &Bench, args: &[&str]) -> Vec<RowDoc> {
+    let said = bench.run(&[&["compare"], args, &["--json"]].concat()).expect(0, &[]);
+    serde_json::from_str::<CompareDoc>(&said.out).unwrap().rows
+}
+
+#[test]
+fn stored_logs_are_compared_as_logs_are() {
+    let bench = Bench::new();
+    // The arm is as fast as the base, and is given the large files, which take longer.
+    for (label, large) in [("a", 10), ("b", 2)] {
+        let mut text = String::new();
+        for n in 0..6_000u64 {
+            let (hour, minute) = (n / 250 % 24, n / 17 % 60);
+            let (bytes, us) = if n % large == 0 { (90_000, 30_000) } else { (1_000, 1_000) };
+            let us = us + n * 37 % 50 * us / 100;
+            let at = format!("01/May/2010:{hour:02}:{minute:02}:00 +0000");
+            writeln!(text, "::1 - - [{at}] \"GET /{bytes} HTTP/1.1\" 200 {bytes} {us}").unwrap();
+        }
+        std::fs::write(bench.path(&format!("{label}.log")), text).unwrap();
+    }
+    let both = bench.run(&["logs", "a=a.log", "b=b.log", "--json"]).expect(0, &[]);
+    let both: LogsDoc = serde_json::from_str(&both.out).unwrap();
+    let same = |row: &model::doc::RowDoc| (row.metric.clone(), row.ratio, row.low, row.high, row.verdict);
+    let judged: Vec<_> = both.rows.iter().map(same).collect();
+    assert!(judged.iter().all(|row| row.4 == VerdictWord::Tie), "{judged:#?}");
+    assert_eq!(compared(&bench, &["latest"]).iter().map(same).collect::<Vec<_>>(), judged);
+    // The same from two calls; a log that is read again counts once.
+    std::fs::remove_file(bench.store()).unwrap();
+    for log in ["a=a.log", "b=b.log", "b=b.log"] {
+        bench.run(&["logs", log]).expect(0, &[]);
+    }
+    assert_eq!(compared(&bench, &["a", "b"]).iter().map(same).collect::<Vec<_>>(), judged);
+    let hours = compared(&bench, &["a", "b", "--metric", "time.mean", "--all"]);
+    assert!(
+        hours.iter().all(|row| row.verdict == VerdictWord::CannotTell && row.low.is_none()),
+        "{hours:#?}"
+    );
+    let said = bench.run(&["compare", "a", "b"]).expect(0, &[]);
+    assert!(!said.out.contains("Hodges") && !said.out.contains("resemble"), "{}", said.out);
 }
 
 #[test]

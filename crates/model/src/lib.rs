@@ -19,6 +19,7 @@ pub mod metric;
 pub mod params;
 pub mod plan;
 pub mod reading;
+pub mod traffic;
 pub mod unit;
 pub mod wording;
 

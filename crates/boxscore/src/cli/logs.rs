@@ -165,7 +165,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let named = gathered.named();
     let mut judged = match &parted {
         Some(parted) => parted.judge(),
-        None => verdict::traffic::judge(&traffic::groups(&named), SEED),
+        None => verdict::traffic::judge(&traffic::groups(&named), verdict::traffic::SEED),
     };
     let (beside, said) = recorded.beside(&traffic::beside::timelines(&besides));
     judged.findings.extend(said);
@@ -184,9 +184,6 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let skipped = document.skipped.iter().any(|kind| kind.lines > 0);
     Ok(if skipped || no_beside || !gathered.faults.is_empty() { 3 } else { 0 })
 }
-
-/// Same logs, same verdicts.
-const SEED: u64 = 1;
 
 fn settings(args: &Args) -> Result<Settings, CliError> {
     // Days are kept anyhow.
@@ -322,7 +319,7 @@ fn keep(
     let told = |format: &FormatDoc| format!("{}: {} ({})", format.file, format.format, format.how);
     let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
     let notes = [Note { kind: "logs".to_owned(), text, at_ns: None }];
-    let runs = traffic::keep(named, args.label.as_deref(), &notes, &mut Ids::new(None));
+    let runs = traffic::keep(named, args.label.as_deref(), &notes, &mut Ids::new(None))?;
     if runs.is_empty() {
         out::say("note: nothing is stored: no request with a time of day was read");
         return Ok(None);

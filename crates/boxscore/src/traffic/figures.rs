@@ -208,7 +208,7 @@ fn grouped(label: &str, one: &Aggregate, by: &[String]) -> Vec<(Vec<u8>, Traffic
     one.groups.sorted().unwrap_or_default().into_iter().map(doc).collect()
 }
 
-fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {
+pub(super) fn tops(label: &str, one: &Aggregate, most: usize) -> Vec<TopDoc> {
     let totals = one.totals();
     let (timed, sized) = (untimed(&totals).is_none(), bytes(&totals).is_some());
     let path = |top: &Top<'_>| PathDoc {

@@ -11,35 +11,55 @@ use logs::aggregate::{Aggregate, CoarseTimes};
 use model::data::{Note, Origin, Point, RunData, RunHead, Series, Status, TakeHead};
 use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
+use model::traffic::Traffic;
 use model::{Better, Cell, Instrument, MetricInfo, Params, Plan};
 
 use super::Named;
+use super::figures::{group, tops};
 use crate::cli::agent::BUILD;
+use crate::error::CliError;
 use crate::ids::Ids;
 
+/// Paths of a list that are kept.
+const TOP: usize = 20;
 const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// One run for each label, in their order. A label without a time of day has no hours, so no run.
-#[must_use]
-pub fn keep(all: &[Named<'_>], label: Option<&str>, notes: &[Note], ids: &mut Ids) -> Vec<RunData> {
-    let all: Vec<(&str, Vec<Hour>)> =
-        all.iter().map(|(name, one)| (*name, hours(one))).filter(|(_, hours)| !hours.is_empty()).collect();
-    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+pub fn keep(
+    all: &[Named<'_>],
+    label: Option<&str>,
+    notes: &[Note],
+    ids: &mut Ids,
+) -> Result<Vec<RunData>, CliError> {
+    let all: Vec<(&str, &Aggregate, Vec<Hour>)> = all
+        .iter()
+        .map(|(name, one)| (*name, *one, hours(one)))
+        .filter(|(.., hours)| !hours.is_empty())
+        .collect();
+    let names: Vec<&str> = all.iter().map(|(name, ..)| *name).collect();
     let (study, plan) = (ids.next(), plan(&names, label));
-    let first = all.iter().filter_map(|(_, hours)| hours.first()).map(|hour| hour.hour).min().unwrap_or(0);
-    let runs = all.iter().map(|(name, hours)| RunData {
-        head: head(ids.next(), &study, name, label, hours),
-        origin: Origin { build: BUILD.to_owned(), ..Origin::default() },
-        clock_offsets: Vec::new(),
-        plan: plan.clone(),
-        facts: Vec::new(),
-        takes: takes(hours, first),
-        series: series(hours, first),
-        notes: notes.to_vec(),
-        telemetry: Vec::new(),
-        own_cost: None,
-    });
-    runs.collect()
+    let first = all.iter().filter_map(|(.., hours)| hours.first()).map(|hour| hour.hour).min().unwrap_or(0);
+    let run = |(name, one, hours): &(&str, &Aggregate, Vec<Hour>)| {
+        Ok(RunData {
+            head: head(ids.next(), &study, name, label, hours),
+            origin: Origin { build: BUILD.to_owned(), ..Origin::default() },
+            clock_offsets: Vec::new(),
+            plan: plan.clone(),
+            facts: Vec::new(),
+            takes: takes(hours, first),
+            series: series(hours, first),
+            notes: [notes, &[traffic(name, one)?]].concat(),
+            telemetry: Vec::new(),
+            own_cost: None,
+        })
+    };
+    all.iter().map(run).collect()
+}
+
+/// What comparisons and the report are made of.
+fn traffic(name: &str, one: &Aggregate) -> Result<Note, CliError> {
+    let kept = Traffic { group: group(name, one), top: tops(name, one, TOP) };
+    kept.note().map_err(|error| CliError::data(format!("{name}: cannot be stored: {error}")))
 }
 
 fn plan(names: &[&str], label: Option<&str>) -> Plan {
@@ -132,12 +152,15 @@ type Figure = (MetricInfo, fn(&Hour) -> Option<f64>);
 
 fn figures() -> [Figure; 8] {
     fn time(hour: &Hour, share: f64) -> Option<f64> {
-        hour.times.quantile(share).map(|ns| ns as f64 / 1e9)
+        // Neither a time that is only known to be longer, nor one of a clock that showed nothing but 0.
+        let told = hour.sums.zero_time < hour.times.total();
+        let ns = hour.times.quantile(share).filter(|ns| told && *ns < CoarseTimes::HIGHEST)?;
+        Some(ns as f64 / 1e9)
     }
     [
         (card::MEAN_OF_RATIOS.info(), |hour| hour.sums.mean_of_ratios()),
         (card::RATIO_OF_TOTALS.info(), |hour| hour.sums.ratio_of_totals()),
-        (card::TIME_MEAN.info(), |hour| hour.sums.mean_seconds()),
+        (card::TIME_MEAN.info(), |hour| hour.sums.mean_seconds().filter(|mean| *mean > 0.0)),
         (card::TIME_P50.info(), |hour| time(hour, 0.5)),
         (card::TIME_P90.info(), |hour| time(hour, 0.9)),
         (card::TIME_P99.info(), |hour| time(hour, 0.99)),

@@ -10,6 +10,7 @@ use model::fact::CONFIG_CLASS;
 use super::prepare::Prepared;
 use super::{CompareOptions, value};
 use crate::say;
+use crate::traffic::INSTRUMENT;
 
 /// Facts of the config class that describe the software: between different machines only these are a caveat.
 const SOFTWARE: [&str; 10] = [
@@ -41,7 +42,8 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec
         notes.extend(definitions(arm, base));
         notes.extend(super::apart::sentences(arm, base));
     }
-    if arms.iter().any(|arm| super::judge::paired_by_block(arm, base)) {
+    let has_takes = base.rows.keys().any(|key| key.instrument != INSTRUMENT);
+    if has_takes && arms.iter().any(|arm| super::judge::paired_by_block(arm, base)) {
         let note =
             "ratio: paired by block (Hodges-Lehmann), so it may differ from the quotient of the medians";
         notes.push(note.to_owned());

@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::Better;
 use model::doc::{Noise, RowDoc};
+use model::traffic::Group;
 use stats::{Basis, Between, Effect, Held, Interval, Margin, Paired, Verdict};
 
 use super::clock::{self, Moved};
 use super::matching::{Match, RowKey, all_published_for, arm_name};
 use super::prepare::{Entry, Prepared, Row, Said};
 use super::step::{self, Raised};
-use super::{CompareOptions, value, why};
+use super::{CompareOptions, served, value, why};
 use crate::noise;
 
 /// What one pair of sides says of one row, and what ranks and indexes are drawn from.
@@ -40,18 +41,19 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    pub fn new(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Pairs {
+    pub fn new(prepared: &[Prepared<'_>], served: &[Option<Group>], options: &CompareOptions<'_>) -> Pairs {
         let size = prepared.len();
         let variants = variants(prepared);
         let mut judged = Vec::with_capacity(size * size);
         for arm in 0..size {
             for base in 0..size {
-                let wanted = base < arm;
-                judged.push(if wanted {
-                    pair(&prepared[arm], &prepared[base], &variants, options)
-                } else {
-                    Vec::new()
-                });
+                let mut rows = Vec::new();
+                if base < arm {
+                    rows = pair(&prepared[arm], &prepared[base], &variants, options);
+                    let side = |index: usize| (&prepared[index], served[index].as_ref());
+                    served::judge(&mut rows, side(arm), side(base), options);
+                }
+                judged.push(rows);
             }
         }
         Pairs { size, judged }

@@ -13,6 +13,7 @@ mod judge;
 mod matching;
 mod prepare;
 mod ranking;
+mod served;
 mod shared;
 mod step;
 pub(crate) mod value;
@@ -86,7 +87,8 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
     let dropped = matching::dropped_keys(&sides);
     let prepared: Vec<Prepared<'_>> =
         sides.iter().map(|side| prepare::prepare(side, &dropped, options)).collect();
-    let pairs = judge::Pairs::new(&prepared, options);
+    let served = served::groups(&prepared);
+    let pairs = judge::Pairs::new(&prepared, &served, options);
     let arms = 1..prepared.len();
     let rows: Vec<RowDoc> = arms.clone().flat_map(|arm| rows(&pairs, arm, options)).collect();
     let (ranks, ties) = ranking::ranks(&pairs, &prepared);
@@ -104,7 +106,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
             .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
             .map(|arm| ranking::index(&pairs, &prepared, arm))
             .collect(),
-        findings: doubts::findings(&prepared),
+        findings: [doubts::findings(&prepared), served::findings(&prepared, &served)].concat(),
         footnotes,
     };
     doc.paragraph = crate::paragraph(&doc);

@@ -14,6 +14,7 @@ use super::judge::{Judged, Pairs};
 use super::matching::RowKey;
 use super::prepare::Prepared;
 use crate::say;
+use crate::traffic::INSTRUMENT;
 
 /// Ranks figure by figure, the best side first, and which neighbours cannot be told apart.
 pub fn ranks(pairs: &Pairs, prepared: &[Prepared<'_>]) -> (Vec<RankDoc>, Vec<TieDoc>) {
@@ -88,9 +89,12 @@ fn matrix(pairs: &Pairs, sides: &[usize], key: &RowKey) -> Matrix {
 
 pub fn index(pairs: &Pairs, prepared: &[Prepared<'_>], arm: usize) -> IndexDoc {
     let base = &prepared[0];
-    let wanted: Vec<&RowKey> =
-        base.order.iter().filter(|key| base.rows.get(key).is_some_and(|row| row.headline)).collect();
     let judged = pairs.of(arm, 0);
+    // Of logs what was judged counts, which is not what was measured.
+    let of_logs = |key: &&RowKey| key.instrument == INSTRUMENT;
+    let served = judged.iter().filter(|judged| judged.row.headline).map(|judged| &judged.key).filter(of_logs);
+    let measured = base.order.iter().filter(|key| base.rows.get(key).is_some_and(|row| row.headline));
+    let wanted: Vec<&RowKey> = measured.filter(|key| !of_logs(key)).chain(served).collect();
     let effect = |key: &RowKey| goodness(judged.iter().find(|judged| judged.key == *key)?);
     let components: Vec<Option<Effect>> = wanted.iter().map(|key| effect(key)).collect();
     let mut doc = IndexDoc {

@@ -42,6 +42,7 @@ pub fn clause(topic: &Topic, ratios: &[f64], base: Option<&str>) -> Option<Strin
         Topic::MemoryWait => wait("waits", " for memory"),
         Topic::DiskWait(what) => wait("waits", &format!(" for {what}")),
         Topic::Work => wait("takes", " for the work"),
+        Topic::Serving => rate("serves the same requests"),
         Topic::Rate(name) => rate(&format!("runs {name}")),
         Topic::Wait(name) => wait("takes", &format!(" for {name}")),
     })

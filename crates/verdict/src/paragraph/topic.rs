@@ -5,6 +5,8 @@
 use model::Better;
 use model::doc::RowDoc;
 
+use crate::traffic;
+
 /// Rows of one topic are said in one clause.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
@@ -14,6 +16,8 @@ pub enum Topic {
     DiskRate,
     DiskWait(&'static str),
     Work,
+    /// Requests of one mix, out of access logs.
+    Serving,
     /// `NAME` is higher or lower is better.
     Rate(String),
     Wait(String),
@@ -29,6 +33,8 @@ impl Topic {
             name if name.starts_with("disk-") && lower => Topic::DiskWait("the disk"),
             name if name.starts_with("disk-") => Topic::DiskRate,
             "cmd" if row.metric == "wall" => Topic::Work,
+            traffic::INSTRUMENT if row.metric == traffic::SPEED => Topic::Serving,
+            traffic::INSTRUMENT if row.metric == traffic::TIME => Topic::Wait("a request".to_owned()),
             "crc32c" | "rabin" | "mac" | "hash-table" | "recover-segment" | "compress" | "cipher"
             | "index" | "sort" => Topic::Compute,
             _ if lower => Topic::Wait(name(row)),
@@ -51,6 +57,7 @@ impl Topic {
             Topic::DiskRate => "disk throughput".to_owned(),
             Topic::DiskWait(what) => format!("waiting for {what}"),
             Topic::Work => "the work".to_owned(),
+            Topic::Serving => "serving the same requests".to_owned(),
             Topic::Rate(name) | Topic::Wait(name) => name.clone(),
         }
     }
@@ -59,7 +66,9 @@ impl Topic {
     pub fn factor(&self, row: &RowDoc) -> Option<f64> {
         match self {
             Topic::MemoryWait | Topic::DiskWait(_) | Topic::Work | Topic::Wait(_) => row.ratio,
-            Topic::Compute | Topic::MemoryRate | Topic::DiskRate | Topic::Rate(_) => Topic::goodness(row),
+            Topic::Compute | Topic::MemoryRate | Topic::DiskRate | Topic::Serving | Topic::Rate(_) => {
+                Topic::goodness(row)
+            }
         }
     }
 

@@ -158,7 +158,7 @@ pub fn judge(pairs: &[(Side, Side)], seed: u64) -> Judgement {
         drafts.push(Draft::speed(arm, base, speed.map_err(why)));
         drafts.push(Draft::time(arm, base, time.map_err(why)));
     }
-    Judgement { rows: finished(&drafts), findings }
+    Judgement { rows: finished(&drafts).into_iter().map(|one| one.row).collect(), findings }
 }
 
 fn unlike(before: &Side, after: &Side, how: How, found: Option<&Stratified>) -> Vec<Finding> {

@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 
 use model::doc::RowDoc;
 use model::params::Params;
+pub use model::traffic::{Cell, Group};
 use model::{Better, Finding, Unit};
-use stats::{Basis, Margin, Rng, Stratified, Stratum, Sums, Verdict};
+use stats::{Basis, Effect, Margin, Rng, Stratified, Stratum, Sums, Verdict};
 
 use crate::compare::value;
 use crate::say;
@@ -26,52 +27,15 @@ pub const SPEED: &str = "speed";
 /// Time of a request, stratum by stratum.
 pub const TIME: &str = "time";
 
-/// What one group served.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Group {
-    pub label: String,
-    pub requests: u64,
-    pub bytes: f64,
-    pub seconds: f64,
-    /// Mean over requests of bytes over time, of those that took any.
-    pub mean_of_ratios: Option<f64>,
-    /// Requests by size: upper ends in bytes, ascending.
-    pub sizes: Vec<(f64, u64)>,
-    pub statuses: BTreeMap<u16, u64>,
-    /// Requests by hour since 1970.
-    pub hours: BTreeMap<i64, u64>,
-    /// By block of time and class of size; blocks are numbered in the order of time.
-    pub cells: BTreeMap<(u64, u32), Cell>,
-}
-
-/// What a group served of one class of size in one block of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Cell {
-    pub requests: u64,
-    pub bytes: f64,
-    pub seconds: f64,
-}
-
-impl Group {
-    /// Bytes of all requests over their time; missing where no time was taken.
-    #[must_use]
-    pub fn ratio_of_totals(&self) -> Option<f64> {
-        (self.seconds > 0.0).then(|| self.bytes / self.seconds)
-    }
-
-    /// Time of the mean request.
-    #[must_use]
-    pub fn mean_time(&self) -> Option<f64> {
-        (self.requests > 0).then(|| self.seconds / self.requests as f64)
-    }
-}
-
 /// Verdicts of each group against each before it, and what to think of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     pub rows: Vec<RowDoc>,
     pub findings: Vec<Finding>,
 }
+
+/// Draws the resamples of every judgement: same logs, same verdicts.
+pub const SEED: u64 = 1;
 
 /// Compares every two groups; `seed` draws the resamples.
 #[must_use]
@@ -81,25 +45,37 @@ pub fn judge(groups: &[Group], seed: u64) -> Judgement {
     let mut drafts = Vec::new();
     for (i, arm) in groups.iter().enumerate() {
         for base in &groups[..i] {
-            let mut rng = Rng::derive(seed, &format!("{}\0{}", arm.label, base.label));
-            let speed = stats::stratified(&strata(arm, base, |cell| cell.bytes), RESAMPLES, &mut rng);
-            let time =
-                stats::stratified(&strata(arm, base, |cell| cell.requests as f64), RESAMPLES, &mut rng);
-            all.findings.extend(fair::findings(arm, base, speed.as_ref().ok()));
-            let why = |unfit: stats::Unfit| format!("blocks of time that both served: {unfit}");
-            drafts.push(Draft::speed(arm, base, speed.map_err(why)));
-            drafts.push(Draft::time(arm, base, time.map_err(why)));
+            drafts.extend(Draft::both(arm, base, seed, &mut all.findings));
         }
     }
-    all.rows = finished(&drafts);
+    all.rows = finished(&drafts).into_iter().map(|one| one.row).collect();
     all
 }
 
+/// What is found of two groups.
+pub(crate) struct Pair {
+    pub rows: Vec<Concluded>,
+    pub findings: Vec<Finding>,
+}
+
+/// A row with what ranks are made of.
+pub(crate) struct Concluded {
+    pub row: RowDoc,
+    pub verdict: Verdict,
+    pub effect: Option<Effect>,
+}
+
+/// Compares two groups, as [`judge`] does.
+pub(crate) fn pair(arm: &Group, base: &Group, seed: u64) -> Pair {
+    let mut findings: Vec<Finding> = [base, arm].into_iter().filter_map(fair::means).collect();
+    let drafts = Draft::both(arm, base, seed, &mut findings);
+    Pair { rows: finished(&drafts), findings }
+}
+
 /// Rows, with Holm's correction over all of them.
-fn finished(drafts: &[Draft<'_>]) -> Vec<RowDoc> {
+fn finished(drafts: &[Draft<'_>]) -> Vec<Concluded> {
     let p: Vec<Option<f64>> = drafts.iter().map(Draft::p).collect();
-    let corrected = stats::holm(&p);
-    drafts.iter().zip(corrected).map(|(draft, p_holm)| draft.row(p_holm)).collect()
+    drafts.iter().zip(stats::holm(&p)).map(|(draft, p_holm)| draft.concluded(p_holm)).collect()
 }
 
 const RESAMPLES: usize = 2_000;
@@ -131,6 +107,16 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
+    /// On speed and on time.
+    fn both(arm: &'a Group, base: &'a Group, seed: u64, findings: &mut Vec<Finding>) -> [Draft<'a>; 2] {
+        let mut rng = Rng::derive(seed, &format!("{}\0{}", arm.label, base.label));
+        let speed = stats::stratified(&strata(arm, base, |cell| cell.bytes), RESAMPLES, &mut rng);
+        let time = stats::stratified(&strata(arm, base, |cell| cell.requests as f64), RESAMPLES, &mut rng);
+        findings.extend(fair::findings(arm, base, speed.as_ref().ok()));
+        let why = |unfit: stats::Unfit| format!("blocks of time that both served: {unfit}");
+        [Draft::speed(arm, base, speed.map_err(why)), Draft::time(arm, base, time.map_err(why))]
+    }
+
     fn speed(arm: &'a Group, base: &'a Group, found: Result<Stratified, String>) -> Draft<'a> {
         let values = (arm.ratio_of_totals(), base.ratio_of_totals());
         Draft { arm, base, metric: SPEED, unit: Unit::BytesPerSec, better: Better::Higher, values, found }
@@ -154,7 +140,7 @@ impl<'a> Draft<'a> {
         self.found.as_ref().ok().map(|found| found.effect.p())
     }
 
-    fn row(&self, p_holm: Option<f64>) -> RowDoc {
+    fn concluded(&self, p_holm: Option<f64>) -> Concluded {
         let margin = Margin::MACHINES;
         let effect = self.found.as_ref().ok().map(|found| found.effect);
         let interval = effect.map(|effect| effect.interval);
@@ -167,7 +153,7 @@ impl<'a> Draft<'a> {
             (Ok(found), _) => self.adjusted(found),
         };
         let shown = interval.map(stats::Interval::exp);
-        RowDoc {
+        let row = RowDoc {
             instrument: INSTRUMENT.to_owned(),
             metric: self.metric.to_owned(),
             unit: self.unit,
@@ -191,7 +177,8 @@ impl<'a> Draft<'a> {
             point: false,
             per_price: None,
             per_watt: None,
-        }
+        };
+        Concluded { row, verdict, effect }
     }
 
     /// Where the totals tell something else than like with like.
