@@ -7,6 +7,7 @@ pub mod cpu;
 pub mod disk;
 pub mod faults;
 pub mod first;
+pub mod logs;
 pub mod machines;
 pub mod memory;
 pub mod methods;
@@ -30,6 +31,7 @@ pub static ALL: &[&dyn Section] = &[
     &disk::SECTION,
     &faults::SECTION,
     &first::SECTION,
+    &logs::SECTION,
     &machines::SECTION,
     &memory::SECTION,
     &methods::SECTION,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Finding, Validity};
 use stats::{Part, Rng, Stratified, Stratum, Sums};
 
-use super::{Cell, Draft, Group, Judgement, RESAMPLES, concluded, fair};
+use super::{Cell, Draft, Group, Judgement, RESAMPLES, fair, finished};
 use crate::say;
 
 /// What was served in one bucket of time.
@@ -158,7 +158,7 @@ pub fn judge(pairs: &[(Side, Side)], seed: u64) -> Judgement {
         drafts.push(Draft::speed(arm, base, speed.map_err(why)));
         drafts.push(Draft::time(arm, base, time.map_err(why)));
     }
-    Judgement { rows: concluded(&drafts).into_iter().map(|one| one.row).collect(), findings }
+    Judgement { rows: finished(&drafts).into_iter().map(|one| one.row).collect(), findings }
 }
 
 fn unlike(before: &Side, after: &Side, how: How, found: Option<&Stratified>) -> Vec<Finding> {

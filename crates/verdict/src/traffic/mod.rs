@@ -48,7 +48,7 @@ pub fn judge(groups: &[Group], seed: u64) -> Judgement {
             drafts.extend(Draft::both(arm, base, seed, &mut all.findings));
         }
     }
-    all.rows = concluded(&drafts).into_iter().map(|one| one.row).collect();
+    all.rows = finished(&drafts).into_iter().map(|one| one.row).collect();
     all
 }
 
@@ -69,10 +69,11 @@ pub(crate) struct Concluded {
 pub(crate) fn pair(arm: &Group, base: &Group, seed: u64) -> Pair {
     let mut findings: Vec<Finding> = [base, arm].into_iter().filter_map(fair::means).collect();
     let drafts = Draft::both(arm, base, seed, &mut findings);
-    Pair { rows: concluded(&drafts), findings }
+    Pair { rows: finished(&drafts), findings }
 }
 
-fn concluded(drafts: &[Draft<'_>]) -> Vec<Concluded> {
+/// Rows, with Holm's correction over all of them.
+fn finished(drafts: &[Draft<'_>]) -> Vec<Concluded> {
     let p: Vec<Option<f64>> = drafts.iter().map(Draft::p).collect();
     drafts.iter().zip(stats::holm(&p)).map(|(draft, p_holm)| draft.concluded(p_holm)).collect()
 }
