@@ -8,6 +8,7 @@ pub mod logs;
 pub mod profile;
 pub mod server;
 pub mod shell;
+pub mod told;
 pub mod web;
 pub mod web_slo;
 
