@@ -1,8 +1,8 @@
 //! Ping-pong of messages with the far end: a message goes there, the same one comes back, the next one goes.
 //!
 //! Counted is the round trip, from before a message is sent until all of it is back, with one reading of the clock
-//! for each; `one-way` is half of it, as sockperf and perftest report. Connecting and the first round trips are not counted.
-//! A datagram without an answer in time is lost: it counts as longer than any, and its share is told.
+//! for each; `one-way` is half of it, as sockperf and perftest report. Connecting and the first round trips are not
+//! counted. A datagram without an answer in time is lost: it counts as longer than any, and its share is told.
 
 use std::os::fd::AsFd;
 use std::time::Duration;
