@@ -77,6 +77,12 @@ fn the_loopback_is_measured_with_a_child() {
         }
         assert!(value(&run, "net-rtt", "rtt", &format!("proto={proto};mode=block")) > 0.0);
     }
+    let may_ping = root() || run.rows().any(|series| series.key.instrument == "net-ping");
+    if may_ping {
+        assert!((1e-7..1.0).contains(&value(&run, "net-ping", "rtt", "")));
+    } else {
+        cannot("echo requests are not allowed");
+    }
     for (instrument, metric, params) in [
         ("net-bandwidth", "bandwidth", "direction=send"),
         ("net-bandwidth", "bandwidth", "direction=receive"),
@@ -116,7 +122,7 @@ fn a_peer_serves_who_has_its_token() {
 #[test]
 fn what_cannot_be_is_told_before_anything_is_stored() {
     let bench = Bench::new();
-    run(&bench, &["--set", "proto=udp;size=4"]).expect(2, &["a datagram here has 8 to"]);
+    run(&bench, &["--test", "udp-rtt", "--set", "size=4"]).expect(2, &["a datagram here has 8 to"]);
     run(&bench, &["--to", "a:0"]).expect(2, &["a port is 1 to 65535"]);
     run(&bench, &["--token", "none-such"]).expect(1, &["No such file"]);
     bench.run(&["run", "cpu", "--to", "a"]).expect(2, &["belongs to the family net"]);

@@ -48,7 +48,7 @@ impl Bed {
         common::said(&mut bench.behind(&inside, &[&usual[..], args].concat())).expect(0, &[]);
         let run = bench.only();
         let (mut numbers, mut count) = (Vec::new(), 0);
-        for series in run.rows() {
+        for series in run.series.iter().filter(|series| series.key.instrument.starts_with("net-")) {
             match series.points.last().map(|point| &point.value) {
                 Some(Value::Number(number)) => numbers.push((series.key.metric.clone(), *number)),
                 Some(Value::Histogram(all)) => count = all.count(),

@@ -138,6 +138,7 @@ pub enum NetTest {
     Bandwidth,
     ConnectionRate,
     PacketRate,
+    Ping,
 }
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {

@@ -18,6 +18,7 @@ impl NetTest {
             NetTest::Bandwidth => "bandwidth",
             NetTest::ConnectionRate => "connection-rate",
             NetTest::PacketRate => "packet-rate",
+            NetTest::Ping => "ping",
         }
     }
 
@@ -27,6 +28,7 @@ impl NetTest {
             NetTest::Bandwidth => "net-bandwidth",
             NetTest::ConnectionRate => "net-connect",
             NetTest::PacketRate => "net-packets",
+            NetTest::Ping => "net-ping",
         }
     }
 

@@ -7,6 +7,7 @@ pub mod frame;
 pub mod net_bandwidth;
 pub mod net_connect;
 pub mod net_packets;
+pub mod net_ping;
 pub mod net_rtt;
 pub mod params;
 pub mod peer;
@@ -17,5 +18,10 @@ pub mod session;
 pub mod stream;
 pub mod target;
 
-pub static ALL: &[&dyn Instrument] =
-    &[&net_bandwidth::INSTRUMENT, &net_connect::INSTRUMENT, &net_packets::INSTRUMENT, &net_rtt::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] = &[
+    &net_bandwidth::INSTRUMENT,
+    &net_connect::INSTRUMENT,
+    &net_packets::INSTRUMENT,
+    &net_ping::INSTRUMENT,
+    &net_rtt::INSTRUMENT,
+];

@@ -81,6 +81,7 @@ static NAMES: &[Name] = &[
     name("disk", "disk-seq", "disk sequential", "bandwidth", &["op", "block=1MiB"]),
     name("disk", "disk-fsync", "disk fsync", "latency", &["sync=fdatasync"]),
     name("net", "net-rtt", "net", "", &["proto", "size", "mode=spin", "to=loopback"]),
+    name("net", "net-ping", "net ping", "", &["size=56", "to=loopback"]),
     name("net", "net-bandwidth", "net", "", &["direction", "streams=1", "size=128KiB", "to=loopback"]),
     counts("connection", name("net", "net-connect", "net", "", &["to=loopback"])),
     counts("packet", name("net", "net-packets", "net", "", &["size", "to=loopback"])),
