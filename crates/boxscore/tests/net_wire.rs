@@ -1,7 +1,7 @@
 //! Tests of the network against a wire whose delay, rate and loss are planted: what is read is what was planted.
 //!
-//! The wire is carried by threads of this test, which a loaded machine may hold up. So what is read is compared with what
-//! the wire recorded, and one attempt of several has to agree.
+//! The wire is carried by threads of this test, which a loaded machine may hold up. So what is read is compared with
+//! what the wire recorded, and one attempt of several has to agree.
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! A wire between two network namespaces that delays, loses and limits as it is told, and records what it did.
 //!
-//! Packets are those of IP, read from one TUN device and written to the other. Times are nanoseconds. A packet's delay is
-//! what passed between its reading and its writing, whatever was planned.
+//! Packets are those of IP, read from one TUN device and written to the other. Times are nanoseconds. A packet's delay
+//! is what passed between its reading and its writing, whatever was planned.
 
 use std::fs::File;
 use std::io::{Read, Write};
