@@ -14,6 +14,7 @@ const FAMILIES: &[(&str, &str, &str)] = &[
     ("cpu", "bench/cpu", "Cpu"),
     ("memory", "bench/memory", "Memory"),
     ("disk", "bench/disk", "Disk"),
+    ("net", "net", "Net"),
     ("machine", "bench/machine", "Machine"),
 ];
 

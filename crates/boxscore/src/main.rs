@@ -125,6 +125,7 @@ fn verb(cli: &Cli) -> Result<u8, CliError> {
         Verb::Inspect(args) => cli::inspect::run(args, global),
         Verb::List(args) => cli::list::run(args, global),
         Verb::Run(args) => cli::run::run(args, global),
+        Verb::Peer(args) => cli::peer::run(args),
         Verb::Load(args) => cli::load::run(args, global),
         Verb::Logs(args) => cli::logs::run(args, global),
         Verb::Compare(args) => cli::compare::run(args, global),

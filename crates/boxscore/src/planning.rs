@@ -4,6 +4,7 @@
 mod children;
 mod fits;
 pub mod mixes;
+mod net;
 mod web;
 mod words;
 
@@ -74,7 +75,7 @@ pub fn plan(
     let telemetry_only = args.names == ["telemetry"];
     let command = command(args)?;
     let mix = args.mix.as_deref().map(|path| mixes::read("--mix", path)).transpose()?;
-    let sets = [words::sets(&args.sets)?, web::flags(args, mix.as_ref())?].concat();
+    let sets = [words::sets(&args.sets)?, web::flags(args, mix.as_ref())?, net::flags(args)?].concat();
     let chosen = choose(args, cards, command.is_some(), telemetry_only)?;
     words::check(&sets, &chosen)?;
     let listed = args.cpus.as_deref().map(parse_cpus).transpose()?;
@@ -85,6 +86,7 @@ pub fn plan(
     let mut cells = Vec::new();
     for card in &chosen {
         let host = children::spread(card, &host, args.from.len());
+        let level = net::level(card, args, level);
         cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), &sets, &host)?);
     }
     let words::Arms { mut arms, words, said } = words::arms(args, &chosen, &sets)?;
@@ -227,9 +229,10 @@ fn choose(
     }
     let own = |card: &&&'static Card| card.family != Family::User && !card.needs.contains(&Need::Files);
     let usual = |card: &&&'static Card| web::is_usual(card);
-    let names = web::names(args)?;
+    let names = net::names(args, web::names(args)?)?;
     if names.is_empty() {
-        return Ok(cards.iter().filter(measured).filter(own).filter(usual).copied().collect());
+        let alone = |card: &&&'static Card| net::is_alone(card);
+        return Ok(cards.iter().filter(measured).filter(own).filter(usual).filter(alone).copied().collect());
     }
     let mut chosen: Vec<&'static Card> = Vec::new();
     for name in &names {

@@ -6,6 +6,7 @@ pub mod bench;
 pub mod facts;
 pub mod inventory;
 pub mod load;
+pub mod net;
 pub mod telemetry;
 pub mod workload;
 
@@ -18,6 +19,7 @@ pub fn all() -> Vec<&'static dyn Instrument> {
         bench::cpu::ALL,
         bench::memory::ALL,
         bench::disk::ALL,
+        net::ALL,
         bench::machine::ALL,
         workload::ALL,
         telemetry::ALL,

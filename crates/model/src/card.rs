@@ -9,6 +9,7 @@ pub enum Family {
     Cpu,
     Memory,
     Disk,
+    Net,
     Web,
     Machine,
     Telemetry,
@@ -17,10 +18,11 @@ pub enum Family {
 }
 
 impl Family {
-    pub const ALL: [Family; 8] = [
+    pub const ALL: [Family; 9] = [
         Family::Cpu,
         Family::Memory,
         Family::Disk,
+        Family::Net,
         Family::Web,
         Family::Machine,
         Family::Telemetry,
@@ -34,6 +36,7 @@ impl Family {
             Family::Cpu => "cpu",
             Family::Memory => "memory",
             Family::Disk => "disk",
+            Family::Net => "net",
             Family::Web => "web",
             Family::Machine => "machine",
             Family::Telemetry => "telemetry",
@@ -47,7 +50,7 @@ impl Family {
     pub const fn assumed_floor(self) -> f64 {
         match self {
             Family::Cpu | Family::Machine | Family::Inventory | Family::Telemetry => 0.05,
-            Family::Memory | Family::Web | Family::User => 0.10,
+            Family::Memory | Family::Net | Family::Web | Family::User => 0.10,
             Family::Disk => 0.20,
         }
     }

@@ -12,6 +12,7 @@ pub mod direct;
 mod error;
 pub mod files;
 pub mod freq;
+pub mod net;
 pub mod pages;
 pub mod perf;
 pub mod process;

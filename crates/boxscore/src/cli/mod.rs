@@ -18,6 +18,7 @@ pub mod list;
 pub mod load;
 pub mod logs;
 pub mod note;
+pub mod peer;
 pub mod report;
 pub mod resume;
 pub mod run;
@@ -75,6 +76,8 @@ pub enum Verb {
     List(list::Args),
     /// Measure this machine, or several
     Run(Box<run::Args>),
+    /// Serve as the far end of network tests that are run elsewhere
+    Peer(peer::Args),
     /// Load a web server that runs already: rate, response times, failures
     Load(Box<load::Args>),
     /// Say what access logs tell: serving speed, times, mix; groups of servers beside each other

@@ -23,6 +23,9 @@ Examples:
   boxscore run web --slo p99=10ms            the largest load that holds it
   boxscore run web --arm mpm=prefork --arm mpm=event
                                              an interleaved study of two setups of a server
+  boxscore run net --quick                   the network stack of this machine, over the loopback
+  boxscore run net --to 10.0.0.2 --test tcp-rtt
+                                             round trips to where `boxscore peer` listens
   boxscore run telemetry --for 24h           record, and load nothing
 What is stored: every take, at once, in the store; `boxscore resume` continues a run that was cut.";
 
@@ -61,7 +64,7 @@ pub struct Args {
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN", conflicts_with_all = [
         "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "from", "dir",
-        "cmd", "url", "slo", "mix",
+        "cmd", "url", "slo", "mix", "to", "tests", "token",
     ])]
     pub plan: Option<String>,
     /// Measure nothing: draw every value from this planted world
@@ -118,9 +121,29 @@ pub struct Args {
     /// (family web)
     #[arg(long)]
     pub profile: bool,
+    /// Far end of the tests of the network: HOST or HOST:PORT where `boxscore peer` listens, or loopback (family net)
+    #[arg(long, value_name = "HOST[:PORT]|loopback")]
+    pub to: Option<String>,
+    /// Only this test of the network; repeatable (family net)
+    #[arg(long = "test", value_name = "TEST", value_enum)]
+    pub tests: Vec<NetTest>,
+    /// File with the token that the far end has too (family net)
+    #[arg(long, value_name = "FILE")]
+    pub token: Option<PathBuf>,
     /// Write no HTML report
     #[arg(long)]
     pub no_report: bool,
+}
+
+/// The tests of the network by the names that other tools have for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum NetTest {
+    TcpRtt,
+    UdpRtt,
+    Bandwidth,
+    ConnectionRate,
+    PacketRate,
+    Ping,
 }
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {

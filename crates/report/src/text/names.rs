@@ -80,6 +80,11 @@ static NAMES: &[Name] = &[
     name("disk", "disk-read", "disk read", "iops", &["block", "qd=1", "pattern=random"]),
     name("disk", "disk-seq", "disk sequential", "bandwidth", &["op", "block=1MiB"]),
     name("disk", "disk-fsync", "disk fsync", "latency", &["sync=fdatasync"]),
+    name("net", "net-rtt", "net", "", &["proto", "size", "mode=spin", "to=loopback"]),
+    name("net", "net-ping", "net ping", "", &["size=56", "to=loopback"]),
+    name("net", "net-bandwidth", "net", "", &["direction", "streams=1", "size=128KiB", "to=loopback"]),
+    counts("connection", name("net", "net-connect", "net", "", &["to=loopback"])),
+    counts("packet", name("net", "net-packets", "net", "", &["size", "to=loopback"])),
     name("web", "web", "web", "throughput", &[]),
     name("web", "web-slo", "web", "slo-throughput", &[]),
     name("machine", "clock", "clock", "", &[]),
@@ -147,7 +152,7 @@ pub fn says(instrument: &str) -> Option<&'static str> {
     find(instrument).map(|name| name.says).filter(|says| !says.is_empty())
 }
 
-/// Topic of an instrument: `cpu`, `memory`, `disk`, `web`, `machine`, `user`, else `other`.
+/// Topic of an instrument: `cpu`, `memory`, `disk`, `net`, `web`, `machine`, `user`, else `other`.
 #[must_use]
 pub fn family(instrument: &str) -> &'static str {
     find(instrument).map_or("other", |name| name.family)
@@ -194,13 +199,16 @@ fn told(key: &str, value: &str) -> String {
         "rate" => format!("{value}/s"),
         "threads" if value == "1" => "1 thread".to_owned(),
         "threads" => format!("{value} threads"),
+        "streams" if value == "1" => "1 stream".to_owned(),
+        "streams" => format!("{value} streams"),
+        "to" => format!("to {value}"),
         "dimms" => value.to_owned(),
         "qd" => format!("depth {value}"),
         "level" if value == "any" => String::new(),
         "level" if value.bytes().all(|b| b.is_ascii_digit()) => format!("level {value}"),
         "size" | "range" if value.bytes().all(|b| b.is_ascii_digit()) => format!("{value} B"),
         "op" | "kind" | "size" | "impl" | "mode" | "level" | "codec" | "algorithm" | "block" | "metric"
-        | "part" | "counting" | "store" => spelled(value),
+        | "part" | "counting" | "store" | "proto" | "direction" => spelled(value),
         _ => format!("{key}={value}"),
     }
 }

@@ -1,0 +1,145 @@
+//! What tests of the network need beside their cards: what `--to`, `--token` and `--test` stand for.
+
+use model::plan::Level;
+use model::{Card, Family, Need};
+
+use super::words::Word;
+use crate::cli::run::{Args, NetTest};
+use crate::error::CliError;
+
+const FAMILY: &str = "net";
+
+impl NetTest {
+    /// As it is said on the command line.
+    fn flag(self) -> &'static str {
+        match self {
+            NetTest::TcpRtt => "tcp-rtt",
+            NetTest::UdpRtt => "udp-rtt",
+            NetTest::Bandwidth => "bandwidth",
+            NetTest::ConnectionRate => "connection-rate",
+            NetTest::PacketRate => "packet-rate",
+            NetTest::Ping => "ping",
+        }
+    }
+
+    fn instrument(self) -> &'static str {
+        match self {
+            NetTest::TcpRtt | NetTest::UdpRtt => "net-rtt",
+            NetTest::Bandwidth => "net-bandwidth",
+            NetTest::ConnectionRate => "net-connect",
+            NetTest::PacketRate => "net-packets",
+            NetTest::Ping => "net-ping",
+        }
+    }
+
+    fn proto(self) -> Option<&'static str> {
+        match self {
+            NetTest::TcpRtt => Some("tcp"),
+            NetTest::UdpRtt => Some("udp"),
+            _ => None,
+        }
+    }
+}
+
+/// The parameters that the flags of this family stand for.
+pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
+    let mut words = Vec::new();
+    if let Some(to) = &args.to {
+        words.push(Word::new(&format!("--to {to}"), None, "to", to));
+    }
+    if let Some(path) = &args.token {
+        // The far end is asked from another directory than this one.
+        let path = std::path::absolute(path)
+            .map_err(|error| CliError::data(format!("--token {}: {error}", path.display())))?;
+        let path = path.display().to_string();
+        words.push(Word::new(&format!("--token {path}"), None, "token", &path));
+    }
+    // Both protocols are all that there are.
+    let mut protos: Vec<_> = args.tests.iter().filter_map(|test| Some((*test, test.proto()?))).collect();
+    protos.dedup();
+    if let [(test, proto)] = protos[..] {
+        words.push(Word::new(&format!("--test {}", test.flag()), Some("net-rtt"), "proto", proto));
+    }
+    Ok(words)
+}
+
+/// The names to measure: `net` is the tests that are picked.
+pub fn names(args: &Args, names: Vec<String>) -> Result<Vec<String>, CliError> {
+    let is_net = |name: &String| name == FAMILY || name.starts_with("net-");
+    let given =
+        [("--to", args.to.is_some()), ("--token", args.token.is_some()), ("--test", !args.tests.is_empty())];
+    let stray = given.iter().find(|(_, is_given)| *is_given && !names.iter().any(is_net));
+    if let Some((flag, _)) = stray {
+        let hint = format!("boxscore run net {flag} ...");
+        return Err(CliError::usage(format!("{flag} belongs to the family net")).hint(hint));
+    }
+    if args.tests.is_empty() {
+        return Ok(names);
+    }
+    if let Some(name) = names.iter().find(|name| is_net(name) && *name != FAMILY) {
+        return Err(CliError::usage(format!("--test and `{name}` both name a test"))
+            .hint("boxscore run net --test tcp-rtt"));
+    }
+    let picked = args.tests.iter().map(|test| test.instrument().to_owned());
+    let others = names.iter().filter(|name| *name != FAMILY).cloned();
+    Ok(others.chain(picked).collect())
+}
+
+/// Measured without being named: what needs no far end.
+#[must_use]
+pub fn is_alone(card: &Card) -> bool {
+    card.family != Family::Net && !card.needs.contains(&Need::Peer)
+}
+
+/// How much of a card is measured: a quick run has the quick variants too where they are named.
+#[must_use]
+pub fn level(card: &Card, args: &Args, level: Level) -> Level {
+    if args.quick && card.family == Family::Net { Level::Quick } else { level }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(names: &[&str], tests: &[NetTest]) -> Args {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        Args { names, tests: tests.to_vec(), ..Args::default() }
+    }
+
+    fn cells(args: &Args) -> Vec<(String, String, String)> {
+        let cards: Vec<_> = instruments::all().iter().map(|one| one.card()).collect();
+        let host = super::super::Host { cpus: 2, server: "nginx", ..super::super::Host::default() };
+        let cells = super::super::plan(args, &cards, &host, 1).unwrap().0.cells;
+        let of = |cell: &model::Cell, key: &str| cell.params.get(key).unwrap_or_default().to_owned();
+        let mut all: Vec<_> =
+            cells.iter().map(|cell| (cell.instrument.clone(), of(cell, "proto"), of(cell, "to"))).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    #[test]
+    fn tests_are_picked() {
+        let one = cells(&args(&["net"], &[NetTest::UdpRtt]));
+        assert_eq!(one, [("net-rtt".into(), "udp".into(), "loopback".into())]);
+        let two = cells(&args(&["net"], &[NetTest::UdpRtt, NetTest::TcpRtt]));
+        assert_eq!(two.iter().map(|cell| cell.1.as_str()).collect::<Vec<_>>(), ["tcp", "udp"]);
+        let to = Args { to: Some("10.0.0.2:9".to_owned()), ..args(&["net"], &[NetTest::Bandwidth]) };
+        assert_eq!(cells(&to), [("net-bandwidth".into(), String::new(), "10.0.0.2:9".into())]);
+    }
+
+    #[test]
+    fn a_run_without_names_has_no_tests_of_the_network() {
+        assert!(cells(&args(&[], &[])).iter().all(|cell| !cell.0.starts_with("net-")));
+        assert!(cells(&args(&["net"], &[])).len() >= 5);
+    }
+
+    #[test]
+    fn flags_belong_to_the_family() {
+        let refused = |args: &Args| names(args, args.names.clone()).unwrap_err().to_string();
+        let to = Args { to: Some("a".to_owned()), ..args(&["cpu"], &[]) };
+        assert!(refused(&to).contains("--to belongs to the family net"));
+        assert!(refused(&args(&[], &[NetTest::TcpRtt])).contains("--test"));
+        assert!(refused(&args(&["net-rtt"], &[NetTest::TcpRtt])).contains("both name"));
+    }
+}

@@ -1,0 +1,231 @@
+//! How many bytes a second TCP carries to the far end, from it, or both ways at once, over one or more connections.
+//!
+//! Counted are the bytes of messages, without headers, as their receiver sees them by its own clock: from the first
+//! bytes after the lead of 100 ms, in which connections gather speed, to the last. Each connection has a thread of its
+//! own at each end.
+
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+
+use model::{
+    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec,
+    Params, Probe, Record, RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
+};
+use sys::clock;
+
+use super::frame::{MOST_STREAMS, Proto, Report, Test, Wait, Way};
+use super::params;
+use super::pipe::Pipe;
+use super::session::Session;
+use super::stream::{self, Counted, together};
+use super::target::{Target, To};
+
+const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
+    "bandwidth",
+    Better::Higher,
+    "bytes of messages that receivers got, by the time from the first to the last of them; both directions added up",
+);
+const BANDWIDTH_OF: Metric<BytesPerSec> = Metric::new(
+    "bandwidth-of",
+    Better::Neither,
+    "the same of one direction, where both are under way at once",
+);
+
+static CARD: Card = Card {
+    name: "net-bandwidth",
+    family: Family::Net,
+    says: "bytes per second over TCP connections, by their number and direction",
+    source: "own; as iperf3 (128 KiB writes, a thread for each stream)",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[
+        params::TO,
+        params::TOKEN,
+        ParamSpec {
+            name: "streams",
+            kind: ParamKind::Int { min: 1, max: MOST_STREAMS as u64 },
+            default: "1",
+            says: "connections at a time, in each direction",
+        },
+        ParamSpec {
+            name: "direction",
+            kind: ParamKind::Choice(&["send", "receive", "both"]),
+            default: "send",
+            says: "which way the bytes go, seen from here",
+        },
+        ParamSpec {
+            name: "size",
+            kind: ParamKind::Bytes { min: 1, max: 64 << 20 },
+            default: "128KiB",
+            says: "bytes of one write",
+        },
+        params::DURATION,
+    ],
+    metrics: &[BANDWIDTH.info(), BANDWIDTH_OF.info()],
+    needs: &[Need::Peer],
+    variants: &[
+        Variant { tier: Tier::Quick, set: "streams=1;direction=send|receive", headline: &["bandwidth"] },
+        Variant { tier: Tier::Full, set: "streams=2|4|8;direction=send", headline: &["bandwidth"] },
+        Variant { tier: Tier::Full, set: "streams=1;direction=both", headline: &["bandwidth"] },
+    ],
+};
+
+/// While connections gather speed.
+const LEAD_MS: u32 = 100;
+/// A smoke take lasts only so long.
+const SMOKE_MS: u32 = 20;
+
+pub struct NetBandwidth;
+
+pub static INSTRUMENT: NetBandwidth = NetBandwidth;
+
+/// What is asked for, checked.
+#[derive(Clone, Copy, Debug)]
+struct Ask {
+    size: u64,
+    streams: u16,
+    way: Way,
+    span_ms: u32,
+    lead_ms: u32,
+}
+
+impl Ask {
+    fn of(setup: &Setup) -> Result<Ask, Unfit> {
+        To::of(setup)?;
+        let streams = setup.params.get("streams").and_then(|text| text.parse().ok());
+        let streams = streams.ok_or_else(|| Unfit::new("streams is no number"))?;
+        let size = params::size(setup, Proto::Tcp, 1)?;
+        let ms = u32::try_from(params::time(setup, "duration")?.as_millis()).unwrap_or(u32::MAX);
+        let (span_ms, lead_ms) = match setup.size {
+            Size::Smoke => (ms.min(SMOKE_MS), 1),
+            Size::Full => (ms, LEAD_MS),
+        };
+        Ok(Ask { size, streams, way: params::way(setup), span_ms, lead_ms })
+    }
+
+    fn buffer(self) -> Vec<u8> {
+        vec![b'b'; usize::try_from(self.size).unwrap_or(0)]
+    }
+}
+
+impl Instrument for NetBandwidth {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        Ask::of(setup).map(drop)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let ask = Ask::of(setup)?;
+        Ok(Box::new(Bulk { ask, target: Target::prepare(setup)?, noted: false }))
+    }
+}
+
+struct Bulk {
+    ask: Ask,
+    target: Target,
+    noted: bool,
+}
+
+/// What both directions brought, as far as they were asked for.
+struct Brought {
+    sent: Option<Report>,
+    received: Option<Report>,
+}
+
+impl Bulk {
+    fn run(&self) -> Result<Brought, String> {
+        let Ask { size, streams, way, lead_ms, span_ms } = self.ask;
+        let mut session = Session::open(&self.target, Test::Bulk { size, streams, way, lead_ms, span_ms })?;
+        let join = |wanted: bool, word: u8| -> Result<Vec<TcpStream>, String> {
+            (0..if wanted { streams } else { 0 }).map(|_| session.join(word)).collect()
+        };
+        let to_send = join(way != Way::Receive, b's')?;
+        let to_receive = join(way != Way::Send, b'r')?;
+        session.go()?;
+        let counted = self.threads(&session, &to_send, &to_receive)?;
+        let report = session.report()?;
+        Ok(Brought {
+            sent: (way != Way::Receive).then_some(report),
+            received: (way != Way::Send).then(|| together(&counted)),
+        })
+    }
+
+    /// Sends and receives on every connection, a thread each; what was received.
+    fn threads(
+        &self,
+        session: &Session,
+        to_send: &[TcpStream],
+        to_receive: &[TcpStream],
+    ) -> Result<Vec<Counted>, String> {
+        let lead_ns = u64::from(self.ask.lead_ms) * 1_000_000;
+        let span_ns = lead_ns + u64::from(self.ask.span_ms) * 1_000_000;
+        let ready = |stream, nth| -> Result<_, String> {
+            let pinned = self.target.pin(nth)?;
+            Ok((Pipe::new(stream, Wait::Block, self.target.patience)?, self.ask.buffer(), pinned))
+        };
+        let ready = &ready;
+        std::thread::scope(|scope| {
+            let senders = to_send.iter().enumerate().map(|(nth, connection)| {
+                scope.spawn(move || {
+                    let (pipe, mut chunk, _pinned) = ready(connection.as_fd(), nth)?;
+                    let until_ns = clock::now_ns() + span_ns;
+                    stream::send(&pipe, &mut chunk, until_ns).map_err(|lost| session.lost(lost))
+                })
+            });
+            let senders: Vec<_> = senders.collect();
+            let receivers = to_receive.iter().enumerate().map(|(nth, connection)| {
+                scope.spawn(move || {
+                    let (pipe, mut chunk, _pinned) = ready(connection.as_fd(), to_send.len() + nth)?;
+                    stream::receive(&pipe, &mut chunk, lead_ns).map_err(|lost| session.lost(lost))
+                })
+            });
+            let receivers: Vec<_> = receivers.collect();
+            let failed = |_| "a thread of a stream failed".to_owned();
+            for sender in senders {
+                sender.join().map_err(failed)??;
+            }
+            receivers.into_iter().map(|receiver| receiver.join().map_err(failed)?).collect()
+        })
+    }
+}
+
+fn rate(report: Report) -> Result<BytesPerSec, Fault> {
+    match report {
+        Report { bytes: 0, .. } | Report { span_ns: 0, .. } => {
+            Err(Fault::new("no bytes arrived after the lead of the take; a longer duration may help"))
+        }
+        Report { bytes, span_ns, .. } => Ok(Bytes(bytes as f64) / Seconds::from_ns(span_ns)),
+    }
+}
+
+impl Probe for Bulk {
+    fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        if !self.noted {
+            self.noted = true;
+            record.note("place", &self.target.place);
+        }
+        let brought = self.run().map_err(|why| Fault(self.target.explain(why)))?;
+        let sent = brought.sent.map(rate).transpose()?;
+        let received = brought.received.map(rate).transpose()?;
+        match (sent, received) {
+            (Some(sent), Some(received)) => {
+                for (name, rate) in [("send", sent), ("receive", received)] {
+                    let mut of = Params::default();
+                    of.set("of", name);
+                    record.push_of(&BANDWIDTH_OF, &of, rate);
+                }
+                record.push(&BANDWIDTH, sent + received);
+            }
+            (Some(rate), None) | (None, Some(rate)) => record.push(&BANDWIDTH, rate),
+            (None, None) => return Err(Fault::new("no direction was asked for")),
+        }
+        Ok(())
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.target.busy()
+    }
+}

@@ -1,0 +1,144 @@
+//! How many connections a second can be made with the far end, one after the other.
+//!
+//! Counted is all of it: a new socket, its connecting, a request of 32 bytes, an answer of one byte, the close. The
+//! close resets the connection, so that none is left behind to use up ports. One thread makes them, one answers.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use model::{
+    Better, Cadence, Card, Count, Family, Fault, Histogram, Instrument, Metric, Need, PerSec, Probe, Record,
+    RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
+};
+use rustix::io::Errno;
+use rustix::net::sockopt::{self, Timeout};
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use sys::clock;
+
+use super::frame::{JOINING, OPENING, Test, Wait, opening};
+use super::params;
+use super::pipe::Pipe;
+use super::session::Session;
+use super::target::{Target, To};
+
+const RATE: Metric<PerSec> = Metric::new(
+    "connection-rate",
+    Better::Higher,
+    "connections made, used for one request and closed, by the time of all of them",
+)
+.per("connection");
+const TIME: Metric<Seconds> = Metric::new(
+    "connection-time",
+    Better::Lower,
+    "median time from a new socket to the answer of one byte, without the close",
+);
+const TIMES: Metric<Seconds> =
+    Metric::new("connection-times", Better::Neither, "all of these times of the take");
+
+static CARD: Card = Card {
+    name: "net-connect",
+    family: Family::Net,
+    says: "TCP connections per second, one after the other, each with one small request",
+    source: "own; as netperf TCP_CRR, but reset at the end",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[params::TO, params::TOKEN, params::DURATION],
+    metrics: &[RATE.info(), TIME.info(), TIMES.info()],
+    needs: &[Need::Peer],
+    variants: &[Variant { tier: Tier::Quick, set: "", headline: &["connection-rate"] }],
+};
+
+/// Before those that count.
+const WARM_UP: u64 = 20;
+
+pub struct NetConnect;
+
+pub static INSTRUMENT: NetConnect = NetConnect;
+
+impl Instrument for NetConnect {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        To::of(setup).map(drop)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let mut duration = params::time(setup, "duration")?;
+        if setup.size == Size::Smoke {
+            duration = duration.min(Duration::from_millis(20));
+        }
+        Ok(Box::new(Connections { target: Target::prepare(setup)?, duration, noted: false }))
+    }
+}
+
+struct Connections {
+    target: Target,
+    duration: Duration,
+    noted: bool,
+}
+
+impl Connections {
+    fn run(&self) -> Result<(Seconds, Histogram), String> {
+        let mut session = Session::open(&self.target, Test::Connections)?;
+        let _pinned = self.target.pin(0)?;
+        let request = opening(JOINING, &session.id);
+        let mut times = Histogram::default();
+        let one = || connection(session.peer, &request, self.target.patience);
+        for _ in 0..WARM_UP {
+            one()?;
+        }
+        let begun_ns = clock::now_ns();
+        let until_ns = begun_ns + u64::try_from(self.duration.as_nanos()).unwrap_or(u64::MAX / 2);
+        let mut ended_ns = begun_ns;
+        while ended_ns < until_ns {
+            times.record(one()?.saturating_sub(ended_ns));
+            ended_ns = clock::now_ns();
+        }
+        session.end(times.count(), None)?;
+        Ok((Seconds::from_ns(ended_ns - begun_ns), times))
+    }
+}
+
+/// Makes a connection and closes it; when its answer was there.
+fn connection(peer: SocketAddr, request: &[u8; OPENING], patience: Duration) -> Result<u64, String> {
+    let socket = open(peer, patience).map_err(|error| match error {
+        Errno::ADDRNOTAVAIL => "no local port is free".to_owned(),
+        error => format!("no connection: {error}"),
+    })?;
+    let pipe = Pipe::new(socket.as_fd(), Wait::Block, patience)?;
+    let answered = pipe.send_all(request).and_then(|()| pipe.recv_all(&mut [0]));
+    answered.map_err(|lost| format!("a connection {lost} before it was answered"))?;
+    Ok(clock::now_ns())
+}
+
+fn open(peer: SocketAddr, patience: Duration) -> Result<OwnedFd, Errno> {
+    let family = if peer.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    // Its close is a reset.
+    sockopt::set_socket_linger(&socket, Some(Duration::ZERO))?;
+    sockopt::set_socket_timeout(&socket, Timeout::Send, Some(patience))?;
+    rustix::net::connect(&socket, &peer)?;
+    Ok(socket)
+}
+
+impl Probe for Connections {
+    fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        if !self.noted {
+            self.noted = true;
+            record.note("place", &self.target.place);
+        }
+        let (took, times) = self.run().map_err(|why| Fault(self.target.explain(why)))?;
+        let median = times.quantile_ns(0.5).ok_or_else(|| Fault::new("no connection was made"))?;
+        record.push(&RATE, Count(times.count() as f64) / took);
+        record.push(&TIME, Seconds::from_ns(median));
+        record.histogram(&TIMES.info(), times);
+        Ok(())
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.target.busy()
+    }
+}

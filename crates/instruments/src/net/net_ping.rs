@@ -1,0 +1,281 @@
+//! Round trips of ICMP echo requests, as `ping` sends them, but the next one as soon as the answer is there.
+//!
+//! The far end's kernel answers, so no peer is needed. Counted is from before the request is sent until its answer is
+//! read; one without an answer in time is lost, counts as longer than any, and its share is told. A host may answer
+//! fewer than it gets, or give them a lower rank than other packets.
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use model::{
+    Better, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec, Probe, Ratio,
+    Record, Seconds, Setup, Tier, Unfit, Variant,
+};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto};
+use sys::clock;
+
+use super::frame::Wait;
+use super::params;
+use super::pipe::{Lost, Pipe};
+use super::samples::{Names, Samples};
+use super::target::To;
+use crate::bench::kernel::repeats_for;
+
+const RTT: Metric<Seconds> = Metric::new("rtt", Better::Lower, "median of the take's echo round trips");
+const RTT_P99: Metric<Seconds> =
+    Metric::new("rtt-p99", Better::Lower, "99th percentile of the take's echo round trips");
+const RTT_P999: Metric<Seconds> =
+    Metric::new("rtt-p999", Better::Lower, "99.9th percentile of the take's echo round trips");
+const RTTS: Metric<Seconds> =
+    Metric::new("rtts", Better::Neither, "all echo round trips of the take that had an answer");
+const LOST: Metric<Ratio> =
+    Metric::new("lost", Better::Neither, "share of the requests that had no answer within the time limit");
+const NAMES: Names = Names { median: RTT, p99: RTT_P99, p999: RTT_P999, all: RTTS.info(), lost: LOST };
+
+static CARD: Card = Card {
+    name: "net-ping",
+    family: Family::Net,
+    says: "round trip of ICMP echo requests, which the far end's kernel answers",
+    source: "own; as ping -A, 56 bytes of data",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[
+        params::TO,
+        ParamSpec {
+            name: "size",
+            kind: ParamKind::Bytes { min: 8, max: 65_000 },
+            default: "56",
+            says: "bytes of data behind the ICMP header",
+        },
+        params::TIMEOUT,
+    ],
+    metrics: &[RTT.info(), RTT_P99.info(), RTT_P999.info(), RTTS.info(), LOST.info()],
+    needs: &[Need::Peer],
+    variants: &[Variant { tier: Tier::Quick, set: "", headline: &["rtt"] }],
+};
+
+/// Type, code, checksum, identifier, number.
+const HEADER: usize = 8;
+const LOST_IN_A_ROW: u64 = 20;
+/// A take waits no longer than this for answers that are lost.
+const WAITED_NS: u64 = 5_000_000_000;
+
+pub struct NetPing;
+
+pub static INSTRUMENT: NetPing = NetPing;
+
+impl Instrument for NetPing {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        To::of(setup).map(drop)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let host = match To::of(setup)? {
+            To::Loopback => IpAddr::from([127, 0, 0, 1]),
+            To::Peer { host, port } => To::resolve(&host, port)?.ip(),
+        };
+        let size = setup.params.get("size").and_then(model::params::parse_bytes).unwrap_or(56);
+        let socket = Socket::open(host).map_err(Unfit::new)?;
+        let request = vec![b'e'; HEADER + usize::try_from(size).unwrap_or(0)];
+        let timeout = params::time(setup, "timeout")?;
+        let cpus = setup.cpus.last().copied().into_iter().collect();
+        let (samples, took) = (Samples::default(), Seconds(0.0));
+        Ok(Box::new(Ping { host, socket, request, timeout, number: 0, samples, took, cpus }))
+    }
+}
+
+/// A socket that hears one host's answers.
+#[derive(Debug)]
+struct Socket {
+    fd: OwnedFd,
+    /// It carries whole packets, and the checksum is ours to make.
+    is_raw: bool,
+    is_v6: bool,
+}
+
+impl Socket {
+    fn open(host: IpAddr) -> Result<Socket, String> {
+        let is_v6 = host.is_ipv6();
+        let (family, protocol) = match is_v6 {
+            true => (AddressFamily::INET6, ipproto::ICMPV6),
+            false => (AddressFamily::INET, ipproto::ICMP),
+        };
+        let open = |kind| rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, Some(protocol));
+        let (fd, is_raw) = match open(SocketType::DGRAM) {
+            Ok(fd) => (fd, false),
+            Err(_) => match open(SocketType::RAW) {
+                Ok(fd) => (fd, true),
+                Err(Errno::PERM | Errno::ACCESS) => {
+                    return Err("echo requests are not allowed: it needs root, or a group within \
+                                net.ipv4.ping_group_range (`sysctl -w net.ipv4.ping_group_range='0 2147483647'`)"
+                        .to_owned());
+                }
+                Err(error) => return Err(format!("no socket for echo requests: {error}")),
+            },
+        };
+        rustix::net::connect(&fd, &SocketAddr::new(host, 0))
+            .map_err(|error| format!("{host} cannot be reached: {error}"))?;
+        Ok(Socket { fd, is_raw, is_v6 })
+    }
+
+    /// The number and the data of an answer.
+    fn answer<'a>(&self, packet: &'a [u8]) -> Option<(u16, &'a [u8])> {
+        let header = match (self.is_raw, self.is_v6) {
+            (true, false) => usize::from(packet.first()? & 15) * 4,
+            _ => 0,
+        };
+        let message = packet.get(header..)?;
+        let kind = if self.is_v6 { 129 } else { 0 };
+        let [found, 0, _, _, _, _, high, low, data @ ..] = message else { return None };
+        (*found == kind).then(|| (u16::from_be_bytes([*high, *low]), data))
+    }
+}
+
+/// The sum that the Internet's headers are checked by (RFC 1071).
+fn checksum(bytes: &[u8]) -> u16 {
+    let word = |pair: &[u8]| match pair {
+        [high, low] => u64::from(u16::from_be_bytes([*high, *low])),
+        [high] => u64::from(u16::from_be_bytes([*high, 0])),
+        _ => 0,
+    };
+    let mut sum: u64 = bytes.chunks(2).map(word).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !u16::try_from(sum).unwrap_or(0)
+}
+
+struct Ping {
+    host: IpAddr,
+    socket: Socket,
+    request: Vec<u8>,
+    timeout: Duration,
+    /// Of the last request, over all takes.
+    number: u64,
+    samples: Samples,
+    took: Seconds,
+    cpus: Vec<u32>,
+}
+
+impl Ping {
+    /// The next request, with its whole number in the data.
+    fn write(&mut self) {
+        self.number += 1;
+        let kind = if self.socket.is_v6 { 128 } else { 8 };
+        let [high, low] = (self.number as u16).to_be_bytes();
+        let id = (std::process::id() as u16).to_be_bytes();
+        self.request[..HEADER].copy_from_slice(&[kind, 0, 0, 0, id[0], id[1], high, low]);
+        self.request[HEADER..HEADER + 8].copy_from_slice(&self.number.to_le_bytes());
+        let sum = checksum(&self.request).to_be_bytes();
+        self.request[2..4].copy_from_slice(&sum);
+    }
+
+    fn run(&mut self, count: u64) -> Result<(), String> {
+        let cpu = self.cpus.first().copied().unwrap_or(0);
+        let _pinned = sys::affinity::pin(cpu as usize).map_err(|error| error.to_string())?;
+        self.samples.clear(count);
+        let mut into = vec![0; self.request.len() + 128];
+        let (mut in_a_row, mut waited_ns) = (0, 0);
+        let begun_ns = clock::now_ns();
+        let mut sent_ns = begun_ns;
+        for _ in 0..count {
+            self.write();
+            let pipe = Pipe::new(self.socket.fd.as_fd(), Wait::Block, self.timeout)?;
+            let answered = self.exchange(&pipe, &mut into);
+            let back_ns = clock::now_ns();
+            let took_ns = back_ns - sent_ns;
+            sent_ns = back_ns;
+            match answered {
+                Ok(()) => {
+                    in_a_row = 0;
+                    self.samples.add(took_ns);
+                }
+                Err(Lost::Silent) => {
+                    (in_a_row, waited_ns) = (in_a_row + 1, waited_ns + took_ns);
+                    self.samples.lost += 1;
+                    if in_a_row >= LOST_IN_A_ROW {
+                        return Err(format!("{} answers no echo requests: {in_a_row} in a row", self.host));
+                    }
+                    if waited_ns > WAITED_NS {
+                        break;
+                    }
+                }
+                Err(lost) => return Err(format!("echo requests to {}: it {lost}", self.host)),
+            }
+        }
+        self.took = Seconds::from_ns(sent_ns - begun_ns);
+        Ok(())
+    }
+
+    fn exchange(&self, pipe: &Pipe<'_>, into: &mut [u8]) -> Result<(), Lost> {
+        pipe.send(&self.request)?;
+        loop {
+            let count = pipe.recv(into)?;
+            let answer = into.get(..count).and_then(|packet| self.socket.answer(packet));
+            let number = self.number.to_le_bytes();
+            if answer.is_some_and(|(low, data)| low == self.number as u16 && data.starts_with(&number)) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Probe for Ping {
+    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
+        repeats_for(at_least, |count| {
+            self.run(count).map_err(Fault)?;
+            Ok(self.took)
+        })
+    }
+
+    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        self.run(repeats.max(1)).map_err(Fault)?;
+        self.samples.push(&NAMES, None, record)
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.cpus.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_those_of_the_standard() {
+        // The example of RFC 1071, section 3.
+        assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
+        assert_eq!(checksum(&[]), 0xffff);
+        assert_eq!(checksum(&[0x12]), !0x1200);
+        let mut message = vec![8, 0, 0, 0, 1, 2, 3, 4, 5];
+        let sum = checksum(&message).to_be_bytes();
+        message[2..4].copy_from_slice(&sum);
+        assert_eq!(checksum(&message), 0);
+    }
+
+    #[test]
+    fn answers_are_told_from_what_else_comes() {
+        let socket = |is_raw, is_v6| Socket {
+            fd: std::net::UdpSocket::bind("127.0.0.1:0").unwrap().into(),
+            is_raw,
+            is_v6,
+        };
+        let message = [0, 0, 9, 9, 1, 1, 2, 3, 7, 7];
+        assert_eq!(socket(false, false).answer(&message), Some((0x0203, &[7, 7][..])));
+        let packet = [&[0x46; 24][..], &message].concat();
+        assert_eq!(socket(true, false).answer(&packet), Some((0x0203, &[7, 7][..])));
+        let request = [8, 0, 9, 9, 1, 1, 2, 3, 7, 7];
+        assert_eq!(socket(false, false).answer(&request), None);
+        assert_eq!(socket(true, true).answer(&[129, 0, 9, 9, 1, 1, 2, 3]), Some((0x0203, &[][..])));
+        for end in 0..packet.len() - 2 {
+            assert_eq!(socket(true, false).answer(&packet[..end]), None, "{end}");
+        }
+    }
+}

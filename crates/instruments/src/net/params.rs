@@ -1,0 +1,168 @@
+//! What tests of the network can be told, and how it is read from a setup.
+
+use std::time::Duration;
+
+use model::params::parse_bytes;
+use model::{Finding, ParamKind, ParamSpec, Setup, Unfit, Validity};
+
+use super::frame::{MOST_DATAGRAM, Proto, Wait, Way};
+use super::target::To;
+use crate::facts::Root;
+use crate::facts::cgroup;
+
+pub const TO: ParamSpec = ParamSpec {
+    name: "to",
+    kind: ParamKind::Text,
+    default: "loopback",
+    says: "the far end: HOST or HOST:PORT where `boxscore peer` listens, or loopback: a child on other cores here",
+};
+pub const TOKEN: ParamSpec = ParamSpec {
+    name: "token",
+    kind: ParamKind::Or("none", &ParamKind::Path),
+    default: "none",
+    says: "file with the token that the peer was given too",
+};
+pub const PROTO: ParamSpec = ParamSpec {
+    name: "proto",
+    kind: ParamKind::Choice(&["tcp", "udp"]),
+    default: "tcp",
+    says: "what carries the messages; tcp has TCP_NODELAY",
+};
+pub const MODE: ParamSpec = ParamSpec {
+    name: "mode",
+    kind: ParamKind::Choice(&["spin", "block", "busy-poll"]),
+    default: "spin",
+    says: "how both ends wait: asking again and again, asleep, or asleep while the kernel polls the device for 50 us",
+};
+/// Of a message or datagram.
+pub const SIZE: ParamSpec = ParamSpec {
+    name: "size",
+    kind: ParamKind::Bytes { min: 1, max: 64 << 20 },
+    default: "64",
+    says: "bytes of a message",
+};
+pub const TIMEOUT: ParamSpec = ParamSpec {
+    name: "timeout",
+    kind: ParamKind::Time { max: 10 },
+    default: "200ms",
+    says: "a datagram without an answer within this time is lost",
+};
+pub const DURATION: ParamSpec = ParamSpec {
+    name: "duration",
+    kind: ParamKind::Seconds { max: 60 },
+    default: "0.4",
+    says: "how long one take sends, in seconds",
+};
+
+#[must_use]
+pub fn proto(setup: &Setup) -> Proto {
+    if setup.params.get("proto") == Some("udp") { Proto::Udp } else { Proto::Tcp }
+}
+
+#[must_use]
+pub fn wait(setup: &Setup) -> Wait {
+    match setup.params.get("mode") {
+        Some("block") => Wait::Block,
+        Some("busy-poll") => Wait::BusyPoll,
+        _ => Wait::Spin,
+    }
+}
+
+#[must_use]
+pub fn way(setup: &Setup) -> Way {
+    match setup.params.get("direction") {
+        Some("receive") => Way::Receive,
+        Some("both") => Way::Both,
+        _ => Way::Send,
+    }
+}
+
+/// Bytes of a message; those of a datagram have their number in them.
+pub fn size(setup: &Setup, proto: Proto, least_datagram: u64) -> Result<u64, Unfit> {
+    let size = setup.params.get("size").and_then(parse_bytes).unwrap_or(64);
+    match proto {
+        Proto::Udp if !(least_datagram..=MOST_DATAGRAM).contains(&size) => {
+            Err(Unfit::new(format!("size={size}: a datagram here has {least_datagram} to {MOST_DATAGRAM} B")))
+        }
+        _ => Ok(size),
+    }
+}
+
+/// A time parameter.
+pub fn time(setup: &Setup, name: &str) -> Result<Duration, Unfit> {
+    let text = setup.params.get(name).unwrap_or_default();
+    let seconds = model::params::parse_span(text);
+    let seconds = seconds.ok_or_else(|| Unfit::new(format!("{name}={text} is not a time")))?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| Unfit::new(format!("{name}={text} is not a time")))
+}
+
+/// How many threads spin here at a time.
+fn spinning(setup: &Setup) -> Result<usize, Unfit> {
+    Ok(match (wait(setup), To::of(setup)?) {
+        (Wait::Spin, To::Loopback) => 2,
+        (Wait::Spin, To::Peer { .. }) => 1,
+        _ => 0,
+    })
+}
+
+/// Refuses threads that spin against each other on one CPU: each would wait for the scheduler to end the other's turn.
+pub fn fit_spinning(setup: &Setup) -> Result<(), Unfit> {
+    let (threads, cpus) = (spinning(setup)?, setup.cpus.len());
+    if threads > cpus {
+        return Err(Unfit::new(format!(
+            "mode=spin keeps {threads} threads busy and {cpus} CPU is allowed; mode=block needs one"
+        )));
+    }
+    Ok(())
+}
+
+/// Spinning uses up a quota of CPU time, and is stopped for the rest of the period then.
+pub fn doubt_spinning(setup: &Setup, name: &str) -> Result<Option<Finding>, Unfit> {
+    let threads = spinning(setup)? as f64;
+    let quotas = cgroup::quotas(&Root::live());
+    let least = quotas.iter().map(|quota| quota.cpus).fold(f64::INFINITY, f64::min);
+    Ok((threads > least).then(|| {
+        let text = format!(
+            "mode=spin keeps {threads} threads busy and the control group has {least} CPUs: the kernel stops them for \
+             part of the time; mode=block needs less"
+        );
+        Finding::new("spinning", Validity::Doubtful, text)
+            .about(name)
+            .evidence("threads", threads)
+            .evidence("cpus", least)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Instrument, Params};
+
+    use super::*;
+
+    fn setup(given: &str, cpus: &[u32]) -> Setup {
+        let card = crate::net::net_rtt::INSTRUMENT.card();
+        Setup::bare(
+            card.resolve(&Params::parse(given).unwrap()).unwrap(),
+            cpus.to_vec(),
+            std::env::temp_dir(),
+        )
+    }
+
+    #[test]
+    fn threads_that_spin_have_a_cpu_each() {
+        let fits = |given: &str, cpus: &[u32]| fit_spinning(&setup(given, cpus));
+        assert!(fits("mode=spin", &[0]).unwrap_err().why.contains("2 threads busy and 1 CPU"));
+        for (given, cpus) in [("mode=spin", &[0, 1][..]), ("mode=block", &[0]), ("mode=spin;to=a", &[0])] {
+            assert_eq!(fits(given, cpus), Ok(()), "{given}");
+        }
+    }
+
+    #[test]
+    fn datagrams_have_sizes_of_their_own() {
+        let of = |given: &str| size(&setup(given, &[0]), proto(&setup(given, &[0])), 8);
+        assert_eq!(of("proto=tcp;size=1"), Ok(1));
+        assert_eq!(of("proto=udp;size=8"), Ok(8));
+        assert!(of("proto=udp;size=7").is_err() && of("proto=udp;size=64KiB").is_err());
+        assert_eq!(time(&setup("timeout=5ms", &[0]), "timeout"), Ok(Duration::from_millis(5)));
+    }
+}

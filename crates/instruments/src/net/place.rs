@@ -1,0 +1,103 @@
+//! Which CPUs the two ends of a test run on, where both are on this machine: different cores, if there are two.
+
+use std::collections::BTreeMap;
+
+use model::params::show_cpus;
+
+use crate::facts::{Root, text};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// For the end that measures, in order of use.
+    pub near: Vec<u32>,
+    pub far: Vec<u32>,
+    shares: Shares,
+}
+
+/// What the ends have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shares {
+    Nothing,
+    Core,
+    Cpu,
+}
+
+impl Places {
+    /// As this machine's topology has it.
+    #[must_use]
+    pub fn of(allowed: &[u32]) -> Places {
+        let root = Root::live();
+        Places::split(allowed, |cpu| {
+            let list = root.maybe(&format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
+            list.and_then(|list| text::cpu_list(&list).into_iter().next()).unwrap_or(cpu)
+        })
+    }
+
+    /// `core` names the first CPU of a CPU's core.
+    fn split(allowed: &[u32], core: impl Fn(u32) -> u32) -> Places {
+        let mut cores: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for cpu in allowed {
+            cores.entry(core(*cpu)).or_default().push(*cpu);
+        }
+        let cores: Vec<Vec<u32>> = cores.into_values().collect();
+        match (cores.len(), allowed) {
+            (0 | 1, [] | [_]) => {
+                Places { near: allowed.to_vec(), far: allowed.to_vec(), shares: Shares::Cpu }
+            }
+            (0 | 1, [far, near @ ..]) => {
+                Places { near: near.to_vec(), far: vec![*far], shares: Shares::Core }
+            }
+            (count, _) => {
+                let (far, near) = cores.split_at(count / 2);
+                let near: Vec<&Vec<u32>> = near.iter().rev().collect();
+                let far: Vec<&Vec<u32>> = far.iter().collect();
+                Places { near: in_turn(&near), far: in_turn(&far), shares: Shares::Nothing }
+            }
+        }
+    }
+
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let both = format!("this end on CPUs {}, the peer on CPUs {}", list(&self.near), list(&self.far));
+        match self.shares {
+            Shares::Nothing => both,
+            Shares::Core => format!("{both}: two threads of one core"),
+            Shares::Cpu => format!("{both}: both ends take turns on it"),
+        }
+    }
+}
+
+fn list(cpus: &[u32]) -> String {
+    let mut cpus = cpus.to_vec();
+    cpus.sort_unstable();
+    show_cpus(&cpus)
+}
+
+/// The first CPU of each core, then the second of each, ...
+fn in_turn(cores: &[&Vec<u32>]) -> Vec<u32> {
+    let most = cores.iter().map(|core| core.len()).max().unwrap_or(0);
+    (0..most).flat_map(|nth| cores.iter().filter_map(move |core| core.get(nth).copied())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_share_no_core_if_there_are_two() {
+        let split = |allowed: &[u32], core: fn(u32) -> u32| {
+            let places = Places::split(allowed, core);
+            (places.far, places.near, places.shares)
+        };
+        assert_eq!(split(&[3], |cpu| cpu), (vec![3], vec![3], Shares::Cpu));
+        assert_eq!(split(&[0, 1], |cpu| cpu), (vec![0], vec![1], Shares::Nothing));
+        assert_eq!(split(&[0, 1], |_| 0), (vec![0], vec![1], Shares::Core));
+        assert_eq!(split(&[0, 1, 2], |cpu| cpu), (vec![0], vec![2, 1], Shares::Nothing));
+        // Four cores of two threads, numbered as most machines do.
+        let all = [0, 1, 2, 3, 4, 5, 6, 7];
+        assert_eq!(split(&all, |cpu| cpu % 4), (vec![0, 1, 4, 5], vec![3, 2, 7, 6], Shares::Nothing));
+        assert_eq!(split(&[0, 4, 1], |cpu| cpu % 4), (vec![0, 4], vec![1], Shares::Nothing));
+        assert!(Places::split(&[0, 1], |_| 0).sentence().contains("one core"));
+        assert!(Places::split(&[0], |_| 0).sentence().contains("take turns"));
+    }
+}

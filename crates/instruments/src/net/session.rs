@@ -1,0 +1,178 @@
+//! A test as its asker sees it: the connection on which it is asked for, those that join it, its datagrams, its end.
+//!
+//! A session lasts for one take, so that a peer that was started anew meanwhile is no matter.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::time::Duration;
+
+use super::frame::{ASKING, Frame, FrameError, Id, JOINING, Report, Test, ending, opening, proof, random};
+use super::{datagram, target::Target};
+
+#[derive(Debug)]
+pub struct Session {
+    pub control: TcpStream,
+    pub peer: SocketAddr,
+    pub id: Id,
+    name: String,
+    patience: Duration,
+}
+
+impl Session {
+    /// Asks for a test; the peer is ready for it when this returns.
+    pub fn open(target: &Target, test: Test) -> Result<Session, String> {
+        let peer = target.address;
+        let (name, patience) = (target.name.clone(), target.patience);
+        let mut control = connect(peer, patience).map_err(|error| unreachable(&name, peer, &error))?;
+        let io = |error: std::io::Error| format!("the peer at {name}: {error}");
+        control.set_nodelay(true).map_err(io)?;
+        control.set_read_timeout(Some(patience)).map_err(io)?;
+        control.set_write_timeout(Some(patience)).map_err(io)?;
+        let asker = random()?;
+        control.write_all(&opening(ASKING, &asker)).map_err(io)?;
+        let (id, challenge) = challenged(&mut control, &name, patience)?;
+        let proof = proof(&target.token, &challenge, &asker);
+        let mut session = Session { control, peer, id, name, patience };
+        session.say(&Frame::Ask { proof, test })?;
+        session.go()?;
+        Ok(session)
+    }
+
+    /// Waits for the peer's Go.
+    pub fn go(&mut self) -> Result<(), String> {
+        match self.hear()? {
+            Frame::Go => Ok(()),
+            Frame::Refused(refusal) => Err(format!("the peer at {} refuses: {refusal}", self.name)),
+            _ => Err(format!("the peer at {} answers something else than it was asked", self.name)),
+        }
+    }
+
+    fn hear(&mut self) -> Result<Frame, String> {
+        Frame::read(&mut self.control).map_err(|error| self.wrong(&error))
+    }
+
+    fn say(&mut self, frame: &Frame) -> Result<(), String> {
+        frame.write(&mut self.control).map_err(|error| self.wrong(&error))
+    }
+
+    fn wrong(&self, error: &FrameError) -> String {
+        let name = &self.name;
+        match error {
+            FrameError::Io(error) => match error.kind() {
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                    format!("the peer at {name} has not answered for {} s", self.patience.as_secs_f64())
+                }
+                ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+                    format!("the peer at {name} ended in the middle of the take")
+                }
+                _ => format!("the peer at {name}: {error}"),
+            },
+            error => format!("the peer at {name} sent {error}"),
+        }
+    }
+
+    /// A further connection of this test; `word` is its first byte.
+    pub fn join(&self, word: u8) -> Result<TcpStream, String> {
+        let joined = connect(self.peer, self.patience).and_then(|mut stream| {
+            stream.set_nodelay(true)?;
+            stream.write_all(&opening(JOINING, &self.id))?;
+            stream.write_all(&[word])?;
+            Ok(stream)
+        });
+        joined.map_err(|error| format!("a further connection to the peer at {}: {error}", self.name))
+    }
+
+    /// Datagrams to the peer's part in this test.
+    pub fn datagrams(&self) -> Result<UdpSocket, String> {
+        datagram::open(self.peer, &self.id)
+    }
+
+    /// Ends a test: the peer says what it received.
+    pub fn end(&mut self, sent: u64, datagrams: Option<&UdpSocket>) -> Result<Report, String> {
+        self.say(&Frame::End { sent })?;
+        if let Some(socket) = datagrams {
+            // It may be lost: the peer looks at the connection too.
+            let _sooner = socket.send(&ending(&self.id));
+        }
+        self.report()
+    }
+
+    pub fn report(&mut self) -> Result<Report, String> {
+        match self.hear()? {
+            Frame::Report(report) => Ok(report),
+            _ => Err(format!("the peer at {} does not say what it received", self.name)),
+        }
+    }
+
+    /// What a broken pipe of this test means.
+    #[must_use]
+    pub fn lost(&self, lost: super::pipe::Lost) -> String {
+        use super::pipe::Lost;
+        let name = &self.name;
+        match lost {
+            Lost::Ended => format!("the peer at {name} ended in the middle of the take"),
+            Lost::Silent => format!(
+                "the peer at {name} fell silent in the middle of the take: nothing came for {} s",
+                self.patience.as_secs_f64()
+            ),
+            Lost::Broken(error) => format!("the connection to the peer at {name} failed: {error}"),
+        }
+    }
+}
+
+fn connect(peer: SocketAddr, patience: Duration) -> std::io::Result<TcpStream> {
+    TcpStream::connect_timeout(&peer, patience)
+}
+
+/// What it means that a peer cannot be connected to.
+fn unreachable(name: &str, peer: SocketAddr, error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => format!(
+            "nothing listens at {name}; start it there: boxscore peer --listen {}:{}",
+            if peer.is_ipv4() { "0.0.0.0" } else { "[::]" },
+            peer.port()
+        ),
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+            format!("{name} does not answer: is it up, and may TCP port {} through?", peer.port())
+        }
+        _ => format!("{name} cannot be connected to: {error}"),
+    }
+}
+
+/// The id of the test and the challenge, from a peer that is one.
+fn challenged(control: &mut TcpStream, name: &str, patience: Duration) -> Result<(Id, Id), String> {
+    let (mut word, mut id, mut challenge) = ([0; 16], [0; 16], [0; 16]);
+    let mut got = 0;
+    while let Some(rest) = word.get_mut(got..).filter(|rest| !rest.is_empty()) {
+        match control.read(rest) {
+            Ok(count) if count > 0 => got += count,
+            Ok(_) => break,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if got == 0 && matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                return Err(format!(
+                    "what listens at {name} says nothing for {} s: it is no boxscore peer, or it hangs",
+                    patience.as_secs_f64()
+                ));
+            }
+            Err(_) => break,
+        }
+    }
+    if word != ASKING {
+        let said = word.get(..got).unwrap_or_default();
+        return Err(match said {
+            [] => {
+                format!("what listens at {name} hung up: it is no boxscore peer, or one of another version")
+            }
+            said => format!(
+                "what listens at {name} is no boxscore peer: it says `{}`",
+                said.escape_ascii().to_string().trim_end()
+            ),
+        });
+    }
+    let rest = control.read_exact(&mut id).and_then(|()| control.read_exact(&mut challenge));
+    rest.map_err(|error| format!("the peer at {name} broke off its greeting: {error}"))?;
+    Ok((id, challenge))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! The far end that a test is made with: a host where a peer listens, or a child of ours on other cores here.
+//!
+//! The child is shared by all tests of a run, listens on the loopback with a token of its own, and ends with the last.
+
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use model::{Setup, Unfit};
+
+use super::frame::{PORT, random};
+use super::peer::{self, PATIENCE, Terms};
+use super::place::Places;
+use crate::workload::guard::Guarded;
+use crate::workload::told;
+
+/// The argument that makes this program call [`peer::child`].
+pub const ARGUMENTS: [&str; 2] = ["peer", "--child"];
+pub const LOOPBACK: &str = "loopback";
+/// No token has more bytes.
+const MOST_TOKEN: u64 = 4096;
+
+/// Who takes part, and on which CPUs of this machine.
+#[derive(Debug)]
+pub struct Target {
+    pub address: SocketAddr,
+    /// As the user said it, with the port.
+    pub name: String,
+    pub token: Vec<u8>,
+    /// For the threads of this end, in order.
+    pub near: Vec<u32>,
+    /// For those of the child; empty where the far end is not ours.
+    pub far: Vec<u32>,
+    /// How long the far end may leave a test without a word.
+    pub patience: Duration,
+    /// What is to be said of where both ends run.
+    pub place: String,
+    child: Option<Arc<Child>>,
+}
+
+/// What `to` says, before anything is asked of the network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum To {
+    Loopback,
+    Peer { host: String, port: u16 },
+}
+
+impl To {
+    pub fn parse(text: &str) -> Result<To, Unfit> {
+        let wrong =
+            |what: &str| Unfit::new(format!("to={text}: {what}; write it as HOST, HOST:PORT or [IPv6]:PORT"));
+        let text = text.trim();
+        if text == LOOPBACK {
+            return Ok(To::Loopback);
+        }
+        let (host, port) = match text.strip_prefix('[').map(|rest| rest.split_once(']')) {
+            Some(None) => return Err(wrong("no `]`")),
+            Some(Some((host, port))) => (host, port.strip_prefix(':').unwrap_or(port)),
+            // An IPv6 address without brackets has no port.
+            None if text.matches(':').count() > 1 => (text, ""),
+            None => text.split_once(':').unwrap_or((text, "")),
+        };
+        if host.is_empty() || host.contains(char::is_whitespace) {
+            return Err(wrong("no host"));
+        }
+        let port = match port {
+            "" => PORT,
+            port => {
+                port.parse().ok().filter(|port| *port > 0).ok_or_else(|| wrong("a port is 1 to 65535"))?
+            }
+        };
+        Ok(To::Peer { host: host.to_owned(), port })
+    }
+
+    pub fn of(setup: &Setup) -> Result<To, Unfit> {
+        To::parse(setup.params.get("to").unwrap_or(LOOPBACK))
+    }
+
+    /// The address behind a name.
+    pub fn resolve(host: &str, port: u16) -> Result<SocketAddr, Unfit> {
+        let found = (host, port).to_socket_addrs();
+        let mut found = found.map_err(|error| Unfit::new(format!("{host} has no address: {error}")))?;
+        found.next().ok_or_else(|| Unfit::new(format!("{host} has no address")))
+    }
+}
+
+impl Target {
+    pub fn prepare(setup: &Setup) -> Result<Target, Unfit> {
+        let places = Places::of(&setup.cpus);
+        let token = match setup.params.get("token") {
+            None | Some("none") => Vec::new(),
+            Some(path) => read_token(Path::new(path)).map_err(Unfit::new)?,
+        };
+        let (host, port) = match To::of(setup)? {
+            To::Peer { host, port } => (host, port),
+            To::Loopback => {
+                let child = Child::get(&places.far).map_err(Unfit::new)?;
+                return Ok(Target {
+                    address: child.address,
+                    name: format!("{LOOPBACK} ({})", child.address),
+                    token: child.token.clone(),
+                    patience: PATIENCE,
+                    place: places.sentence(),
+                    near: places.near,
+                    far: places.far,
+                    child: Some(child),
+                });
+            }
+        };
+        let address = To::resolve(&host, port)?;
+        let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        let near: Vec<u32> = setup.cpus.iter().rev().copied().collect();
+        let place = format!("this end on CPU {}", near.first().copied().unwrap_or(0));
+        Ok(Target { address, name, token, near, far: Vec::new(), patience: PATIENCE, place, child: None })
+    }
+
+    /// A peer that listens there, with no CPUs of this end.
+    #[cfg(test)]
+    pub fn at(address: SocketAddr, token: Vec<u8>, patience: Duration) -> Target {
+        let (near, far, place) = (Vec::new(), Vec::new(), String::new());
+        Target { address, name: address.to_string(), token, near, far, patience, place, child: None }
+    }
+
+    /// Binds the calling thread to the nth CPU of this end.
+    pub fn pin(&self, nth: usize) -> Result<Option<sys::affinity::Pinned>, String> {
+        let Some(cpu) = self.near.get(nth % self.near.len().max(1)) else { return Ok(None) };
+        sys::affinity::pin(*cpu as usize).map(Some).map_err(|error| error.to_string())
+    }
+
+    /// The CPUs that a test of one thread keeps busy here.
+    #[must_use]
+    pub fn busy(&self) -> Vec<u32> {
+        let mut busy: Vec<u32> = self.near.iter().take(1).chain(self.far.iter().take(1)).copied().collect();
+        busy.sort_unstable();
+        busy.dedup();
+        busy
+    }
+
+    /// Why the peer is gone, where it is a child that ended.
+    #[must_use]
+    pub fn explain(&self, why: String) -> String {
+        match self.child.as_ref().and_then(|child| child.ended()) {
+            Some(how) => format!("{why}; the peer, a child of this program, ended: {how}"),
+            None => why,
+        }
+    }
+}
+
+/// The bytes of a token file, without blanks and line ends around them.
+pub fn read_token(path: &Path) -> Result<Vec<u8>, String> {
+    let wrong = |what: String| format!("--token {}: {what}", path.display());
+    let length = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
+    if length > MOST_TOKEN {
+        return Err(wrong(format!("{length} B; a token has at most {MOST_TOKEN}")));
+    }
+    let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    match bytes.trim_ascii() {
+        [] => Err(wrong("it is empty".to_owned())),
+        token => Ok(token.to_vec()),
+    }
+}
+
+/// A peer of ours.
+#[derive(Debug)]
+struct Child {
+    address: SocketAddr,
+    token: Vec<u8>,
+    cpus: Vec<u32>,
+    process: Mutex<Guarded>,
+}
+
+static CHILDREN: Mutex<Vec<Weak<Child>>> = Mutex::new(Vec::new());
+
+impl Child {
+    /// The one on these CPUs, running already or started now.
+    fn get(cpus: &[u32]) -> Result<Arc<Child>, String> {
+        let mut children = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
+        children.retain(|child| child.strong_count() > 0);
+        let there = children.iter().filter_map(Weak::upgrade);
+        if let Some(child) = there.into_iter().find(|child| child.cpus == cpus && child.ended().is_none()) {
+            return Ok(child);
+        }
+        let child = Arc::new(Child::start(cpus)?);
+        children.push(Arc::downgrade(&child));
+        Ok(child)
+    }
+
+    fn start(cpus: &[u32]) -> Result<Child, String> {
+        has_loopback()?;
+        let terms = Terms { token: random()?.to_vec(), cpus: cpus.to_vec(), ..Terms::default() };
+        let (process, line) = told::start(&ARGUMENTS, &peer::words(&terms))?;
+        let address = line.parse().map_err(|_| {
+            "the peer on the loopback ended before it listened; `boxscore peer --listen 127.0.0.1:0` says why"
+        })?;
+        Ok(Child { address, token: terms.token, cpus: terms.cpus, process: Mutex::new(process) })
+    }
+
+    fn ended(&self) -> Option<String> {
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        process.try_wait().ok().flatten().map(|exit| exit.status.to_string())
+    }
+}
+
+/// In a new network namespace the loopback is there, but down.
+fn has_loopback() -> Result<(), String> {
+    let tried = UdpSocket::bind("127.0.0.1:0").and_then(|socket| {
+        socket.connect(socket.local_addr()?)?;
+        socket.send(b"?")
+    });
+    tried.map(drop).map_err(|error| {
+        format!("the loopback does not work in this network namespace ({error}); `ip link set lo up` as root mends it")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_and_ports_are_read() {
+        let peer = |host: &str, port| To::Peer { host: host.to_owned(), port };
+        for (text, to) in [
+            ("loopback", To::Loopback),
+            ("a", peer("a", PORT)),
+            ("a:5", peer("a", 5)),
+            ("10.0.0.1:65535", peer("10.0.0.1", 65535)),
+            ("[::1]:9", peer("::1", 9)),
+            ("[::1]", peer("::1", PORT)),
+            ("fe80::1", peer("fe80::1", PORT)),
+        ] {
+            assert_eq!(To::parse(text), Ok(to), "{text}");
+        }
+        for bad in ["", ":5", "a:0", "a:x", "a:65536", "[::1", "a b", "[]:5", "[::1]x"] {
+            assert!(To::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_trimmed_and_have_a_size() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("token");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read_token(&path)
+        };
+        assert_eq!(read(" a b\n"), Ok(b"a b".to_vec()));
+        assert!(read(" \n").unwrap_err().contains("is empty"));
+        assert!(read(&"x".repeat(5000)).unwrap_err().contains("5000 B"));
+        assert!(read_token(&dir.path().join("none")).unwrap_err().contains("No such file"));
+    }
+}
