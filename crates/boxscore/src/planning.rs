@@ -83,22 +83,16 @@ pub fn plan(
     if let (Some(setup), Some(named)) = (&mut host.setup, &mix) {
         setup.mix = Some(Arc::new(named.mix.clone()));
     }
-    let mut cells = Vec::new();
-    for card in &chosen {
-        let host = children::spread(card, &host, args.from.len());
-        let level = net::level(card, args, level);
-        cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), &sets, &host)?);
-    }
+    let cells = all_cells(args, &chosen, level, &sets, &host)?;
     let words::Arms { mut arms, words, said } = words::arms(args, &chosen, &sets)?;
     let (cells, implied) = web::settle(cells, &host, &chosen, &sets);
     let mut said = [said, implied].concat();
     let words = [sets, words].concat();
     web::agree(&words, arms.len())?;
     let asked = |setup| fits::Asked { words: &words, arms: &arms, cards: &chosen, setup };
-    let cells = distinct(cells, &arms, &chosen);
     let (cells, left_out) = match &host.setup {
-        Some(setup) => asked(setup).settle(cells)?,
-        None => (cells, Vec::new()),
+        Some(setup) => asked(setup).settle(distinct(cells, &arms, &chosen))?,
+        None => (distinct(cells, &arms, &chosen), Vec::new()),
     };
     said.extend(left_out);
     let (takes, budget_seconds) = limits(args, level)?;
@@ -139,6 +133,23 @@ pub fn plan(
         mixes: mix.map(|named| (named.name, named.mix)).into_iter().collect(),
     };
     Ok((plan, said))
+}
+
+/// What each card measures where it is, before arms and what fits.
+fn all_cells(
+    args: &Args,
+    chosen: &[&'static Card],
+    level: Level,
+    sets: &[Word],
+    host: &Host,
+) -> Result<Vec<Cell>, CliError> {
+    let mut cells = Vec::new();
+    for card in chosen {
+        let host = children::spread(card, host, args.from.len());
+        let level = net::level(card, args, level);
+        cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), sets, &host)?);
+    }
+    Ok(cells)
 }
 
 /// The first version of plans that knows what this one asks for.

@@ -28,6 +28,7 @@ pub fn request(url: &str) -> Result<String, Box<dyn Error>> {
         body: Vec::new(),
         keepalive: true,
     };
-    let wanted = Wanted { path: url.path.clone(), expected: load.targets[0].expected };
+    let (path, expected) = (url.path.clone(), load.targets[0].expected);
+    let wanted = Wanted { path, expected, method: None, closes: false };
     Ok(String::from_utf8(origin.bytes(&wanted)?)?)
 }

@@ -30,18 +30,9 @@ pub fn run(name: &str, set: &str, cpu: &str, takes: &str, repeats: &str) -> Resu
     let params = instrument.card().resolve(&Params::parse(set)?)?;
     let (cpu, takes, repeats): (u32, usize, u64) = (cpu.parse()?, takes.parse()?, repeats.parse()?);
     let _pinned = sys::affinity::pin(usize::try_from(cpu)?)?;
-    let setup = Setup {
-        params,
-        size: Size::Full,
-        cpus: vec![cpu],
-        dir: std::env::temp_dir(),
-        // The comparison states its sizes; chains stay warm on both sides.
-        llc: None,
-        memory: Some(1 << 40),
-        seed: 1,
-        command: None,
-        relay: None,
-    };
+    // The comparison states its sizes; chains stay warm on both sides.
+    let bare = Setup::bare(params, vec![cpu], std::env::temp_dir());
+    let setup = Setup { llc: None, memory: Some(1 << 40), ..bare };
     let mut probe = instrument.prepare(&setup)?;
     let repeats = if repeats == 0 { probe.calibrate(AT_LEAST)? } else { repeats };
     let mut values = Values::default();

@@ -89,7 +89,7 @@ pub fn possible(limit: u64) -> Result<(), String> {
     let all = fs::read_to_string("/proc/meminfo").ok();
     let all = all.as_deref().and_then(|all| text::size(all.lines().next()?.strip_prefix("MemTotal:")?));
     if let Some(all) = all.filter(|all| limit > *all) {
-        let (limit, all) = (show_bytes(limit), show_bytes(all));
+        let (limit, all) = (show_bytes(limit), show_bytes(all >> 20 << 20));
         return Err(format!("memory={limit}: this machine has {all}, so that it would limit nothing"));
     }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -336,7 +336,10 @@ mod tests {
     #[test]
     fn a_limit_that_limits_nothing_is_refused() {
         let why = possible(MOST).unwrap_err();
-        assert!(why.starts_with("memory=1PiB: this machine has ") && why.contains("limit nothing"), "{why}");
+        assert!(
+            why.starts_with("memory=1024TiB: this machine has ") && why.contains("limit nothing"),
+            "{why}"
+        );
     }
 
     #[test]
