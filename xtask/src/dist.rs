@@ -26,7 +26,7 @@ pub fn host() -> Result<()> {
         (format!("{arch}-unknown-linux-gnu"), "-C target-feature=+crt-static")
     };
     let mut build =
-        shell::command(&cargo, &["build", "--release", "--locked", "-p", "boxscore", "--target", &target]);
+        shell::command(&cargo, &["build", "--profile", "dist", "--locked", "-p", "boxscore", "--target", &target]);
     if flags.is_empty() {
         build.env(format!("CC_{}", target.replace('-', "_")), "musl-gcc");
     } else {
@@ -47,7 +47,7 @@ pub fn all() -> Result<()> {
     let mut builds: Vec<(String, String)> = Vec::new();
     for target in TARGETS {
         install(target)?;
-        let words = ["zigbuild", "--release", "--locked", "-p", "boxscore", "--target", target];
+        let words = ["zigbuild", "--profile", "dist", "--locked", "-p", "boxscore", "--target", target];
         let mut build = shell::command(&shell::cargo(), &words);
         shell::must(build.env("PATH", &path).env("CARGO_TARGET_DIR", &built))?;
         let arch = target.split('-').next().unwrap_or(target);
@@ -99,7 +99,7 @@ fn publish(built: &Path, target: &str, name: &str) -> Result<PathBuf> {
     let root = shell::root();
     let folder = root.join("dist");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let from = built.join(target).join("release/boxscore");
+    let from = built.join(target).join("dist/boxscore");
     let to = folder.join(name);
     // A new file: the old one may be running.
     let new = folder.join(format!(".{name}.new"));

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use model::{Fact, Finding, Histogram, MetricInfo, Params, Record, Seconds, Setup, Size};
+use model::{Fact, Finding, Histogram, MetricInfo, Params, Record, Seconds, Setup};
 
 /// Long enough for a take; the conductor's own default.
 const AT_LEAST: Seconds = Seconds(0.05);
