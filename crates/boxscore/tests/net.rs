@@ -46,7 +46,7 @@ fn run(bench: &Bench, args: &[&str]) -> Said {
 #[track_caller]
 fn value(run: &RunData, instrument: &str, metric: &str, params: &str) -> f64 {
     let wanted = model::Params::parse(params).expect("pairs");
-    let mut values = run.rows().into_iter().filter(|series| {
+    let mut values = run.rows().filter(|series| {
         let key = &series.key;
         key.instrument == instrument
             && key.metric == metric

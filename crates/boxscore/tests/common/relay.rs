@@ -102,12 +102,9 @@ fn read(mut from: &File, give: &SyncSender<Held>, way: &Mutex<Way>) {
             }
         }
         let before_ns = free_ns;
-        if way.bytes_per_sec > 0 {
-            let start_ns = now_ns.max(free_ns);
-            free_ns = start_ns + count as u64 * 1_000_000_000 / way.bytes_per_sec;
-        } else {
-            free_ns = now_ns;
-        }
+        // Without a limit it takes no time.
+        let takes_ns = (count as u64 * 1_000_000_000).checked_div(way.bytes_per_sec);
+        free_ns = takes_ns.map_or(now_ns, |takes_ns| now_ns.max(free_ns) + takes_ns);
         let due_ns = free_ns + way.delay_ns;
         drop(way);
         // A full queue drops it, and it takes no time of the wire.
