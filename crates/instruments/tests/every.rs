@@ -177,11 +177,12 @@ fn every_card_is_sound() {
 }
 
 /// Folders whose every file is an instrument, and others where helpers may stand beside.
-const FOLDERS: [(&str, bool); 7] = [
+const FOLDERS: [(&str, bool); 8] = [
     ("bench/cpu", true),
     ("bench/memory", true),
     ("bench/disk", true),
     ("bench/machine", true),
+    ("net", false),
     ("workload", false),
     ("telemetry", false),
     ("inventory", false),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use model::{
     Better, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec, Probe, Ratio,
-    Record, Seconds, Setup, Tier, Unfit, Variant,
+    Record, Seconds, Setup, Size, Tier, Unfit, Variant,
 };
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto};
@@ -58,6 +58,8 @@ static CARD: Card = Card {
 
 /// Type, code, checksum, identifier, number.
 const HEADER: usize = 8;
+/// Requests of a smoke take: as many as the rarest percentile needs.
+const SMOKE: u64 = 1000;
 const LOST_IN_A_ROW: u64 = 20;
 /// A take waits no longer than this for answers that are lost.
 const WAITED_NS: u64 = 5_000_000_000;
@@ -85,8 +87,9 @@ impl Instrument for NetPing {
         let request = vec![b'e'; HEADER + usize::try_from(size).unwrap_or(0)];
         let timeout = params::time(setup, "timeout")?;
         let cpus = setup.cpus.last().copied().into_iter().collect();
+        let least = if setup.size == Size::Smoke { SMOKE } else { 1 };
         let (samples, took) = (Samples::default(), Seconds(0.0));
-        Ok(Box::new(Ping { host, socket, request, timeout, number: 0, samples, took, cpus }))
+        Ok(Box::new(Ping { host, socket, request, timeout, number: 0, samples, took, cpus, least }))
     }
 }
 
@@ -161,6 +164,8 @@ struct Ping {
     samples: Samples,
     took: Seconds,
     cpus: Vec<u32>,
+    /// Requests of a take, at least.
+    least: u64,
 }
 
 impl Ping {
@@ -235,7 +240,7 @@ impl Probe for Ping {
     }
 
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        self.run(repeats.max(1)).map_err(Fault)?;
+        self.run(repeats.max(self.least)).map_err(Fault)?;
         self.samples.push(&NAMES, None, record)
     }
 
