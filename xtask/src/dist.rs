@@ -25,8 +25,10 @@ pub fn host() -> Result<()> {
         println!("note: no musl standard library or no musl-gcc here; linking glibc statically instead");
         (format!("{arch}-unknown-linux-gnu"), "-C target-feature=+crt-static")
     };
-    let mut build =
-        shell::command(&cargo, &["build", "--profile", "dist", "--locked", "-p", "boxscore", "--target", &target]);
+    let mut build = shell::command(
+        &cargo,
+        &["build", "--profile", "dist", "--locked", "-p", "boxscore", "--target", &target],
+    );
     if flags.is_empty() {
         build.env(format!("CC_{}", target.replace('-', "_")), "musl-gcc");
     } else {

@@ -99,7 +99,9 @@ fn a_planted_delay_is_what_a_round_trip_is_longer_by() {
             let (longer, planted) = (rtt_ns - base_ns, recorded_ns - base_recorded_ns);
             // It was planted in both directions.
             assert!(planted > 1.5 * delay_ns as f64, "{planted} of {delay_ns}");
-            let fits = (longer - planted).abs() <= 60e3 + 0.02 * planted;
+            // On a loaded machine the undelayed round trip waits for CPUs too, at most all that is outside the relay.
+            let (within, outside) = (60e3 + 0.02 * planted, base_ns - base_recorded_ns);
+            let fits = (-within - outside..=within).contains(&(longer - planted));
             if fits { Ok(()) } else { Err(format!("{longer} ns longer where {planted} ns were added")) }
         });
     }
