@@ -48,6 +48,8 @@ fn main() -> ExitCode {
             cli::agent::BUILD
         ));
     }));
+    // What a run would start is also asked for before it, by the program that only plans.
+    instruments::workload::guard::set_program("/proc/self/exe");
     match std::panic::catch_unwind(dispatch) {
         Ok(code) => ExitCode::from(code),
         Err(_) => ExitCode::from(EXIT_BUG),

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
 
-use common::Bench;
+use common::{Bench, cannot, root};
 use model::data::RunData;
 
 /// One cell: every part of the sweep at the same point.
@@ -57,6 +57,21 @@ fn each_server_is_measured_and_gone() {
         assert!(setup.text.contains("generator"), "{}", setup.text);
     }
     assert_eq!(left_overs(bench.dir.path()), [""; 0]);
+}
+
+#[test]
+fn limits_of_memory_are_arms() {
+    if !root() {
+        return cannot("memory control groups need root");
+    }
+    let bench = Bench::new();
+    reachable(&bench);
+    let run = one(&bench, &["--takes", "1", "--arm", "memory=512M", "--arm", "memory=96M"]);
+    for arm in ["memory=512M", "memory=96M"] {
+        let rates = values(&run, "throughput", arm);
+        assert!(rates.len() == 1 && rates[0] > 0.0, "{arm}: {rates:?}");
+    }
+    bench.run(&["run", "web", "--set", "memory=9000G"]).expect(2, &["limit nothing"]);
 }
 
 #[test]

@@ -16,7 +16,6 @@ pub struct Args {
 pub const BUILD: &str = env!("BOXSCORE_BUILD");
 
 pub fn run(_args: &Args) -> Result<u8, CliError> {
-    instruments::workload::guard::set_program("/proc/self/exe");
     let worker =
         Worker { instruments: instruments::all(), hello: hello()?, generate: instruments::load::serve, lost };
     match worker.serve(std::io::stdin(), std::io::stdout()) {

@@ -80,7 +80,6 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Proof>, CliError> {
 
 pub fn run(names: &[String], global: &Global) -> Result<u8, CliError> {
     let chosen = chosen(names)?;
-    instruments::workload::guard::set_program("/proc/self/exe");
     let stop = Stop::listen()?;
     let store = paths::store(global)?;
     let began_ns = sys::clock::now_ns();
