@@ -67,7 +67,7 @@ fn limits_of_memory_are_arms() {
     let bench = Bench::new();
     reachable(&bench);
     let run = one(&bench, &["--takes", "1", "--arm", "memory=512M", "--arm", "memory=96M"]);
-    for arm in ["memory=512M", "memory=96M"] {
+    for arm in ["memory=512MiB", "memory=96MiB"] {
         let rates = values(&run, "throughput", arm);
         assert!(rates.len() == 1 && rates[0] > 0.0, "{arm}: {rates:?}");
     }
