@@ -14,8 +14,8 @@ use crate::autocorrelation::lag1;
 use crate::bootstrap::{expanded, finish};
 use crate::effect::Effect;
 use crate::rng::Rng;
-use crate::stratified::{Stratified, Sums};
-use crate::unfit::{Unfit, check};
+use crate::stratified::{Stratified, Sums, check_amounts, run_length, total_ratio};
+use crate::unfit::Unfit;
 
 /// What one group did of one class in one block; blocks are numbered in the order of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,12 +85,8 @@ fn check_parts(parts: &[Part]) -> Result<(), Unfit> {
     if parts.is_empty() {
         return Err(Unfit::Empty);
     }
-    let sums: Vec<f64> = parts.iter().flat_map(|part| [part.sums.work, part.sums.cost]).collect();
-    check(&sums)?;
-    match sums.iter().position(|sum| *sum < 0.0) {
-        Some(index) => Err(Unfit::OutOfRange { index: index / 2 }),
-        None => Ok(()),
-    }
+    let sums = |part: &Part| [part.sums.work, part.sums.cost];
+    check_amounts(&parts.iter().flat_map(sums).collect::<Vec<_>>(), 2)
 }
 
 fn blocks(parts: &[Part], classes: &BTreeMap<u32, usize>) -> Blocks {
@@ -138,17 +134,6 @@ fn departures(mine: &Blocks, of: &[Sums], other: &[Sums], ratio: f64) -> Vec<f64
     mine.iter().map(one).collect()
 }
 
-/// Runs of neighbours that the blocks are cut into where there are many.
-const MOST_RUNS: f64 = 10.0;
-
-/// Neighbours that tell about as much as one independent block would: twice as far as resemblance reaches, and of many
-/// blocks never less than a tenth, since noise within blocks hides what lasts.
-fn run_length(departures: &[f64]) -> usize {
-    let like = lag1(departures).unwrap_or(0.0).clamp(0.0, 0.99);
-    let reach = (1.0 + 2.0 * like / (1.0 - like)) * if like > 0.1 { 2.0 } else { 1.0 };
-    reach.max(departures.len() as f64 / MOST_RUNS).round() as usize
-}
-
 /// Sums of as many blocks as there are, in runs from anywhere; behind the last block comes the first.
 fn draw(blocks: &Blocks, run: usize, classes: usize, rng: &mut Rng) -> Vec<Sums> {
     let n = blocks.len();
@@ -162,11 +147,11 @@ fn draw(blocks: &Blocks, run: usize, classes: usize, rng: &mut Rng) -> Vec<Sums>
 }
 
 fn crude(arm: &[Sums], base: &[Sums]) -> Result<f64, Unfit> {
-    let speed = |of: &[Sums]| {
-        of.iter().map(|sums| sums.work).sum::<f64>() / of.iter().map(|sums| sums.cost).sum::<f64>()
+    let total = |of: &[Sums]| Sums {
+        work: of.iter().map(|sums| sums.work).sum(),
+        cost: of.iter().map(|sums| sums.cost).sum(),
     };
-    let ratio = (speed(arm) / speed(base)).ln();
-    if ratio.is_finite() { Ok(ratio) } else { Err(Unfit::Argument("one group did no work, or took no time")) }
+    total_ratio(total(arm), total(base))
 }
 
 fn shared(arm: &[Sums], base: &[Sums]) -> f64 {

@@ -63,10 +63,11 @@ pub fn stratified(strata: &[Stratum], resamples: usize, rng: &mut Rng) -> Result
         (fast > 0.0 && slow > 0.0).then(|| (fast / slow).ln())
     };
     let estimate = ratio(&mut (0..n)).ok_or(Unfit::Argument("one group took no time in what both did"))?;
-    let run = run_length(&terms, estimate.exp());
+    let residuals: Vec<f64> = terms.iter().map(|(fast, slow)| fast - estimate.exp() * slow).collect();
+    let run = run_length(&residuals);
     let runs = n.div_ceil(run);
     if runs < MIN_N {
-        let lag1 = residual_lag1(&terms, estimate.exp()).unwrap_or(1.0);
+        let lag1 = lag1(&residuals).unwrap_or(1.0);
         return Err(Unfit::Dependent { n, effective: n as f64 / run as f64, lag1 });
     }
     let drawn = by_index(n, resamples, rng, |picks| {
@@ -79,11 +80,15 @@ pub fn stratified(strata: &[Stratum], resamples: usize, rng: &mut Rng) -> Result
 }
 
 fn check_sums(strata: &[Stratum]) -> Result<(), Unfit> {
-    let sums: Vec<f64> =
-        strata.iter().flat_map(|s| [s.arm.work, s.arm.cost, s.base.work, s.base.cost]).collect();
-    check(&sums)?;
-    match sums.iter().position(|sum| *sum < 0.0) {
-        Some(index) => Err(Unfit::OutOfRange { index: index / 4 }),
+    let sums = |s: &Stratum| [s.arm.work, s.arm.cost, s.base.work, s.base.cost];
+    check_amounts(&strata.iter().flat_map(sums).collect::<Vec<_>>(), 4)
+}
+
+/// Refuses amounts that no sum can be; `each` of them belong to one index.
+pub(crate) fn check_amounts(amounts: &[f64], each: usize) -> Result<(), Unfit> {
+    check(amounts)?;
+    match amounts.iter().position(|amount| *amount < 0.0) {
+        Some(index) => Err(Unfit::OutOfRange { index: index / each }),
         None => Ok(()),
     }
 }
@@ -105,12 +110,6 @@ fn terms(strata: &[Stratum]) -> Vec<(f64, f64)> {
     blocks.into_values().collect()
 }
 
-/// How closely a block's departure from the whole resembles that of the block before.
-fn residual_lag1(terms: &[(f64, f64)], ratio: f64) -> Option<f64> {
-    let residuals: Vec<f64> = terms.iter().map(|(fast, slow)| fast - ratio * slow).collect();
-    lag1(&residuals)
-}
-
 /// Runs of neighbours that the blocks are cut into where there are many: the fewest that cost little (a t quantile of
 /// nine degrees of freedom).
 const MOST_RUNS: f64 = 10.0;
@@ -119,17 +118,22 @@ const MOST_RUNS: f64 = 10.0;
 ///
 /// As long as the sum of resemblances reaches, and twice that, so that drawn ends do not break it up. But lag 1 tells
 /// too little of what lasts, since noise within the blocks hides it: of many blocks a run is never less than a tenth.
-fn run_length(terms: &[(f64, f64)], ratio: f64) -> usize {
-    let like = residual_lag1(terms, ratio).unwrap_or(0.0).clamp(0.0, 0.99);
+/// `residuals`: how far each block departs from the whole, in the order of time.
+pub(crate) fn run_length(residuals: &[f64]) -> usize {
+    let like = lag1(residuals).unwrap_or(0.0).clamp(0.0, 0.99);
     let reach = (1.0 + 2.0 * like / (1.0 - like)) * if like > 0.1 { 2.0 } else { 1.0 };
-    reach.max(terms.len() as f64 / MOST_RUNS).round() as usize
+    reach.max(residuals.len() as f64 / MOST_RUNS).round() as usize
 }
 
 fn crude(strata: &[Stratum]) -> Result<f64, Unfit> {
     let total = |of: fn(&Stratum) -> f64| strata.iter().map(of).sum::<f64>();
-    let speeds =
-        (total(|s| s.arm.work) / total(|s| s.arm.cost), total(|s| s.base.work) / total(|s| s.base.cost));
-    let ratio = (speeds.0 / speeds.1).ln();
+    let arm = Sums { work: total(|s| s.arm.work), cost: total(|s| s.arm.cost) };
+    total_ratio(arm, Sums { work: total(|s| s.base.work), cost: total(|s| s.base.cost) })
+}
+
+/// ln of the ratio of two groups' speeds.
+pub(crate) fn total_ratio(arm: Sums, base: Sums) -> Result<f64, Unfit> {
+    let ratio = ((arm.work / arm.cost) / (base.work / base.cost)).ln();
     if ratio.is_finite() { Ok(ratio) } else { Err(Unfit::Argument("one group did no work, or took no time")) }
 }
 
