@@ -72,8 +72,6 @@ static CARD: Card = Card {
 
 /// While connections gather speed.
 const LEAD_MS: u32 = 100;
-/// A smoke take lasts only so long.
-const SMOKE_MS: u32 = 20;
 
 pub struct NetBandwidth;
 
@@ -95,11 +93,8 @@ impl Ask {
         let streams = setup.params.get("streams").and_then(|text| text.parse().ok());
         let streams = streams.ok_or_else(|| Unfit::new("streams is no number"))?;
         let size = params::size(setup, Proto::Tcp, 1)?;
-        let ms = u32::try_from(params::time(setup, "duration")?.as_millis()).unwrap_or(u32::MAX);
-        let (span_ms, lead_ms) = match setup.size {
-            Size::Smoke => (ms.min(SMOKE_MS), 1),
-            Size::Full => (ms, LEAD_MS),
-        };
+        let span_ms = u32::try_from(params::span(setup)?.as_millis()).unwrap_or(u32::MAX);
+        let lead_ms = if setup.size == Size::Smoke { 1 } else { LEAD_MS };
         Ok(Ask { size, streams, way: params::way(setup), span_ms, lead_ms })
     }
 
@@ -119,14 +114,13 @@ impl Instrument for NetBandwidth {
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         let ask = Ask::of(setup)?;
-        Ok(Box::new(Bulk { ask, target: Target::prepare(setup)?, noted: false }))
+        Ok(Box::new(Bulk { ask, target: Target::prepare(setup)? }))
     }
 }
 
 struct Bulk {
     ask: Ask,
     target: Target,
-    noted: bool,
 }
 
 /// What both directions brought, as far as they were asked for.
@@ -203,10 +197,7 @@ fn rate(report: Report) -> Result<BytesPerSec, Fault> {
 
 impl Probe for Bulk {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        if !self.noted {
-            self.noted = true;
-            record.note("place", &self.target.place);
-        }
+        self.target.tell(record);
         let brought = self.run().map_err(|why| Fault(self.target.explain(why)))?;
         let sent = brought.sent.map(rate).transpose()?;
         let received = brought.received.map(rate).transpose()?;

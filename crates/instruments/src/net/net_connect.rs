@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use model::{
     Better, Cadence, Card, Count, Family, Fault, Histogram, Instrument, Metric, Need, PerSec, Probe, Record,
-    RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
+    RecordExt, Seconds, Setup, Tier, Unfit, Variant,
 };
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
@@ -66,18 +66,14 @@ impl Instrument for NetConnect {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let mut duration = params::time(setup, "duration")?;
-        if setup.size == Size::Smoke {
-            duration = duration.min(Duration::from_millis(20));
-        }
-        Ok(Box::new(Connections { target: Target::prepare(setup)?, duration, noted: false }))
+        let duration = params::span(setup)?;
+        Ok(Box::new(Connections { target: Target::prepare(setup)?, duration }))
     }
 }
 
 struct Connections {
     target: Target,
     duration: Duration,
-    noted: bool,
 }
 
 impl Connections {
@@ -126,10 +122,7 @@ fn open(peer: SocketAddr, patience: Duration) -> Result<OwnedFd, Errno> {
 
 impl Probe for Connections {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        if !self.noted {
-            self.noted = true;
-            record.note("place", &self.target.place);
-        }
+        self.target.tell(record);
         let (took, times) = self.run().map_err(|why| Fault(self.target.explain(why)))?;
         let median = times.quantile_ns(0.5).ok_or_else(|| Fault::new("no connection was made"))?;
         record.push(&RATE, Count(times.count() as f64) / took);

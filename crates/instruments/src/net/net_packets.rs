@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use model::{
     Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, Need, PerSec, Probe, Ratio, Record,
-    RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
+    RecordExt, Seconds, Setup, Tier, Unfit, Variant,
 };
 use rustix::io::Errno;
 use sys::clock;
@@ -69,12 +69,9 @@ impl Instrument for NetPackets {
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         let size = params::size(setup, Proto::Udp, LEAST_DATAGRAM)?;
-        let mut duration = params::time(setup, "duration")?;
-        if setup.size == Size::Smoke {
-            duration = duration.min(Duration::from_millis(20));
-        }
+        let duration = params::span(setup)?;
         let message = vec![b'd'; usize::try_from(size).unwrap_or(0)];
-        Ok(Box::new(Packets { target: Target::prepare(setup)?, message, duration, noted: false }))
+        Ok(Box::new(Packets { target: Target::prepare(setup)?, message, duration }))
     }
 }
 
@@ -82,7 +79,6 @@ struct Packets {
     target: Target,
     message: Vec<u8>,
     duration: Duration,
-    noted: bool,
 }
 
 impl Packets {
@@ -114,10 +110,7 @@ impl Packets {
 
 impl Probe for Packets {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        if !self.noted {
-            self.noted = true;
-            record.note("place", &self.target.place);
-        }
+        self.target.tell(record);
         let (sent, took, report) = self.run().map_err(|why| Fault(self.target.explain(why)))?;
         if report.messages < 2 || report.span_ns == 0 {
             return Err(Fault::new(format!("{} of {sent} datagrams reached the far end", report.messages)));

@@ -19,7 +19,7 @@ use sys::clock;
 use super::frame::Wait;
 use super::params;
 use super::pipe::{Lost, Pipe};
-use super::samples::{Names, Samples};
+use super::samples::{Names, Samples, Silence};
 use super::target::To;
 use crate::bench::kernel::repeats_for;
 
@@ -60,9 +60,6 @@ static CARD: Card = Card {
 const HEADER: usize = 8;
 /// Requests of a smoke take: as many as the rarest percentile needs.
 const SMOKE: u64 = 1000;
-const LOST_IN_A_ROW: u64 = 20;
-/// A take waits no longer than this for answers that are lost.
-const WAITED_NS: u64 = 5_000_000_000;
 
 pub struct NetPing;
 
@@ -84,12 +81,13 @@ impl Instrument for NetPing {
         };
         let size = setup.params.get("size").and_then(model::params::parse_bytes).unwrap_or(56);
         let socket = Socket::open(host).map_err(Unfit::new)?;
-        let request = vec![b'e'; HEADER + usize::try_from(size).unwrap_or(0)];
+        let bytes = vec![b'e'; HEADER + usize::try_from(size).unwrap_or(0)];
+        let request = Request { bytes, number: 0, is_v6: socket.is_v6 };
         let timeout = params::time(setup, "timeout")?;
         let cpus = setup.cpus.last().copied().into_iter().collect();
         let least = if setup.size == Size::Smoke { SMOKE } else { 1 };
         let (samples, took) = (Samples::default(), Seconds(0.0));
-        Ok(Box::new(Ping { host, socket, request, timeout, number: 0, samples, took, cpus, least }))
+        Ok(Box::new(Ping { host, socket, request, timeout, samples, took, cpus, least }))
     }
 }
 
@@ -154,13 +152,38 @@ fn checksum(bytes: &[u8]) -> u16 {
     !u16::try_from(sum).unwrap_or(0)
 }
 
+/// The request that is sent again and again.
+struct Request {
+    bytes: Vec<u8>,
+    /// Of the last one, over all takes.
+    number: u64,
+    is_v6: bool,
+}
+
+impl Request {
+    /// The next one, with its whole number in the data.
+    fn write(&mut self) {
+        self.number += 1;
+        let kind = if self.is_v6 { 128 } else { 8 };
+        let [high, low] = (self.number as u16).to_be_bytes();
+        let id = (std::process::id() as u16).to_be_bytes();
+        self.bytes[..HEADER].copy_from_slice(&[kind, 0, 0, 0, id[0], id[1], high, low]);
+        self.bytes[HEADER..HEADER + 8].copy_from_slice(&self.number.to_le_bytes());
+        let sum = checksum(&self.bytes).to_be_bytes();
+        self.bytes[2..4].copy_from_slice(&sum);
+    }
+
+    /// Whether this answers it.
+    fn is_answered(&self, (low, data): (u16, &[u8])) -> bool {
+        low == self.number as u16 && data.starts_with(&self.number.to_le_bytes())
+    }
+}
+
 struct Ping {
     host: IpAddr,
     socket: Socket,
-    request: Vec<u8>,
+    request: Request,
     timeout: Duration,
-    /// Of the last request, over all takes.
-    number: u64,
     samples: Samples,
     took: Seconds,
     cpus: Vec<u32>,
@@ -169,45 +192,32 @@ struct Ping {
 }
 
 impl Ping {
-    /// The next request, with its whole number in the data.
-    fn write(&mut self) {
-        self.number += 1;
-        let kind = if self.socket.is_v6 { 128 } else { 8 };
-        let [high, low] = (self.number as u16).to_be_bytes();
-        let id = (std::process::id() as u16).to_be_bytes();
-        self.request[..HEADER].copy_from_slice(&[kind, 0, 0, 0, id[0], id[1], high, low]);
-        self.request[HEADER..HEADER + 8].copy_from_slice(&self.number.to_le_bytes());
-        let sum = checksum(&self.request).to_be_bytes();
-        self.request[2..4].copy_from_slice(&sum);
-    }
-
     fn run(&mut self, count: u64) -> Result<(), String> {
         let cpu = self.cpus.first().copied().unwrap_or(0);
         let _pinned = sys::affinity::pin(cpu as usize).map_err(|error| error.to_string())?;
         self.samples.clear(count);
-        let mut into = vec![0; self.request.len() + 128];
-        let (mut in_a_row, mut waited_ns) = (0, 0);
+        let mut into = vec![0; self.request.bytes.len() + 128];
+        let pipe = Pipe::new(self.socket.fd.as_fd(), Wait::Block, self.timeout)?;
+        let mut silence = Silence::default();
         let begun_ns = clock::now_ns();
         let mut sent_ns = begun_ns;
         for _ in 0..count {
-            self.write();
-            let pipe = Pipe::new(self.socket.fd.as_fd(), Wait::Block, self.timeout)?;
+            self.request.write();
             let answered = self.exchange(&pipe, &mut into);
             let back_ns = clock::now_ns();
             let took_ns = back_ns - sent_ns;
             sent_ns = back_ns;
             match answered {
                 Ok(()) => {
-                    in_a_row = 0;
+                    silence.end();
                     self.samples.add(took_ns);
                 }
                 Err(Lost::Silent) => {
-                    (in_a_row, waited_ns) = (in_a_row + 1, waited_ns + took_ns);
                     self.samples.lost += 1;
-                    if in_a_row >= LOST_IN_A_ROW {
-                        return Err(format!("{} answers no echo requests: {in_a_row} in a row", self.host));
-                    }
-                    if waited_ns > WAITED_NS {
+                    silence.goes_on(took_ns).map_err(|in_a_row| {
+                        format!("{} answers no echo requests: {in_a_row} in a row", self.host)
+                    })?;
+                    if silence.is_long() {
                         break;
                     }
                 }
@@ -219,12 +229,11 @@ impl Ping {
     }
 
     fn exchange(&self, pipe: &Pipe<'_>, into: &mut [u8]) -> Result<(), Lost> {
-        pipe.send(&self.request)?;
+        pipe.send(&self.request.bytes)?;
         loop {
             let count = pipe.recv(into)?;
             let answer = into.get(..count).and_then(|packet| self.socket.answer(packet));
-            let number = self.number.to_le_bytes();
-            if answer.is_some_and(|(low, data)| low == self.number as u16 && data.starts_with(&number)) {
+            if answer.is_some_and(|answer| self.request.is_answered(answer)) {
                 return Ok(());
             }
         }

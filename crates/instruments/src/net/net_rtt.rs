@@ -16,7 +16,7 @@ use sys::clock;
 use super::frame::{LEAST_DATAGRAM, Proto, Test, Wait};
 use super::params;
 use super::pipe::{Lost, Pipe};
-use super::samples::{Halves, Names, Samples};
+use super::samples::{Halves, Names, Samples, Silence};
 use super::session::Session;
 use super::target::{Target, To};
 use crate::bench::kernel::repeats_for;
@@ -79,10 +79,6 @@ const HALVES: Halves = Halves { median: ONE_WAY, p99: ONE_WAY_P99, p999: ONE_WAY
 /// Round trips before those that count, at most, and as a share of these.
 const WARM_UP: u64 = 100;
 const WARM_UP_SHARE: u64 = 10;
-/// With so many datagrams lost in a row there is no way.
-const LOST_IN_A_ROW: u64 = 20;
-/// A take waits no longer than this for datagrams that are lost.
-const WAITED_NS: u64 = 5_000_000_000;
 
 pub struct NetRtt;
 
@@ -127,7 +123,6 @@ impl Instrument for NetRtt {
             samples: Samples::default(),
             lost_away: None,
             took: Seconds(0.0),
-            noted: false,
         }))
     }
 }
@@ -142,7 +137,6 @@ struct PingPong {
     lost_away: Option<f64>,
     /// What its round trips that count took together.
     took: Seconds,
-    noted: bool,
 }
 
 impl PingPong {
@@ -183,7 +177,7 @@ impl PingPong {
         let socket = session.datagrams()?;
         let pipe = Pipe::new(socket.as_fd(), self.ask.wait, self.ask.timeout)?;
         let mut into = vec![0; self.message.len().max(16)];
-        let (mut in_a_row, mut waited_ns) = (0, 0);
+        let mut silence = Silence::default();
         let mut sent_ns = clock::now_ns();
         let mut begun_ns = sent_ns;
         for number in 0..warm + count {
@@ -200,21 +194,18 @@ impl PingPong {
             sent_ns = back_ns;
             match answered {
                 Ok(()) => {
-                    in_a_row = 0;
+                    silence.end();
                     if counts {
                         self.samples.add(took_ns);
                     }
                 }
                 Err(Lost::Silent) => {
-                    (in_a_row, waited_ns) = (in_a_row + 1, waited_ns + took_ns);
                     self.samples.lost += u64::from(counts);
-                    if in_a_row >= LOST_IN_A_ROW {
+                    silence.goes_on(took_ns).map_err(|in_a_row| {
                         let ms = self.ask.timeout.as_secs_f64() * 1e3;
-                        return Err(format!(
-                            "{in_a_row} datagrams in a row had no answer within {ms} ms (timeout)"
-                        ));
-                    }
-                    if waited_ns > WAITED_NS && counts {
+                        format!("{in_a_row} datagrams in a row had no answer within {ms} ms (timeout)")
+                    })?;
+                    if silence.is_long() && counts {
                         break;
                     }
                 }
@@ -259,10 +250,7 @@ impl Probe for PingPong {
     }
 
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        if !self.noted {
-            self.noted = true;
-            record.note("place", &self.target.place);
-        }
+        self.target.tell(record);
         self.run(repeats.max(1))?;
         self.samples.push(&NAMES, Some(&HALVES), record)?;
         if let Some(share) = self.lost_away {

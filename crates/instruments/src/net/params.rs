@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::params::parse_bytes;
-use model::{Finding, ParamKind, ParamSpec, Setup, Unfit, Validity};
+use model::{Finding, ParamKind, ParamSpec, Setup, Size, Unfit, Validity};
 
 use super::frame::{MOST_DATAGRAM, Proto, Wait, Way};
 use super::target::To;
@@ -54,6 +54,8 @@ pub const DURATION: ParamSpec = ParamSpec {
     says: "how long one take sends, in seconds",
 };
 
+const SMOKE: Duration = Duration::from_millis(20);
+
 #[must_use]
 pub fn proto(setup: &Setup) -> Proto {
     if setup.params.get("proto") == Some("udp") { Proto::Udp } else { Proto::Tcp }
@@ -94,6 +96,12 @@ pub fn time(setup: &Setup, name: &str) -> Result<Duration, Unfit> {
     let seconds = model::params::parse_span(text);
     let seconds = seconds.ok_or_else(|| Unfit::new(format!("{name}={text} is not a time")))?;
     Duration::try_from_secs_f64(seconds).map_err(|_| Unfit::new(format!("{name}={text} is not a time")))
+}
+
+/// How long one take sends; a smoke take only shows that it works.
+pub fn span(setup: &Setup) -> Result<Duration, Unfit> {
+    let span = time(setup, DURATION.name)?;
+    Ok(if setup.size == Size::Smoke { span.min(SMOKE) } else { span })
 }
 
 /// How many threads spin here at a time.

@@ -59,6 +59,38 @@ impl Samples {
     }
 }
 
+/// With so many lost in a row there is no way.
+const LOST_IN_A_ROW: u64 = 20;
+/// A take waits no longer than this for answers that are lost.
+const WAITED_NS: u64 = 5_000_000_000;
+
+/// Answers that did not come in time, and how long they were waited for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silence {
+    in_a_row: u64,
+    waited_ns: u64,
+}
+
+impl Silence {
+    #[inline]
+    pub fn end(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// One more was lost; how many in a row where nothing gets through any more.
+    pub fn goes_on(&mut self, took_ns: u64) -> Result<(), u64> {
+        self.in_a_row += 1;
+        self.waited_ns += took_ns;
+        if self.in_a_row < LOST_IN_A_ROW { Ok(()) } else { Err(self.in_a_row) }
+    }
+
+    /// Whether a take has waited long enough.
+    #[must_use]
+    pub fn is_long(&self) -> bool {
+        self.waited_ns > WAITED_NS
+    }
+}
+
 /// What round trips are pushed as.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use model::{Setup, Unfit};
+use model::{Record, Setup, Unfit};
 
 use super::frame::{PORT, random};
 use super::peer::{self, PATIENCE, Terms};
@@ -36,6 +36,8 @@ pub struct Target {
     pub patience: Duration,
     /// What is to be said of where both ends run.
     pub place: String,
+    /// Whether it was said.
+    told: bool,
     child: Option<Arc<Child>>,
 }
 
@@ -102,6 +104,7 @@ impl Target {
                     token: child.token.clone(),
                     patience: PATIENCE,
                     place: places.sentence(),
+                    told: false,
                     near: places.near,
                     far: places.far,
                     child: Some(child),
@@ -112,14 +115,32 @@ impl Target {
         let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
         let near: Vec<u32> = setup.cpus.iter().rev().copied().collect();
         let place = format!("this end on CPU {}", near.first().copied().unwrap_or(0));
-        Ok(Target { address, name, token, near, far: Vec::new(), patience: PATIENCE, place, child: None })
+        Ok(Target {
+            address,
+            name,
+            token,
+            near,
+            far: Vec::new(),
+            patience: PATIENCE,
+            place,
+            told: false,
+            child: None,
+        })
     }
 
     /// A peer that listens there, with no CPUs of this end.
     #[cfg(test)]
     pub fn at(address: SocketAddr, token: Vec<u8>, patience: Duration) -> Target {
         let (near, far, place) = (Vec::new(), Vec::new(), String::new());
-        Target { address, name: address.to_string(), token, near, far, patience, place, child: None }
+        let name = address.to_string();
+        Target { address, name, token, near, far, patience, place, told: false, child: None }
+    }
+
+    /// Says once where both ends run.
+    pub fn tell(&mut self, record: &mut dyn Record) {
+        if !std::mem::replace(&mut self.told, true) {
+            record.note("place", &self.place);
+        }
     }
 
     /// Binds the calling thread to the nth CPU of this end.
