@@ -89,10 +89,10 @@ pub fn plan(
     let mut said = [said, implied].concat();
     let words = [sets, words].concat();
     web::agree(&words, arms.len())?;
-    let asked = |setup| fits::Asked { words: &words, arms: &arms, cards: &chosen, setup };
+    let cells = distinct(cells, &arms, &chosen);
     let (cells, left_out) = match &host.setup {
-        Some(setup) => asked(setup).settle(distinct(cells, &arms, &chosen))?,
-        None => (distinct(cells, &arms, &chosen), Vec::new()),
+        Some(setup) => fits::Asked { words: &words, arms: &arms, cards: &chosen, setup }.settle(cells)?,
+        None => (cells, Vec::new()),
     };
     said.extend(left_out);
     let (takes, budget_seconds) = limits(args, level)?;

@@ -19,7 +19,6 @@ use model::params::show_bytes;
 use crate::facts::cgroup::{self, Membership};
 use crate::facts::mounts::{self, Mount};
 use crate::facts::root::Root;
-use crate::facts::text;
 use crate::telemetry::parse::{lines, lone, pairs};
 use crate::workload::guard::Folder;
 
@@ -86,14 +85,21 @@ pub fn available() -> Result<(), String> {
 /// Whether a server can have this limit here, asked of the kernel once for each; starts nothing.
 pub fn possible(limit: u64) -> Result<(), String> {
     static KNOWN: Mutex<BTreeMap<u64, Result<(), String>>> = Mutex::new(BTreeMap::new());
-    let all = fs::read_to_string("/proc/meminfo").ok();
-    let all = all.as_deref().and_then(|all| text::size(all.lines().next()?.strip_prefix("MemTotal:")?));
-    if let Some(all) = all.filter(|all| limit > *all) {
-        let (limit, all) = (show_bytes(limit), show_bytes(all >> 20 << 20));
-        return Err(format!("memory={limit}: this machine has {all}, so that it would limit nothing"));
-    }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(limit).or_insert_with(|| Room::make(limit)?.remove()).clone()
+    let asked = || limits_something(limit).and_then(|()| Room::make(limit)?.remove());
+    known.entry(limit).or_insert_with(asked).clone()
+}
+
+/// Refuses a limit above all memory. Where that cannot be read, the kernel is asked all the same.
+fn limits_something(limit: u64) -> Result<(), String> {
+    let [all] = pairs::pick(&fs::read("/proc/meminfo").unwrap_or_default(), ["MemTotal:"]);
+    match all.map(|kib| kib << 10).filter(|all| limit > *all) {
+        Some(all) => {
+            let (limit, all) = (show_bytes(limit), show_bytes(all >> 20 << 20));
+            Err(format!("memory={limit}: this machine has {all}, so that it would limit nothing"))
+        }
+        None => Ok(()),
+    }
 }
 
 impl Room {
