@@ -147,7 +147,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         out::say(&format!("error: {fault}"));
     }
     let besides = std::mem::take(&mut gathered.besides);
-    let (beside, said) = recorded.beside(&traffic::beside::timelines(&besides));
+    let (beside, said) = recorded.beside(&besides);
     gathered.findings.extend(said);
     let parted = match cut {
         Some(cut) => Some(traffic::cut::part(&cut, &mut gathered.labels, &mut gathered.order, &besides)?),

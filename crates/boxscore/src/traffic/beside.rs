@@ -68,12 +68,12 @@ impl Recorded {
     }
 
     /// The machine beside the requests, by label, and what to think of it.
-    pub fn beside(&self, timelines: &BTreeMap<String, Timeline>) -> (Vec<BesideDoc>, Vec<Finding>) {
+    pub fn beside(&self, besides: &BTreeMap<String, Besides>) -> (Vec<BesideDoc>, Vec<Finding>) {
         let mut docs = Vec::new();
         let mut findings = Vec::new();
         for (label, run) in &self.0 {
-            let Some((timeline, samples)) = timelines.get(label).zip(Samples::of(run)) else { continue };
-            let doc = document(label, run, timeline, &samples);
+            let Some((besides, samples)) = besides.get(label).zip(Samples::of(run)) else { continue };
+            let doc = document(label, run, &timeline(besides), &samples);
             findings.extend(said(&doc, run).into_iter().map(|finding| finding.about(label.clone())));
             docs.push(doc);
         }
@@ -82,16 +82,12 @@ impl Recorded {
     }
 }
 
-/// Requests over time by label, whatever side they are of.
-#[must_use]
-pub fn timelines(besides: &BTreeMap<String, Besides>) -> BTreeMap<String, Timeline> {
-    let of = |besides: &Besides| {
-        let sides = besides.sides.iter().flat_map(|sides| sides.iter().map(|side| &side.timeline));
-        let mut all = Timeline::default();
-        sides.chain([&besides.timeline]).flatten().for_each(|part| all.merge(part));
-        all
-    };
-    besides.iter().map(|(label, besides)| (label.clone(), of(besides))).collect()
+/// Requests over time, whatever side they are of.
+fn timeline(besides: &Besides) -> Timeline {
+    let sides = besides.sides.iter().flat_map(|sides| sides.iter().map(|side| &side.timeline));
+    let mut all = Timeline::default();
+    sides.chain([&besides.timeline]).flatten().for_each(|part| all.merge(part));
+    all
 }
 
 /// The labels of the arguments.

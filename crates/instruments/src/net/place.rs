@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::params::show_cpus;
+use sys::affinity::{self, Pinned};
 
 use crate::facts::{Root, text};
 
@@ -65,6 +66,12 @@ impl Places {
             Shares::Cpu => format!("{both}: both ends take turns on it"),
         }
     }
+}
+
+/// Binds the calling thread to the nth of these CPUs, going round; to none where there are none.
+pub fn pin(cpus: &[u32], nth: usize) -> Result<Option<Pinned>, String> {
+    let Some(cpu) = cpus.get(nth % cpus.len().max(1)) else { return Ok(None) };
+    affinity::pin(*cpu as usize).map(Some).map_err(|error| error.to_string())
 }
 
 fn list(cpus: &[u32]) -> String {

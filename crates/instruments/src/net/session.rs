@@ -7,6 +7,7 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use super::frame::{ASKING, Frame, FrameError, Id, JOINING, Report, Test, ending, opening, proof, random};
+use super::pipe::Lost;
 use super::{datagram, target::Target};
 
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl Session {
                     format!("the peer at {name} has not answered for {} s", self.patience.as_secs_f64())
                 }
                 ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
-                    format!("the peer at {name} ended in the middle of the take")
+                    self.lost(Lost::Ended)
                 }
                 _ => format!("the peer at {name}: {error}"),
             },
@@ -106,8 +107,7 @@ impl Session {
 
     /// What a broken pipe of this test means.
     #[must_use]
-    pub fn lost(&self, lost: super::pipe::Lost) -> String {
-        use super::pipe::Lost;
+    pub fn lost(&self, lost: Lost) -> String {
         let name = &self.name;
         match lost {
             Lost::Ended => format!("the peer at {name} ended in the middle of the take"),

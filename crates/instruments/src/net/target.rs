@@ -11,7 +11,7 @@ use model::{Record, Setup, Unfit};
 
 use super::frame::{PORT, random};
 use super::peer::{self, PATIENCE, Terms};
-use super::place::Places;
+use super::place::{self, Places};
 use crate::workload::guard::Guarded;
 use crate::workload::told;
 
@@ -145,8 +145,7 @@ impl Target {
 
     /// Binds the calling thread to the nth CPU of this end.
     pub fn pin(&self, nth: usize) -> Result<Option<sys::affinity::Pinned>, String> {
-        let Some(cpu) = self.near.get(nth % self.near.len().max(1)) else { return Ok(None) };
-        sys::affinity::pin(*cpu as usize).map(Some).map_err(|error| error.to_string())
+        place::pin(&self.near, nth)
     }
 
     /// The CPUs that a test of one thread keeps busy here.

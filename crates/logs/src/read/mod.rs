@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub use records::records;
-pub use source::{Head, Source, head};
+pub use source::{Head, Source, head, is_packed, whole_lines};
 use tally::{Side, Tally, Wants};
 
 use crate::aggregate::file::Labels;

@@ -71,10 +71,7 @@ impl Named {
         let mut start = Vec::new();
         let read = (&mut file).take(source::HEAD_BYTES as u64).read_to_end(&mut start);
         read.map_err(|error| error.to_string())?;
-        let mut lines: Vec<Vec<u8>> = start.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
-        // What stands behind the last line break may grow.
-        lines.pop();
-        lines.truncate(crate::format::detect::SAMPLE);
+        let lines = source::whole_lines(&start, false);
         Ok((!lines.is_empty()).then_some(lines))
     }
 

@@ -51,6 +51,24 @@ impl Packed {
     }
 }
 
+/// Whether bytes begin as packed ones do.
+#[must_use]
+pub fn is_packed(start: &[u8]) -> bool {
+    Packed::of(start) != Packed::Plain
+}
+
+/// The first lines of these bytes, to tell a format from. What stands behind the last line break may grow, unless they
+/// are all that comes.
+#[must_use]
+pub fn whole_lines(bytes: &[u8], ended: bool) -> Vec<Vec<u8>> {
+    let mut lines: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    if !ended {
+        lines.pop();
+    }
+    lines.truncate(detect::SAMPLE);
+    lines
+}
+
 /// Opens a file; a directory is an error.
 pub(super) fn open(path: &Path) -> Result<(File, u64, Packed), String> {
     let said = |error: io::Error| match error.kind() {

@@ -206,17 +206,14 @@ impl Run<'_> {
 fn figures(one: &Aggregate) -> LogsLiveFigures {
     let totals = one.totals();
     let time = |share| one.times.quantile(share).map(|ns| ns as f64 / NS);
-    let statuses = |from: u16, to: u16| {
-        one.statuses.iter().filter(|(status, _)| (from..to).contains(status)).map(|(_, count)| count).sum()
-    };
     LogsLiveFigures {
         requests: totals.requests,
         rate: None,
         bytes: totals.bytes as f64,
         p50: time(0.5),
         p99: time(0.99),
-        client_errors: statuses(400, 500),
-        server_errors: statuses(500, u16::MAX),
+        client_errors: one.statuses.between(400, 500),
+        server_errors: one.statuses.between(500, u16::MAX),
         skipped: one.skipped(),
     }
 }

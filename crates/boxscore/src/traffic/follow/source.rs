@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use logs::format::Format;
-use logs::format::detect::SAMPLE;
 use logs::read::follow::{Lines, Target};
 use logs::read::rotate::{Event, Named};
+use logs::read::{is_packed, whole_lines};
 use model::doc::FormatDoc;
 
 use crate::error::CliError;
@@ -126,7 +126,8 @@ impl Source {
             From::Stream { blocks, held, lines } => {
                 self.ended = drained(blocks, held, lines.is_none(), found)?;
                 if lines.is_none() {
-                    let seen = whole_lines(held, self.ended);
+                    let mut seen = whole_lines(held, self.ended);
+                    seen.retain(|line| !line.is_empty());
                     let calls = if self.ended { &mut PATIENT.clone() } else { &mut self.calls };
                     if !seen.is_empty()
                         && let Some((format, doc)) = told(formats, &self.name, &seen, calls)?
@@ -185,9 +186,7 @@ fn drained(
     for _ in 0..WAITING {
         match blocks.try_recv() {
             Ok(Ok(block)) => {
-                let is_packed =
-                    block.starts_with(&[0x1f, 0x8b]) || block.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
-                if is_start && held.is_empty() && is_packed {
+                if is_start && held.is_empty() && is_packed(&block) {
                     return Err("packed: unpack it first, such as with zcat".to_owned());
                 }
                 held.extend(block);
@@ -199,16 +198,6 @@ fn drained(
     }
     found.more = true;
     Ok(false)
-}
-
-fn whole_lines(bytes: &[u8], ended: bool) -> Vec<Vec<u8>> {
-    let mut lines: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
-    if !ended {
-        lines.pop();
-    }
-    lines.retain(|line| !line.is_empty());
-    lines.truncate(SAMPLE);
-    lines
 }
 
 /// The format by these lines; none while there are few and more may come.

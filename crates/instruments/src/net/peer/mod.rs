@@ -16,6 +16,7 @@ use std::time::Duration;
 use super::frame::{
     self, ASKING, Frame, Id, JOINING, LIMIT, MOST_STREAMS, OPENING, Refusal, Report, Test, opened,
 };
+use super::place;
 
 /// Connections that are greeted or served at a time.
 const MOST_GREETED: usize = 4 * MOST_STREAMS as usize;
@@ -161,9 +162,7 @@ impl Hall {
 
     /// Binds the calling thread to one of the peer's CPUs, where it has some.
     fn pin(&self, nth: usize) -> Result<Option<sys::affinity::Pinned>, String> {
-        let cpus = &self.terms.cpus;
-        let Some(cpu) = cpus.get(nth % cpus.len().max(1)) else { return Ok(None) };
-        sys::affinity::pin(*cpu as usize).map(Some).map_err(|error| error.to_string())
+        place::pin(&self.terms.cpus, nth)
     }
 
     fn greet(
