@@ -74,7 +74,13 @@ test | dist-all)
     ;;
 esac
 case $goal in dist) need musl-gcc musl-tools ;; esac
-case $goal in dist-all) python3 -c 'import venv, ensurepip' 2>/dev/null || want="$want python3-venv" ;; esac
+case $goal in
+dist-all)
+    python3 -c 'import venv, ensurepip' 2>/dev/null || want="$want python3-venv"
+    # Runs what is built for other machines.
+    have qemu-aarch64 || need qemu-aarch64-static qemu-user-static
+    ;;
+esac
 [ -e /etc/ssl/certs/ca-certificates.crt ] || want="$want ca-certificates"
 
 if [ -n "$want" ]; then
