@@ -144,6 +144,8 @@ pub enum NetTest {
     ConnectionRate,
     PacketRate,
     Ping,
+    /// ib_send_lat and ib_write_lat of perftest, where there are RDMA devices
+    Rdma,
 }
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {

@@ -19,6 +19,7 @@ impl NetTest {
             NetTest::ConnectionRate => "connection-rate",
             NetTest::PacketRate => "packet-rate",
             NetTest::Ping => "ping",
+            NetTest::Rdma => "rdma",
         }
     }
 
@@ -29,6 +30,7 @@ impl NetTest {
             NetTest::ConnectionRate => "net-connect",
             NetTest::PacketRate => "net-packets",
             NetTest::Ping => "net-ping",
+            NetTest::Rdma => "net-rdma",
         }
     }
 

@@ -8,6 +8,8 @@ use std::io::{Read, Write};
 use ring::hmac;
 use serde::{Deserialize, Serialize};
 
+use crate::workload::perftest::{self, Verb};
+
 /// Opens the connection that a test is asked for on.
 pub const ASKING: [u8; 16] = *b"boxscore-peer 1\n";
 /// Opens a further connection of a test that is under way.
@@ -68,6 +70,8 @@ pub enum Test {
     Connections,
     /// Datagrams of `size` bytes, which are counted until the asker says End.
     Datagrams { size: u64, span_ms: u32 },
+    /// One run of a program of perftest, whose server the peer starts.
+    Perftest { verb: Verb, size: u64, iterations: u64, device: Option<String> },
 }
 
 impl Test {
@@ -79,6 +83,8 @@ impl Test {
                 (*size, LEAST_DATAGRAM, limit.min(MOST_DATAGRAM))
             }
             Test::Connections => (1, 1, 1),
+            // Its messages do not go through the peer.
+            Test::Perftest { size, .. } => (*size, 1, 8 << 20),
         };
         if size < least || size > most {
             return Err(Refusal::Size { size, least, most });
@@ -90,12 +96,25 @@ impl Test {
             Test::Bulk { lead_ms: a, span_ms: b, .. } if a.saturating_add(*b) > MOST_MS => {
                 Err(Refusal::Other(format!("{a} + {b} ms; it serves up to {MOST_MS} ms")))
             }
+            Test::Perftest { iterations, .. } if !(perftest::LEAST..=perftest::MOST).contains(iterations) => {
+                let (least, most) = (perftest::LEAST, perftest::MOST);
+                Err(Refusal::Other(format!("{iterations} iterations; it serves {least} to {most}")))
+            }
+            Test::Perftest { device: Some(name), .. } if !is_device(name) => {
+                Err(Refusal::Other("a device with another name than a device has".to_owned()))
+            }
             Test::Datagrams { span_ms, .. } if *span_ms > MOST_MS => {
                 Err(Refusal::Other(format!("{span_ms} ms; it serves up to {MOST_MS} ms")))
             }
             _ => Ok(()),
         }
     }
+}
+
+/// A name as the kernel gives it to devices, which is no option of a program.
+fn is_device(name: &str) -> bool {
+    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    !name.is_empty() && name.len() < 64 && !name.starts_with('-') && name.bytes().all(is_fine)
 }
 
 /// Why a peer takes no part.
@@ -137,6 +156,10 @@ pub enum Frame {
     },
     /// From the peer: what it received.
     Report(Report),
+    /// From the peer, after Go: a program that it started for this test listens there.
+    Serves {
+        port: u16,
+    },
 }
 
 /// What is no frame, or cannot be read.

@@ -8,6 +8,7 @@ pub mod net_bandwidth;
 pub mod net_connect;
 pub mod net_packets;
 pub mod net_ping;
+pub mod net_rdma;
 pub mod net_rtt;
 pub mod params;
 pub mod peer;
@@ -17,11 +18,13 @@ pub mod samples;
 pub mod session;
 pub mod stream;
 pub mod target;
+pub mod way;
 
 pub static ALL: &[&dyn Instrument] = &[
     &net_bandwidth::INSTRUMENT,
     &net_connect::INSTRUMENT,
     &net_packets::INSTRUMENT,
     &net_ping::INSTRUMENT,
+    &net_rdma::INSTRUMENT,
     &net_rtt::INSTRUMENT,
 ];

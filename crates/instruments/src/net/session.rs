@@ -98,6 +98,14 @@ impl Session {
         self.report()
     }
 
+    /// Where a program listens that the peer started for this test.
+    pub fn port(&mut self) -> Result<u16, String> {
+        match self.hear()? {
+            Frame::Serves { port } => Ok(port),
+            _ => Err(format!("the peer at {} does not say where its program listens", self.name)),
+        }
+    }
+
     pub fn report(&mut self) -> Result<Report, String> {
         match self.hear()? {
             Frame::Report(report) => Ok(report),

@@ -12,6 +12,8 @@ use model::{Record, Setup, Unfit};
 use super::frame::{PORT, random};
 use super::peer::{self, PATIENCE, Terms};
 use super::place::{self, Places};
+use super::way;
+use crate::facts::Root;
 use crate::workload::guard::Guarded;
 use crate::workload::told;
 
@@ -140,6 +142,9 @@ impl Target {
     pub fn tell(&mut self, record: &mut dyn Record) {
         if !std::mem::replace(&mut self.told, true) {
             record.note("place", &self.place);
+            if let Some(way) = way::sentence(&Root::live(), self.address.ip()) {
+                record.note("way", &way);
+            }
         }
     }
 

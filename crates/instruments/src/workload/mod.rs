@@ -6,6 +6,7 @@ pub mod cmd;
 pub mod guard;
 pub mod logs;
 pub mod mix;
+pub mod perftest;
 pub mod profile;
 pub mod server;
 pub mod shell;

@@ -17,6 +17,8 @@ use super::frame::{
     self, ASKING, Frame, Id, JOINING, LIMIT, MOST_STREAMS, OPENING, Refusal, Report, Test, opened,
 };
 use super::place;
+use crate::workload::perftest::Order;
+use crate::workload::perftest::serve::serve;
 
 /// Connections that are greeted or served at a time.
 const MOST_GREETED: usize = 4 * MOST_STREAMS as usize;
@@ -249,6 +251,9 @@ impl Turn<'_> {
             Test::Bulk { .. } => tests_of::bulk(self, stream, test),
             Test::Connections => tests_of::connections(self, stream),
             Test::Datagrams { size, .. } => tests_of::datagrams(self, stream, size),
+            Test::Perftest { verb, size, iterations, ref device } => {
+                serve(stream, &Order { verb, size, iterations, device: device.clone() })
+            }
         }
     }
 }

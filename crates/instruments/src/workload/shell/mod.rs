@@ -142,13 +142,13 @@ pub(super) fn on<T>(cpus: &[usize], start: impl FnOnce() -> Result<T, String>) -
 
 /// A pipe that is being read by a thread of ours.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(crate) struct Stream {
     tail: Arc<Mutex<Tail>>,
     done: Receiver<()>,
 }
 
 impl Stream {
-    pub(super) fn read(mut pipe: impl Read + Send + 'static, limit: usize) -> Result<Stream, String> {
+    pub(crate) fn read(mut pipe: impl Read + Send + 'static, limit: usize) -> Result<Stream, String> {
         let tail = Arc::new(Mutex::new(Tail::new(limit)));
         let (say_done, done) = channel();
         let shared = Arc::clone(&tail);
@@ -173,12 +173,12 @@ impl Stream {
     }
 
     /// Waits for the end of the pipe, a moment at most: for a process that has ended.
-    pub(super) fn drain(&self) {
+    pub(crate) fn drain(&self) {
         // Both outcomes leave what there is to read.
         let _ended_or_late = self.done.recv_timeout(DRAIN);
     }
 
-    pub(super) fn so_far(&self) -> Tail {
+    pub(crate) fn so_far(&self) -> Tail {
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner).clone();
         tail.cut();
         tail

@@ -1,0 +1,196 @@
+//! Latency of messages over RDMA, as the programs of perftest measure it: `ib_send_lat` and `ib_write_lat`.
+//!
+//! Both ends run the program, the far one started by the peer. It reports one way, half of what lies between two sends;
+//! `rtt` is twice that, in whole nanoseconds. Not counted: setting up, and the first message. Their spinning ends keep
+//! a CPU busy each.
+
+use std::net::SocketAddr;
+
+use model::{
+    Better, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec, Probe, Ratio,
+    Record, Seconds, Setup, Tier, Unfit, Variant,
+};
+
+use super::frame::Test;
+use super::params;
+use super::samples::{Halves, Names, Samples};
+use super::session::Session;
+use super::target::{Target, To};
+use crate::bench::kernel::repeats_for;
+use crate::facts::Root;
+use crate::workload::perftest::{LEAST, MOST, Order, Verb};
+
+const DEVICES: &str = "/sys/class/infiniband";
+
+const RTT: Metric<Seconds> = Metric::new("rtt", Better::Lower, "median of the take's round trips");
+const RTT_P99: Metric<Seconds> =
+    Metric::new("rtt-p99", Better::Lower, "99th percentile of the take's round trips");
+const RTT_P999: Metric<Seconds> =
+    Metric::new("rtt-p999", Better::Lower, "99.9th percentile of the take's round trips");
+const ONE_WAY: Metric<Seconds> =
+    Metric::new("one-way", Better::Lower, "half of the median round trip, as perftest's t_typical");
+const ONE_WAY_P99: Metric<Seconds> =
+    Metric::new("one-way-p99", Better::Neither, "half of the 99th percentile of round trips");
+const ONE_WAY_P999: Metric<Seconds> =
+    Metric::new("one-way-p999", Better::Neither, "half of the 99.9th percentile of round trips");
+const RTTS: Metric<Seconds> = Metric::new("rtts", Better::Neither, "all round trips of the take");
+const LOST: Metric<Ratio> = Metric::new(
+    "lost",
+    Better::Neither,
+    "share of the messages that had no answer; the program fails before",
+);
+const NAMES: Names = Names { median: RTT, p99: RTT_P99, p999: RTT_P999, all: RTTS.info(), lost: LOST };
+const HALVES: Halves = Halves { median: ONE_WAY, p99: ONE_WAY_P99, p999: ONE_WAY_P999 };
+
+static CARD: Card = Card {
+    name: "net-rdma",
+    family: Family::Net,
+    says: "one-way and round trip time of messages over RDMA, by perftest's programs at both ends",
+    source: "perftest: ib_send_lat, ib_write_lat (-U: all samples)",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[
+        params::TO,
+        params::TOKEN,
+        ParamSpec {
+            name: "verb",
+            kind: ParamKind::Choice(&["send", "write"]),
+            default: "send",
+            says: "send: the far end receives each message; write: it appears in the far end's memory",
+        },
+        ParamSpec {
+            name: "size",
+            kind: ParamKind::Bytes { min: 1, max: 8 << 20 },
+            default: "2",
+            says: "bytes of a message",
+        },
+        ParamSpec {
+            name: "device",
+            kind: ParamKind::Text,
+            default: "first",
+            says: "name of the RDMA device at both ends, such as mlx5_0, or first",
+        },
+    ],
+    metrics: &[
+        RTT.info(),
+        RTT_P99.info(),
+        RTT_P999.info(),
+        ONE_WAY.info(),
+        ONE_WAY_P99.info(),
+        ONE_WAY_P999.info(),
+        RTTS.info(),
+        LOST.info(),
+    ],
+    needs: &[Need::Peer],
+    variants: &[
+        Variant { tier: Tier::Quick, set: "verb=send|write", headline: &["one-way"] },
+        Variant { tier: Tier::Full, set: "verb=send|write;size=64|1KiB|64KiB", headline: &["one-way"] },
+    ],
+};
+
+pub struct NetRdma;
+
+pub static INSTRUMENT: NetRdma = NetRdma;
+
+fn order(setup: &Setup) -> Order {
+    let verb = if setup.params.get("verb") == Some("write") { Verb::Write } else { Verb::Send };
+    let size = setup.params.get("size").and_then(model::params::parse_bytes).unwrap_or(2);
+    let device = setup.params.get("device").filter(|name| *name != "first").map(str::to_owned);
+    Order { verb, size, iterations: LEAST, device }
+}
+
+/// Why this machine has no way for it.
+fn missing(root: &Root) -> Option<Unfit> {
+    let none = root.list(DEVICES).is_empty();
+    none.then(|| Unfit::new(format!("no RDMA device here: {DEVICES} is empty or missing")))
+}
+
+impl Instrument for NetRdma {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        To::of(setup)?;
+        missing(&Root::live()).map_or(Ok(()), Err)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        self.fit(setup)?;
+        let target = Target::prepare(setup)?;
+        Ok(Box::new(Rdma { order: order(setup), target, samples: Samples::default(), took: Seconds(0.0) }))
+    }
+}
+
+struct Rdma {
+    order: Order,
+    target: Target,
+    samples: Samples,
+    took: Seconds,
+}
+
+impl Rdma {
+    fn run(&mut self, count: u64) -> Result<(), Fault> {
+        self.order.iterations = count.saturating_add(1).clamp(LEAST, MOST);
+        let cpus: Vec<usize> = self.target.near.iter().take(1).map(|cpu| *cpu as usize).collect();
+        let test = Test::Perftest {
+            verb: self.order.verb,
+            size: self.order.size,
+            iterations: self.order.iterations,
+            device: self.order.device.clone(),
+        };
+        let asked = || {
+            let mut session = Session::open(&self.target, test)?;
+            let to = SocketAddr::new(session.peer.ip(), session.port()?);
+            let samples = self.order.run(to, &cpus)?;
+            session.end(samples.len() as u64, None)?;
+            Ok(samples)
+        };
+        let samples = asked().map_err(|why: String| Fault(self.target.explain(why)))?;
+        self.samples.clear(samples.len() as u64);
+        let mut took_ns = 0;
+        for one_way in samples {
+            let round_ns = whole_ns(one_way);
+            took_ns += round_ns;
+            self.samples.add(round_ns);
+        }
+        self.took = Seconds::from_ns(took_ns);
+        Ok(())
+    }
+}
+
+/// A round trip of which half is so many microseconds.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a finite time above 0")]
+fn whole_ns(one_way_us: f64) -> u64 {
+    (one_way_us * 2000.0).round() as u64
+}
+
+impl Probe for Rdma {
+    fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
+        repeats_for(at_least, |count| {
+            self.run(count)?;
+            Ok(self.took)
+        })
+    }
+
+    fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        self.target.tell(record);
+        self.run(repeats)?;
+        self.samples.push(&NAMES, Some(&HALVES), record)
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.target.busy()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_microseconds_are_round_trips_in_nanoseconds() {
+        assert_eq!(whole_ns(0.908696), 1817);
+        assert_eq!(whole_ns(3.65), 7300);
+    }
+}
