@@ -9,6 +9,7 @@ pub mod mix;
 pub mod profile;
 pub mod server;
 pub mod shell;
+pub mod store;
 pub mod told;
 pub mod web;
 pub mod web_slo;
