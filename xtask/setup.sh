@@ -22,7 +22,7 @@ need() { # need COMMAND PACKAGE...
 quiet() {
     policy=/usr/sbin/policy-rc.d
     services=""
-    for service in nginx; do have $service || services="$services $service"; done
+    for service in nginx redis-server memcached; do have $service || services="$services $service"; done
     if [ -e $policy ]; then
         policy=""
     else
@@ -71,6 +71,8 @@ test | dist-all)
     need nginx nginx
     # Its program without a service.
     have /usr/sbin/apache2 || need httpd apache2-bin
+    need redis-server redis-server
+    need memcached memcached
     ;;
 esac
 case $goal in dist) need musl-gcc musl-tools ;; esac

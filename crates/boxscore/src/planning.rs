@@ -3,6 +3,7 @@
 
 mod children;
 mod fits;
+mod kv;
 pub mod mixes;
 mod net;
 mod web;
@@ -75,7 +76,9 @@ pub fn plan(
     let telemetry_only = args.names == ["telemetry"];
     let command = command(args)?;
     let mix = args.mix.as_deref().map(|path| mixes::read("--mix", path)).transpose()?;
-    let sets = [words::sets(&args.sets)?, web::flags(args, mix.as_ref())?, net::flags(args)?].concat();
+    let sets =
+        [words::sets(&args.sets)?, web::flags(args, mix.as_ref())?, net::flags(args)?, kv::flags(args)?]
+            .concat();
     let chosen = choose(args, cards, command.is_some(), telemetry_only)?;
     words::check(&sets, &chosen)?;
     let listed = args.cpus.as_deref().map(parse_cpus).transpose()?;
@@ -88,6 +91,7 @@ pub fn plan(
     let (cells, implied) = web::settle(cells, &host, &chosen, &sets);
     let mut said = [said, implied].concat();
     let words = [sets, words].concat();
+    let cells = kv::settle(cells, &words);
     web::agree(&words, arms.len())?;
     let cells = distinct(cells, &arms, &chosen);
     let (cells, left_out) = match &host.setup {
@@ -240,9 +244,9 @@ fn choose(
     }
     let own = |card: &&&'static Card| card.family != Family::User && !card.needs.contains(&Need::Files);
     let usual = |card: &&&'static Card| web::is_usual(card);
-    let names = net::names(args, web::names(args)?)?;
+    let names = kv::names(args, net::names(args, web::names(args)?)?)?;
     if names.is_empty() {
-        let alone = |card: &&&'static Card| net::is_alone(card);
+        let alone = |card: &&&'static Card| net::is_alone(card) && kv::is_alone(card);
         return Ok(cards.iter().filter(measured).filter(own).filter(usual).filter(alone).copied().collect());
     }
     let mut chosen: Vec<&'static Card> = Vec::new();

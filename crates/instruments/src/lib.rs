@@ -5,6 +5,7 @@
 pub mod bench;
 pub mod facts;
 pub mod inventory;
+pub mod kv;
 pub mod load;
 pub mod net;
 pub mod telemetry;
@@ -20,6 +21,7 @@ pub fn all() -> Vec<&'static dyn Instrument> {
         bench::memory::ALL,
         bench::disk::ALL,
         net::ALL,
+        kv::ALL,
         bench::machine::ALL,
         workload::ALL,
         telemetry::ALL,

@@ -26,6 +26,9 @@ Examples:
   boxscore run net --quick                   the network stack of this machine, over the loopback
   boxscore run net --to 10.0.0.2 --test tcp-rtt
                                              round trips to where `boxscore peer` listens
+  boxscore run kv --quick                    clusterperf's basic on Redis (with 0 and 2 replicas) and memcached
+  boxscore run kv --kv 10.0.0.3:6379 --test basic --definition era1
+                                             a store of yours, as the studies until 2014 measured theirs
   boxscore run telemetry --for 24h           record, and load nothing
 What is stored: every take, at once, in the store; `boxscore resume` continues a run that was cut.";
 
@@ -64,7 +67,8 @@ pub struct Args {
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN", conflicts_with_all = [
         "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "from", "dir",
-        "cmd", "url", "slo", "mix", "to", "tests", "token",
+        "cmd", "url", "slo", "mix", "to", "tests", "token", "kv", "replicas", "size", "clients", "servers",
+        "definition",
     ])]
     pub plan: Option<String>,
     /// Measure nothing: draw every value from this planted world
@@ -124,20 +128,38 @@ pub struct Args {
     /// Far end of the tests of the network: HOST or HOST:PORT where `boxscore peer` listens, or loopback (family net)
     #[arg(long, value_name = "HOST[:PORT]|loopback")]
     pub to: Option<String>,
-    /// Only this test of the network; repeatable (family net)
+    /// Only this test of the network or of key-value stores; repeatable (families net and kv)
     #[arg(long = "test", value_name = "TEST", value_enum)]
-    pub tests: Vec<NetTest>,
+    pub tests: Vec<Test>,
     /// File with the token that the far end has too (family net)
     #[arg(long, value_name = "FILE")]
     pub token: Option<PathBuf>,
+    /// The store: redis, valkey or memcached, started here, or one that runs; none: those that are installed (family kv)
+    #[arg(long, value_name = "STORE|HOST:PORT")]
+    pub kv: Option<String>,
+    /// Replicas that must have each write (family kv)
+    #[arg(long, value_name = "N")]
+    pub replicas: Option<String>,
+    /// Bytes of an object's value (family kv)
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Clients at most, in tests that have several (family kv)
+    #[arg(long, value_name = "N")]
+    pub clients: Option<String>,
+    /// Stores that are started, in tests that have several (family kv)
+    #[arg(long, value_name = "N")]
+    pub servers: Option<String>,
+    /// Which of the three definitions that clusterperf's basic had: era1, era2, era3 (family kv)
+    #[arg(long, value_name = "ERA")]
+    pub definition: Option<String>,
     /// Write no HTML report
     #[arg(long)]
     pub no_report: bool,
 }
 
-/// The tests of the network by the names that other tools have for them.
+/// Tests by the names that other tools have for them: of the network, and clusterperf's of key-value stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum NetTest {
+pub enum Test {
     TcpRtt,
     UdpRtt,
     Bandwidth,
@@ -146,6 +168,26 @@ pub enum NetTest {
     Ping,
     /// ib_send_lat and ib_write_lat of perftest, where there are RDMA devices
     Rdma,
+    Basic,
+    #[value(name = "readNotFound")]
+    ReadNotFound,
+    #[value(name = "readDist")]
+    ReadDist,
+    #[value(name = "readDistRandom")]
+    ReadDistRandom,
+    #[value(name = "writeDistRandom")]
+    WriteDistRandom,
+    #[value(name = "readLoaded")]
+    ReadLoaded,
+    #[value(name = "readThroughput")]
+    ReadThroughput,
+    #[value(name = "writeThroughput")]
+    WriteThroughput,
+    #[value(name = "multiRead_oneMaster")]
+    MultiReadOneMaster,
+    #[value(name = "netBandwidth")]
+    NetBandwidth,
+    Split,
 }
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {

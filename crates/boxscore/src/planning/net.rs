@@ -4,42 +4,30 @@ use model::plan::Level;
 use model::{Card, Family, Need};
 
 use super::words::Word;
-use crate::cli::run::{Args, NetTest};
+use crate::cli::run::{Args, Test};
 use crate::error::CliError;
 
 const FAMILY: &str = "net";
 
-impl NetTest {
-    /// As it is said on the command line.
-    fn flag(self) -> &'static str {
-        match self {
-            NetTest::TcpRtt => "tcp-rtt",
-            NetTest::UdpRtt => "udp-rtt",
-            NetTest::Bandwidth => "bandwidth",
-            NetTest::ConnectionRate => "connection-rate",
-            NetTest::PacketRate => "packet-rate",
-            NetTest::Ping => "ping",
-            NetTest::Rdma => "rdma",
-        }
-    }
+/// As a test of this family is said on the command line, and what makes it; none of another family.
+fn known(test: Test) -> Option<(&'static str, &'static str)> {
+    Some(match test {
+        Test::TcpRtt => ("tcp-rtt", "net-rtt"),
+        Test::UdpRtt => ("udp-rtt", "net-rtt"),
+        Test::Bandwidth => ("bandwidth", "net-bandwidth"),
+        Test::ConnectionRate => ("connection-rate", "net-connect"),
+        Test::PacketRate => ("packet-rate", "net-packets"),
+        Test::Ping => ("ping", "net-ping"),
+        Test::Rdma => ("rdma", "net-rdma"),
+        _ => return None,
+    })
+}
 
-    fn instrument(self) -> &'static str {
-        match self {
-            NetTest::TcpRtt | NetTest::UdpRtt => "net-rtt",
-            NetTest::Bandwidth => "net-bandwidth",
-            NetTest::ConnectionRate => "net-connect",
-            NetTest::PacketRate => "net-packets",
-            NetTest::Ping => "net-ping",
-            NetTest::Rdma => "net-rdma",
-        }
-    }
-
-    fn proto(self) -> Option<&'static str> {
-        match self {
-            NetTest::TcpRtt => Some("tcp"),
-            NetTest::UdpRtt => Some("udp"),
-            _ => None,
-        }
+fn proto(test: Test) -> Option<&'static str> {
+    match test {
+        Test::TcpRtt => Some("tcp"),
+        Test::UdpRtt => Some("udp"),
+        _ => None,
     }
 }
 
@@ -57,10 +45,11 @@ pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
         words.push(Word::new(&format!("--token {path}"), None, "token", &path));
     }
     // Both protocols are all that there are.
-    let mut protos: Vec<_> = args.tests.iter().filter_map(|test| Some((*test, test.proto()?))).collect();
+    let mut protos: Vec<_> =
+        args.tests.iter().filter_map(|test| Some((known(*test)?.0, proto(*test)?))).collect();
     protos.dedup();
     if let [(test, proto)] = protos[..] {
-        words.push(Word::new(&format!("--test {}", test.flag()), Some("net-rtt"), "proto", proto));
+        words.push(Word::new(&format!("--test {test}"), Some("net-rtt"), "proto", proto));
     }
     Ok(words)
 }
@@ -68,23 +57,23 @@ pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
 /// The names to measure: `net` is the tests that are picked.
 pub fn names(args: &Args, names: Vec<String>) -> Result<Vec<String>, CliError> {
     let is_net = |name: &String| name == FAMILY || name.starts_with("net-");
+    let picked: Vec<&str> = args.tests.iter().filter_map(|test| Some(known(*test)?.1)).collect();
     let given =
-        [("--to", args.to.is_some()), ("--token", args.token.is_some()), ("--test", !args.tests.is_empty())];
+        [("--to", args.to.is_some()), ("--token", args.token.is_some()), ("--test", !picked.is_empty())];
     let stray = given.iter().find(|(_, is_given)| *is_given && !names.iter().any(is_net));
     if let Some((flag, _)) = stray {
         let hint = format!("boxscore run net {flag} ...");
         return Err(CliError::usage(format!("{flag} belongs to the family net")).hint(hint));
     }
-    if args.tests.is_empty() {
+    if picked.is_empty() {
         return Ok(names);
     }
     if let Some(name) = names.iter().find(|name| is_net(name) && *name != FAMILY) {
         return Err(CliError::usage(format!("--test and `{name}` both name a test"))
             .hint("boxscore run net --test tcp-rtt"));
     }
-    let picked = args.tests.iter().map(|test| test.instrument().to_owned());
     let others = names.iter().filter(|name| *name != FAMILY).cloned();
-    Ok(others.chain(picked).collect())
+    Ok(others.chain(picked.into_iter().map(str::to_owned)).collect())
 }
 
 /// Measured without being named: what needs no far end.
@@ -96,14 +85,14 @@ pub fn is_alone(card: &Card) -> bool {
 /// How much of a card is measured: a quick run has the quick variants too where they are named.
 #[must_use]
 pub fn level(card: &Card, args: &Args, level: Level) -> Level {
-    if args.quick && card.family == Family::Net { Level::Quick } else { level }
+    if args.quick && matches!(card.family, Family::Net | Family::Kv) { Level::Quick } else { level }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn args(names: &[&str], tests: &[NetTest]) -> Args {
+    fn args(names: &[&str], tests: &[Test]) -> Args {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         Args { names, tests: tests.to_vec(), ..Args::default() }
     }
@@ -122,11 +111,11 @@ mod tests {
 
     #[test]
     fn tests_are_picked() {
-        let one = cells(&args(&["net"], &[NetTest::UdpRtt]));
+        let one = cells(&args(&["net"], &[Test::UdpRtt]));
         assert_eq!(one, [("net-rtt".into(), "udp".into(), "loopback".into())]);
-        let two = cells(&args(&["net"], &[NetTest::UdpRtt, NetTest::TcpRtt]));
+        let two = cells(&args(&["net"], &[Test::UdpRtt, Test::TcpRtt]));
         assert_eq!(two.iter().map(|cell| cell.1.as_str()).collect::<Vec<_>>(), ["tcp", "udp"]);
-        let to = Args { to: Some("10.0.0.2:9".to_owned()), ..args(&["net"], &[NetTest::Bandwidth]) };
+        let to = Args { to: Some("10.0.0.2:9".to_owned()), ..args(&["net"], &[Test::Bandwidth]) };
         assert_eq!(cells(&to), [("net-bandwidth".into(), String::new(), "10.0.0.2:9".into())]);
     }
 
@@ -141,7 +130,7 @@ mod tests {
         let refused = |args: &Args| names(args, args.names.clone()).unwrap_err().to_string();
         let to = Args { to: Some("a".to_owned()), ..args(&["cpu"], &[]) };
         assert!(refused(&to).contains("--to belongs to the family net"));
-        assert!(refused(&args(&[], &[NetTest::TcpRtt])).contains("--test"));
-        assert!(refused(&args(&["net-rtt"], &[NetTest::TcpRtt])).contains("both name"));
+        assert!(refused(&args(&[], &[Test::TcpRtt])).contains("--test"));
+        assert!(refused(&args(&["net-rtt"], &[Test::TcpRtt])).contains("both name"));
     }
 }

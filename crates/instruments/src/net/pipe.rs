@@ -59,6 +59,13 @@ impl<'a> Pipe<'a> {
         Ok(Pipe { fd, spins: wait == Wait::Spin, patience })
     }
 
+    /// Of a socket that was given its way of waiting and its limits before.
+    #[inline]
+    #[must_use]
+    pub fn again(fd: BorrowedFd<'a>, wait: Wait, patience: Duration) -> Pipe<'a> {
+        Pipe { fd, spins: wait == Wait::Spin, patience }
+    }
+
     #[inline]
     pub fn send(&self, bytes: &[u8]) -> Result<usize, Lost> {
         loop {

@@ -10,6 +10,7 @@ pub mod perftest;
 pub mod profile;
 pub mod server;
 pub mod shell;
+pub mod store;
 pub mod told;
 pub mod web;
 pub mod web_slo;

@@ -52,6 +52,10 @@ const fn binary(of: Name) -> Name {
     Name { binary: true, ..of }
 }
 
+const KV: &[&str] =
+    &["kv", "replicas=0", "persistence=off", "mode=block", "size=100", "clients", "objects", "op"];
+const KV_BASIC: &[&str] = &["kv", "replicas=0", "persistence=off", "mode=block", "definition=era3"];
+
 /// In the order of a page.
 static NAMES: &[Name] = &[
     counts("op", name("cpu", "index", "", "rate", &["kind", "part"])),
@@ -85,6 +89,15 @@ static NAMES: &[Name] = &[
     name("net", "net-bandwidth", "net", "", &["direction", "streams=1", "size=128KiB", "to=loopback"]),
     counts("connection", name("net", "net-connect", "net", "", &["to=loopback"])),
     counts("packet", name("net", "net-packets", "net", "", &["size", "to=loopback"])),
+    name("kv", "kv-basic", "", "", KV_BASIC),
+    name("kv", "kv-miss", "", "", KV),
+    name("kv", "kv-dist", "", "", KV),
+    name("kv", "kv-dist-random", "", "", KV),
+    name("kv", "kv-loaded", "", "", KV),
+    counts("request", name("kv", "kv-throughput", "", "", KV)),
+    name("kv", "kv-multi-read", "", "", KV),
+    name("kv", "kv-bandwidth", "", "", KV),
+    name("kv", "kv-split", "", "", KV),
     name("web", "web", "web", "throughput", &[]),
     name("web", "web-slo", "web", "slo-throughput", &[]),
     name("machine", "clock", "clock", "", &[]),
@@ -199,6 +212,11 @@ fn told(key: &str, value: &str) -> String {
         "rate" => format!("{value}/s"),
         "threads" if value == "1" => "1 thread".to_owned(),
         "threads" => format!("{value} threads"),
+        "kv" | "definition" => value.to_owned(),
+        "replicas" if value == "1" => "1 replica".to_owned(),
+        "replicas" => format!("{value} replicas"),
+        "clients" if value == "1" => "1 client".to_owned(),
+        "clients" => format!("{value} clients"),
         "streams" if value == "1" => "1 stream".to_owned(),
         "streams" => format!("{value} streams"),
         "to" => format!("to {value}"),

@@ -75,16 +75,7 @@ impl Launch<'_> {
 
     /// How many files one of its processes may open at most, or why that is too few for `needed`.
     pub fn open_files(&self, needed: u64) -> Result<u64, ServerError> {
-        let limit = sys::system::limit(sys::system::Resource::OpenFiles);
-        let limit = limit.map_err(|error| ServerError::Failed(error.to_string()))?;
-        match limit.hard.unwrap_or(1 << 20) {
-            hard if hard < needed => Err(ServerError::Refused(format!(
-                "connections={}: a process of the server needs {needed} open files and {hard} are allowed; \
-                 raise the limit with `ulimit -Hn {needed}` as root",
-                self.options.connections
-            ))),
-            hard => Ok(hard),
-        }
+        open_files(self.options.connections, needed)
     }
 
     /// Whether it may have so many processes and threads, else why not.
@@ -105,6 +96,19 @@ impl Launch<'_> {
         text.map(|text| format!("\"{text}\"")).ok_or_else(|| {
             ServerError::Refused(format!("a configuration file cannot name the folder {}", path.display()))
         })
+    }
+}
+
+/// How many files one process may open at most, or why that is too few for the `needed` of so many connections.
+pub fn open_files(connections: u32, needed: u64) -> Result<u64, ServerError> {
+    let limit = sys::system::limit(sys::system::Resource::OpenFiles);
+    let limit = limit.map_err(|error| ServerError::Failed(error.to_string()))?;
+    match limit.hard.unwrap_or(1 << 20) {
+        hard if hard < needed => Err(ServerError::Refused(format!(
+            "connections={connections}: a process of the server needs {needed} open files and {hard} are allowed; \
+             raise the limit with `ulimit -Hn {needed}` as root"
+        ))),
+        hard => Ok(hard),
     }
 }
 
@@ -162,7 +166,7 @@ pub fn usual() -> &'static dyn Kind {
 }
 
 /// The program at `binary`, or the first of `names` in the folders of PATH or of the administrator's.
-pub(super) fn locate(
+pub(crate) fn locate(
     what: &str,
     binary: Option<&Path>,
     names: &[&str],
@@ -194,7 +198,7 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// Runs `program` to hear what it says of itself, as the account that it will serve as.
-pub(super) fn hear(
+pub(crate) fn hear(
     program: &Path,
     words: &[&str],
     account: Option<&Unprivileged>,
@@ -213,7 +217,7 @@ pub(super) fn hear(
 
 /// The rest of the first line of `text` that starts with `label`.
 #[must_use]
-pub(super) fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
+pub(crate) fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     text.lines()
         .find_map(|line| line.trim().strip_prefix(label))
         .map(str::trim)
@@ -221,7 +225,7 @@ pub(super) fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
 }
 
 /// A program that does not say what it should.
-pub(super) fn impostor(program: &Path, what: &str, ended: &Ended) -> ServerError {
+pub(crate) fn impostor(program: &Path, what: &str, ended: &Ended) -> ServerError {
     let said = ended.failure(VERSION).unwrap_or_else(|| match ended.stdout.last_lines(2) {
         said if said.is_empty() => "said nothing".to_owned(),
         said => format!("said: {said}"),

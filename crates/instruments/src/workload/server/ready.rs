@@ -1,6 +1,7 @@
-//! Asks a server for one file, to see whether it is up and is ours: one bounded request on a connection of its own.
+//! Asks a server one thing, to see whether it is up and is ours: one bounded request on a connection of its own.
 //!
-//! Not a load engine: plain HTTP/1.1, `Connection: close`, a Content-Length or the end of the connection ends the body.
+//! Not a load engine. Of web servers it asks for one file: plain HTTP/1.1, `Connection: close`, a Content-Length or the
+//! end of the connection ends the body.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -23,12 +24,24 @@ pub struct Answer {
 
 /// Asks for `path`; an answer that is not complete within `timeout` is an error.
 pub fn ask(address: SocketAddr, host: &str, path: &str, timeout: Duration) -> Result<Answer, String> {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    exchange(address, request.as_bytes(), timeout, "HTTP server", parse)
+}
+
+/// Sends `request` and reads until `parse`, which is told whether more can come, has an answer. What answers otherwise
+/// is no `what`.
+pub fn exchange<T>(
+    address: SocketAddr,
+    request: &[u8],
+    timeout: Duration,
+    what: &str,
+    parse: impl Fn(&[u8], bool) -> Parsed<T>,
+) -> Result<T, String> {
     let end_ns = clock::now_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
     let failed = |error: std::io::Error| format!("{address}: {error}");
     let mut stream = TcpStream::connect_timeout(&address, timeout.min(CONNECT)).map_err(failed)?;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     stream.set_write_timeout(Some(timeout)).map_err(failed)?;
-    stream.write_all(request.as_bytes()).map_err(failed)?;
+    stream.write_all(request).map_err(failed)?;
     let mut bytes = Vec::new();
     let mut chunk = [0; 4096];
     // Each round reads a byte at least, or ends.
@@ -47,23 +60,25 @@ pub fn ask(address: SocketAddr, host: &str, path: &str, timeout: Duration) -> Re
         };
         bytes.extend_from_slice(chunk.get(..count).unwrap_or_default());
         match parse(&bytes, count == 0) {
+            Parsed::Partial if count == 0 => return Err(format!("{address}: it hung up within an answer")),
             Parsed::Partial => {}
             Parsed::Whole(answer) => return Ok(answer),
-            Parsed::Bad => return Err(format!("{address}: what answers is no HTTP server")),
+            Parsed::Bad => return Err(format!("{address}: what answers is no {what}")),
         }
     }
     Err(format!("{address}: an answer of more than {LIMIT} bytes"))
 }
 
+/// What the first bytes of an answer are.
 #[derive(Debug, PartialEq, Eq)]
-enum Parsed {
+pub enum Parsed<T> {
     Partial,
-    Whole(Answer),
+    Whole(T),
     Bad,
 }
 
 /// Reads an answer from its first bytes; `ended` when no more will come.
-fn parse(bytes: &[u8], ended: bool) -> Parsed {
+fn parse(bytes: &[u8], ended: bool) -> Parsed<Answer> {
     let Some(head_end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
         let could_be = bytes.iter().zip(b"HTTP/1.").all(|(byte, wanted)| byte == wanted);
         return if ended || !could_be { Parsed::Bad } else { Parsed::Partial };

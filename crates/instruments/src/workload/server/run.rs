@@ -29,7 +29,7 @@ use crate::workload::shell::{self, STDERR_BYTES, Stream};
 
 const SIGTERM: i32 = 15;
 /// From its start to its first answer.
-const UP: Duration = Duration::from_secs(60);
+pub(crate) const UP: Duration = Duration::from_secs(60);
 const ASK: Duration = Duration::from_secs(2);
 /// Between two looks at a server that is starting or ending.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -58,11 +58,64 @@ pub struct Server {
     place: Option<Place>,
 }
 
+/// What one server is started with, whatever it serves.
+#[derive(Debug)]
+pub struct Order<'a> {
+    /// As in results.
+    pub name: &'static str,
+    pub build: &'a Build,
+    pub account: Option<&'a Unprivileged>,
+    /// Where it listens.
+    pub listen: IpAddr,
+    /// The ports to try, in order; empty is any free one.
+    pub ports: &'a [u16],
+    /// The CPUs that it may use; empty is those of the thread that starts it.
+    pub cpus: &'a [usize],
+    /// Added to its niceness; below 0 needs root.
+    pub nice: i32,
+    /// Bytes that its processes and the files that they read may have of the memory.
+    pub memory: Option<u64>,
+    /// Where it writes what goes wrong, beside its standard error.
+    pub error_log: Option<&'static str>,
+}
+
+/// What a server does for others, as far as starting it must know.
+pub trait Service {
+    /// Writes its configuration into its private folder and says how it is started in the foreground.
+    fn recipe(&self, place: &Place, port: u16) -> Result<Recipe, ServerError>;
+    /// Asks it once, for a moment, whether it is up and is ours; else what is in the way.
+    fn ready(&self, server: &Server) -> Result<(), String>;
+}
+
 /// How one attempt ended.
 enum Attempt {
     Up(Box<Server>),
     /// Somebody else has the port.
     Taken(String),
+}
+
+/// A web server, with what it serves.
+struct Web<'a> {
+    kind: &'a dyn Kind,
+    options: &'a Options,
+    content: &'a Content,
+    build: &'a Build,
+    account: Option<&'a Unprivileged>,
+}
+
+impl Service for Web<'_> {
+    fn recipe(&self, place: &Place, port: u16) -> Result<Recipe, ServerError> {
+        let Web { build, options, account, .. } = *self;
+        self.kind.launch(&Launch { build, options, place, root: self.content.root(), port, account })
+    }
+
+    fn ready(&self, server: &Server) -> Result<(), String> {
+        let answer = ready::ask(server.address(), "boxscore", &self.content.ready_path(), ASK)?;
+        match answer.status == 200 && answer.body == self.content.token().as_bytes() {
+            true => Ok(()),
+            false => Err(format!("it answers with status {}", answer.status)),
+        }
+    }
 }
 
 impl Server {
@@ -76,19 +129,35 @@ impl Server {
         options.check().map_err(ServerError::Refused)?;
         kind.accepts(options)?;
         let account = account::choose().map_err(ServerError::Failed)?;
-        if options.nice < 0 && account.is_none() {
-            return Err(ServerError::Refused(format!("nice={}: below 0 needs root", options.nice)));
-        }
+        may_be_nice(options.nice, account.as_ref())?;
         if options.memory.is_some() {
             // What is cached already counts for whoever brought it in.
             let _what_stays_is_little = content.leave_cache().map_err(ServerError::Refused)?;
         }
         let program = kind.find(options.binary.as_deref())?;
-        let build = kind.identify(&program, account.as_ref())?;
+        let build = &kind.identify(&program, account.as_ref())?;
+        let account = account.as_ref();
+        let order = Order {
+            name: kind.name(),
+            build,
+            account,
+            listen: options.listen,
+            ports: &options.ports,
+            cpus: &options.cpus,
+            nice: options.nice,
+            memory: options.memory,
+            error_log: kind.error_log(),
+        };
+        Server::launch(&order, &Web { kind, options, content, build, account }, dir)
+    }
+
+    /// Starts what is ordered in a folder of its own under `dir`, and waits until it is ready.
+    pub fn launch(order: &Order<'_>, service: &dyn Service, dir: &Path) -> Result<Server, ServerError> {
+        may_be_nice(order.nice, order.account)?;
         let mut taken = Vec::new();
-        for index in 0..if options.ports.is_empty() { PORTS } else { options.ports.len() } {
-            let port = match options.ports.get(index) {
-                None => Port::free(options.listen).map_err(ServerError::Failed)?,
+        for index in 0..if order.ports.is_empty() { PORTS } else { order.ports.len() } {
+            let port = match order.ports.get(index) {
+                None => Port::free(order.listen).map_err(ServerError::Failed)?,
                 Some(number) => match Port::reserve(*number) {
                     Some(port) => port,
                     None => {
@@ -97,20 +166,20 @@ impl Server {
                     }
                 },
             };
-            match attempt(kind, &build, options, content, dir, account.as_ref(), port)? {
+            match attempt(order, service, dir, port)? {
                 Attempt::Up(server) => return Ok(*server),
                 Attempt::Taken(why) => taken.push(why),
             }
         }
         Err(ServerError::Failed(format!(
             "{} found no port of {} to listen on: {}",
-            kind.name(),
-            options.listen,
+            order.name,
+            order.listen,
             taken.join("; ")
         )))
     }
 
-    /// `nginx`, `httpd` or `builtin`.
+    /// As in results: `nginx`, `redis`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
@@ -239,7 +308,7 @@ impl Drop for Server {
 }
 
 /// Asks again and again until it is so; `false` when it was not within `time`.
-fn within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
+pub(crate) fn within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let end_ns = clock::now_ns().saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     loop {
         if is_so() {
@@ -272,41 +341,39 @@ fn end_of(path: &Path) -> String {
     tail.last_lines(3)
 }
 
-fn attempt(
-    kind: &dyn Kind,
-    build: &Build,
-    options: &Options,
-    content: &Content,
-    dir: &Path,
-    account: Option<&Unprivileged>,
-    port: Port,
-) -> Result<Attempt, ServerError> {
-    let place = Place::make(dir, account).map_err(ServerError::Failed)?;
+fn may_be_nice(nice: i32, account: Option<&Unprivileged>) -> Result<(), ServerError> {
+    match nice < 0 && account.is_none() {
+        true => Err(ServerError::Refused(format!("nice={nice}: below 0 needs root"))),
+        false => Ok(()),
+    }
+}
+
+fn attempt(order: &Order<'_>, service: &dyn Service, dir: &Path, port: Port) -> Result<Attempt, ServerError> {
+    let place = Place::make(dir, order.account).map_err(ServerError::Failed)?;
     let number = port.number();
-    let launch = Launch { build, options, place: &place, root: content.root(), port: number, account };
-    let recipe = kind.launch(&launch)?;
+    let recipe = service.recipe(&place, number)?;
     let mut setup = recipe.setup.clone();
-    let room = options.memory.map(Room::make).transpose().map_err(ServerError::Refused)?;
+    let room = order.memory.map(Room::make).transpose().map_err(ServerError::Refused)?;
     setup.extend(room.as_ref().map(|room| ("memory", show_bytes(room.limit()))));
     setup.extend(room.as_ref().filter(|room| room.may_swap()).map(|_| ("swap", "not limited".to_owned())));
-    let (group, stderr) = spawn(recipe, options, account, &place, room.as_ref()).map_err(|why| {
+    let (group, stderr) = spawn(recipe, order, &place, room.as_ref()).map_err(|why| {
         // Containers may take this right from root.
-        let nice = match options.nice {
-            ..0 => format!(" (nice={} needs CAP_SYS_NICE)", options.nice),
+        let nice = match order.nice {
+            ..0 => format!(" (nice={} needs CAP_SYS_NICE)", order.nice),
             _ => String::new(),
         };
         let join =
             room.as_ref().map(|room| format!(" (it must be able to join {})", room.folder().display()));
-        ServerError::Failed(format!("cannot start {}: {why}{nice}{}", kind.name(), join.unwrap_or_default()))
+        ServerError::Failed(format!("cannot start {}: {why}{nice}{}", order.name, join.unwrap_or_default()))
     })?;
     let mut server = Box::new(Server {
-        name: kind.name(),
-        build: build.clone(),
+        name: order.name,
+        build: order.build.clone(),
         setup,
-        account: account.cloned(),
-        listen: options.listen,
+        account: order.account.cloned(),
+        listen: order.listen,
         port,
-        error_log: kind.error_log(),
+        error_log: order.error_log,
         stderr,
         group,
         room,
@@ -314,27 +381,25 @@ fn attempt(
     });
     let mut ended = None;
     let mut answer = Err("it was never asked".to_owned());
-    let up = within(UP, || {
+    let _up = within(UP, || {
         // Before it is asked: a server that is not ours may answer while ours fails to get the port.
         ended = server.check().err();
         if ended.is_some() {
             return true;
         }
-        answer = ready::ask(server.address(), "boxscore", &content.ready_path(), ASK);
-        matches!(&answer, Ok(answer) if answer.status == 200 && answer.body == content.token().as_bytes())
+        answer = service.ready(&server);
+        answer.is_ok()
     });
-    match (ended, up, answer) {
-        (Some(why), _, _) if why.contains("in use") => {
-            Ok(Attempt::Taken(format!("{number} is taken ({why})")))
-        }
-        (Some(why), _, _) => Err(ServerError::Failed(why)),
-        (None, true, _) => Ok(Attempt::Up(server)),
-        (None, false, Err(why)) => Err(late(&server, &why)),
-        (None, false, Ok(answer)) => Err(late(&server, &format!("it answers with status {}", answer.status))),
+    match (ended, answer) {
+        (Some(why), _) if why.contains("in use") => Ok(Attempt::Taken(format!("{number} is taken ({why})"))),
+        (Some(why), _) => Err(ServerError::Failed(why)),
+        (None, Ok(())) => Ok(Attempt::Up(server)),
+        (None, Err(why)) => Err(late(&server, &why)),
     }
 }
 
-fn late(server: &Server, why: &str) -> ServerError {
+/// Why a server of ours is not what it should be after the time that it may take.
+pub(crate) fn late(server: &Server, why: &str) -> ServerError {
     let seconds = UP.as_secs();
     ServerError::Failed(format!(
         "{} is not ready after {seconds} s: {why}{}",
@@ -345,8 +410,7 @@ fn late(server: &Server, why: &str) -> ServerError {
 
 fn spawn(
     recipe: Recipe,
-    options: &Options,
-    account: Option<&Unprivileged>,
+    order: &Order<'_>,
     place: &Place,
     room: Option<&Room>,
 ) -> Result<(Guarded, Stream), String> {
@@ -355,10 +419,10 @@ fn spawn(
     command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::piped());
     // Messages in English, since some of them are understood here.
     command.current_dir(place.path()).env("LC_ALL", "C");
-    let account = account.map(|chosen| chosen.account.clone());
+    let account = order.account.map(|chosen| chosen.account.clone());
     let control_group = room.map(|room| room.folder().to_owned());
-    let start = Start { nice: options.nice, account, control_group, ..Start::default() };
-    let cpus = match options.cpus.as_slice() {
+    let start = Start { nice: order.nice, account, control_group, ..Start::default() };
+    let cpus = match order.cpus {
         [] => sys::affinity::allowed().map_err(|error| error.to_string())?,
         cpus => cpus.to_vec(),
     };

@@ -1,0 +1,298 @@
+//! clusterperf's `basic`: one client reads and writes objects of five sizes, one request after the other.
+//!
+//! Counted is a request, from before it is written to the connection until all of its answer is understood; in era3 a
+//! read has the drawing of its key in it too, as there. Connecting and filling are not counted. The three definitions
+//! that clusterperf had are `definition`; each take is a share of what clusterperf does once (`count`, `limit`).
+
+use std::time::Duration;
+
+use model::{
+    Cadence, Card, Family, Fault, Instrument, MetricInfo, Need, Probe, Record, Setup, Size, Tier, Unfit,
+    Variant,
+};
+
+use super::connection::Connection;
+use super::hot::{self, Hot};
+use super::keys::{HOT, KEY, value};
+use super::params;
+use super::single;
+use super::table::Table;
+use super::target::{Held, Target, fit};
+use super::times::{Figure, LINES, Lines, Times};
+use super::wire::Failure;
+use crate::bench::kernels::random::Random;
+use crate::kv_figure;
+
+/// Reads and writes of each size.
+const FIGURES: [[Figure; 2]; 5] = [
+    [
+        kv_figure!("basic.read100", "basic.readBw100", "median (era1: mean)", "read 100 B"),
+        kv_figure!("basic.write100", "basic.writeBw100", "median (era1: mean)", "write 100 B"),
+    ],
+    [
+        kv_figure!("basic.read1K", "basic.readBw1K", "median (era1: mean)", "read 1 KB"),
+        kv_figure!("basic.write1K", "basic.writeBw1K", "median (era1: mean)", "write 1 KB"),
+    ],
+    [
+        kv_figure!("basic.read10K", "basic.readBw10K", "median (era1: mean)", "read 10 KB"),
+        kv_figure!("basic.write10K", "basic.writeBw10K", "median (era1: mean)", "write 10 KB"),
+    ],
+    [
+        kv_figure!("basic.read100K", "basic.readBw100K", "median (era1: mean)", "read 100 KB"),
+        kv_figure!("basic.write100K", "basic.writeBw100K", "median (era1: mean)", "write 100 KB"),
+    ],
+    [
+        kv_figure!("basic.read1M", "basic.readBw1M", "median (era1: mean)", "read 1 MB"),
+        kv_figure!("basic.write1M", "basic.writeBw1M", "median (era1: mean)", "write 1 MB"),
+    ],
+];
+const READ: usize = 0;
+const WRITE: usize = 1;
+const NAMES: [&str; 5] = ["100", "1K", "10K", "100K", "1M"];
+const DECIMAL: [usize; 5] = [100, 1000, 10_000, 100_000, 1_000_000];
+const BINARY: [usize; 5] = [100, 1024, 10_240, 102_400, 1_048_576];
+
+const fn metrics() -> [MetricInfo; 10 * LINES] {
+    let mut all = [FIGURES[0][0].middle.info(); 10 * LINES];
+    let mut at = 0;
+    while at < all.len() {
+        let figure = at / LINES;
+        all[at] = FIGURES[figure / 2][figure % 2].infos()[at % LINES];
+        at += 1;
+    }
+    all
+}
+
+const METRICS: &[MetricInfo] = &metrics();
+const HEADLINE: &[&str] = &[
+    "basic.read100",
+    "basic.read1K",
+    "basic.read10K",
+    "basic.read100K",
+    "basic.read1M",
+    "basic.write100",
+    "basic.write1K",
+    "basic.write10K",
+    "basic.write100K",
+    "basic.write1M",
+];
+
+static CARD: Card = Card {
+    name: "kv-basic",
+    family: Family::Kv,
+    says: "basic: reads and writes of 100 B to 1 MB by one client, with 30-byte keys",
+    source: "clusterperf basic (RAMCloud), in its three definitions",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[
+        params::KV,
+        params::REPLICAS,
+        params::PERSISTENCE,
+        params::DEFINITION,
+        params::SIZES,
+        params::MODE,
+        params::FILL,
+        params::COUNT,
+        params::limit(
+            "0.2",
+            "seconds that a figure may take in one take; clusterperf has 2 to 10 in its only take",
+        ),
+    ],
+    metrics: METRICS,
+    needs: &[Need::Server],
+    variants: &[
+        Variant { tier: Tier::Quick, set: "kv=redis;replicas=0|2;definition=era3", headline: HEADLINE },
+        Variant { tier: Tier::Quick, set: "kv=memcached;definition=era3", headline: HEADLINE },
+        Variant { tier: Tier::Quick, set: "kv=redis|memcached;definition=era1", headline: HEADLINE },
+        Variant { tier: Tier::Default, set: "kv=redis;replicas=1|2;definition=era1", headline: HEADLINE },
+        Variant { tier: Tier::Full, set: "kv=redis|memcached;definition=era2", headline: HEADLINE },
+    ],
+};
+
+/// Bytes beside the value that an object counts with, and of its key.
+const OVERHEAD: usize = 20 + KEY;
+/// A figure of requests has no more, and in era2 or of writes takes no longer.
+const LONGEST: Duration = Duration::from_secs(2);
+const MOST: usize = 100_000;
+const MOST_WRITES: usize = 10_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Era {
+    One,
+    Two,
+    Three,
+}
+
+pub struct KvBasic;
+
+pub static INSTRUMENT: KvBasic = KvBasic;
+
+impl Instrument for KvBasic {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        fit(setup)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let era = match setup.params.get("definition") {
+            Some("era1") => Era::One,
+            Some("era2") => Era::Two,
+            _ => Era::Three,
+        };
+        let sizes = if era == Era::Three { BINARY } else { DECIMAL };
+        let wanted = setup.params.get("sizes").unwrap_or("all");
+        let smoke = setup.size == Size::Smoke;
+        let mut basic = Basic {
+            held: Held::new(Target::prepare(setup)?),
+            era,
+            objects: Vec::new(),
+            count: if smoke {
+                600
+            } else {
+                usize::try_from(params::number(setup, "count")).unwrap_or(10_000)
+            },
+            limit: if smoke { Duration::from_secs(10) } else { params::limit_of(setup) },
+            times: Times::default(),
+            random: Random::new(setup.seed),
+            bytes: 0,
+        };
+        let fill = if smoke { 2_000_000 } else { params::number(setup, "fill").saturating_mul(1_000_000) };
+        for (at, size) in sizes.into_iter().enumerate() {
+            if wanted == "all" || NAMES.get(at).is_some_and(|name| wanted == *name) {
+                basic
+                    .put(at, size, fill)
+                    .map_err(|failure| Unfit::new(basic.held.target.explain(&failure).0))?;
+            }
+        }
+        Ok(Box::new(basic))
+    }
+}
+
+/// Objects of one size.
+#[derive(Debug)]
+struct Objects {
+    /// Which of the sizes.
+    at: usize,
+    value: Vec<u8>,
+    table: Table,
+    /// The key of the one that eras 1 and 2 use.
+    hot: [u8; KEY],
+}
+
+#[derive(Debug)]
+struct Basic {
+    held: Held,
+    era: Era,
+    objects: Vec<Objects>,
+    count: usize,
+    limit: Duration,
+    times: Times,
+    random: Random,
+    bytes: u64,
+}
+
+impl Basic {
+    fn put(&mut self, at: usize, size: usize, fill: u64) -> Result<(), Failure> {
+        let count = match self.era {
+            Era::Three => u32::try_from(fill / (size + OVERHEAD) as u64).unwrap_or(u32::MAX).max(1),
+            _ => 1,
+        };
+        let letter = b'a' + u8::try_from(at).unwrap_or(0);
+        let value = value(size);
+        let table = self.held.fill(letter, count, &value)?;
+        // A store of the user's may have that key.
+        let hot = if self.held.target.is_ours() { *HOT } else { table.keys.key(letter, 0) };
+        self.bytes += u64::from(count) * (size + OVERHEAD) as u64 * u64::from(1 + self.held.target.replicas);
+        self.objects.push(Objects { at, value, table, hot });
+        Ok(())
+    }
+
+    /// Reads of one size, then its writes.
+    fn size(&mut self, nth: usize, to: &mut Connection) -> Result<[Lines; 2], Failure> {
+        let Some(objects) = self.objects.get(nth) else {
+            return Err(Failure::Missing("no objects of that size were written".to_owned()));
+        };
+        let (size, replicas, times) = (objects.value.len(), self.held.target.replicas, &mut self.times);
+        to.make_room(size);
+        let hot = Hot { key: &objects.hot, value: &objects.value, replicas };
+        Ok(match self.era {
+            Era::One => {
+                hot.write_once(to)?;
+                hot.ask_read(to);
+                let mean = hot::mean(to, times, hot::MEAN_NS, |answer| hot::is_one(answer, size))?;
+                let read = mean.lines(times, size);
+                hot.check(to)?;
+                hot.ask_write(to);
+                let mean = hot::mean(to, times, hot::MEAN_NS, |answer| hot::is_one(answer, 0))?;
+                [read, mean.lines(times, size)]
+            }
+            Era::Two => {
+                let limit = self.limit.min(LONGEST);
+                hot.write_once(to)?;
+                hot.ask_read(to);
+                times.clear(self.count.min(MOST));
+                to.turn()?;
+                single::requests(to, times, size, limit, &mut |_| ())?;
+                let read = Lines::of(times, size);
+                hot.check(to)?;
+                hot.ask_write(to);
+                times.clear(self.count.min(MOST_WRITES));
+                to.turn()?;
+                single::requests(to, times, 0, limit, &mut |_| ())?;
+                [read, Lines::of(times, size)]
+            }
+            Era::Three => {
+                let (table, value, random) = (objects.table, &objects.value, &mut self.random);
+                times.clear(self.count.min(MOST));
+                single::random_reads(to, times, (&table, size), self.limit, random)?;
+                let read = Lines::of(times, size);
+                times.clear(self.count.min(MOST));
+                let mut draw = |to: &mut Connection| {
+                    let key = table.keys.key(table.letter, hot::below(random, table.count));
+                    to.ask_set(&key, value, replicas);
+                };
+                single::requests(to, times, 0, self.limit.min(LONGEST), &mut draw)?;
+                [read, Lines::of(times, size)]
+            }
+        })
+    }
+}
+
+impl Probe for Basic {
+    fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        self.held.target.tell(record);
+        let _pinned = self.held.target.pin(0)?;
+        let mut to = self.held.target.open().map_err(|failure| self.held.target.explain(&failure))?;
+        // As clusterperf: measured with the largest first where objects are random, told by size.
+        let mut order: Vec<usize> = (0..self.objects.len()).collect();
+        if self.era == Era::Three {
+            order.reverse();
+        }
+        let mut measured = Vec::new();
+        for nth in order {
+            let lines = self.size(nth, &mut to).map_err(|failure| self.held.target.explain(&failure))?;
+            measured.push((self.objects.get(nth).map_or(0, |objects| objects.at), lines));
+        }
+        measured.sort_by_key(|(at, _)| *at);
+        for what in [READ, WRITE] {
+            for (at, lines) in &measured {
+                if let (Some(figures), Some(lines)) = (FIGURES.get(*at), lines.get(what)) {
+                    figures[what].push(lines, record);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.held.target.busy()
+    }
+
+    /// What the store holds for it; a store of the user's has its own machine.
+    fn footprint(&self) -> u64 {
+        if self.held.target.is_ours() { self.bytes } else { 0 }
+    }
+}

@@ -1,0 +1,96 @@
+//! clusterperf's `readNotFound`: one client asks again and again for an object that is not there.
+//!
+//! Counted is the mean over blocks of 10 requests for at least 100 ms, after one that does not count. The key has two
+//! bytes; one that the store has is passed by.
+
+use model::{
+    Cadence, Card, Family, Fault, Instrument, Metric, Need, Probe, Record, RecordExt, Seconds, Setup, Tier,
+    Unfit, Variant,
+};
+
+use super::connection::Connection;
+use super::hot;
+use super::params;
+use super::target::{Target, fit};
+use super::times::{Times, aside, lower};
+use super::wire::{Answer, Failure};
+
+const MISS: Metric<Seconds> = lower("readNotFound", "mean time to ask for an object that is not there");
+const MISSES: Metric<Seconds> = aside("readNotFound.all", "the same, means of 10 in a row");
+
+static CARD: Card = Card {
+    name: "kv-miss",
+    family: Family::Kv,
+    says: "readNotFound: a read of an object that is not there",
+    source: "clusterperf readNotFound (RAMCloud)",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[params::KV, params::REPLICAS, params::PERSISTENCE, params::MODE],
+    metrics: &[MISS.info(), MISSES.info()],
+    needs: &[Need::Server],
+    variants: &[Variant { tier: Tier::Default, set: "kv=redis|memcached", headline: &["readNotFound"] }],
+};
+
+/// Keys of two bytes that are tried.
+const KEYS: [&[u8; 2]; 8] = [b"~0", b"~1", b"~2", b"~3", b"~4", b"~5", b"~6", b"~7"];
+
+pub struct KvMiss;
+
+pub static INSTRUMENT: KvMiss = KvMiss;
+
+impl Instrument for KvMiss {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        fit(setup)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        Ok(Box::new(Misses { target: Target::prepare(setup)?, blocks: Times::default() }))
+    }
+}
+
+struct Misses {
+    target: Target,
+    blocks: Times,
+}
+
+fn is_none(answer: &Answer) -> Result<(), Failure> {
+    match answer.count {
+        0 => Ok(()),
+        _ => Err(Failure::Missing("a key that nobody wrote has a value".to_owned())),
+    }
+}
+
+/// Asks for the first key that is not there.
+fn ask(to: &mut Connection) -> Result<(), Failure> {
+    for key in KEYS {
+        to.ask_get(key);
+        if to.turn()?.count == 0 {
+            return Ok(());
+        }
+    }
+    Err(Failure::Missing("it has an object of every key that this test could ask for in vain".to_owned()))
+}
+
+impl Probe for Misses {
+    fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        self.target.tell(record);
+        let _pinned = self.target.pin(0)?;
+        let mut measure = || {
+            let mut to = self.target.open()?;
+            ask(&mut to)?;
+            hot::mean(&mut to, &mut self.blocks, hot::MEAN_NS, is_none)
+        };
+        let mean = measure().map_err(|failure| self.target.explain(&failure))?;
+        record.push(&MISS, mean.seconds());
+        record.histogram(&MISSES.info(), self.blocks.histogram());
+        Ok(())
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.target.busy()
+    }
+}

@@ -1,0 +1,180 @@
+//! clusterperf's `readThroughput` and `writeThroughput`: 1, 2, ... clients read or write random objects; what the store
+//! itself counted.
+//!
+//! Counted are the requests that the store says it served between two moments, after the clients have begun; what the
+//! clients counted stands beside it, and the store's CPU time in the same span. Filling is not counted.
+
+use std::time::Duration;
+
+use model::{
+    Better, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec, Params, PerSec,
+    Probe, Ratio, Record, RecordExt, Setup, Size, Tier, Unfit, Variant,
+};
+use sys::clock;
+
+use super::crowd::{self, Until};
+use super::hot;
+use super::keys::{KEY, value};
+use super::params;
+use super::server::{Usage, What};
+use super::table::Table;
+use super::target::{Held, Target, fit};
+use super::wire::Failure;
+
+const READ: Metric<PerSec> =
+    Metric::new("readThroughput", Better::Higher, "reads per second by the store's own counter")
+        .per("request");
+const READ_CPU: Metric<Ratio> = Metric::new(
+    "readThroughput.cpu",
+    Better::Neither,
+    "CPU time of the store by the time, in cores, during reads",
+);
+const READ_CLIENTS: Metric<PerSec> =
+    Metric::new("readThroughput.clients", Better::Neither, "reads per second as the clients counted them")
+        .per("request");
+const WRITE: Metric<PerSec> =
+    Metric::new("writeThroughput", Better::Higher, "writes per second by the store's own counter")
+        .per("request");
+const WRITE_CPU: Metric<Ratio> = Metric::new(
+    "writeThroughput.cpu",
+    Better::Neither,
+    "CPU time of the store by the time, in cores, during writes",
+);
+const WRITE_CLIENTS: Metric<PerSec> =
+    Metric::new("writeThroughput.clients", Better::Neither, "writes per second as the clients counted them")
+        .per("request");
+
+const WINDOW: ParamSpec = ParamSpec {
+    name: "window",
+    kind: ParamKind::Seconds { max: 60 },
+    default: "0.25",
+    says: "seconds between the two looks at the store's counters; clusterperf has 1",
+};
+
+static CARD: Card = Card {
+    name: "kv-throughput",
+    family: Family::Kv,
+    says: "readThroughput, writeThroughput: random objects by more and more clients, and the store's CPU",
+    source: "clusterperf readThroughput, writeThroughput (RAMCloud)",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &[
+        params::KV,
+        params::REPLICAS,
+        params::PERSISTENCE,
+        params::MODE,
+        params::SIZE,
+        params::OBJECTS,
+        params::CLIENTS,
+        WINDOW,
+    ],
+    metrics: &[
+        READ.info(),
+        READ_CPU.info(),
+        READ_CLIENTS.info(),
+        WRITE.info(),
+        WRITE_CPU.info(),
+        WRITE_CLIENTS.info(),
+    ],
+    needs: &[Need::Server],
+    variants: &[Variant {
+        tier: Tier::Default,
+        set: "kv=redis|memcached",
+        headline: &["readThroughput", "writeThroughput"],
+    }],
+};
+
+/// Before the first look.
+const LEAD: Duration = Duration::from_millis(20);
+
+pub struct KvThroughput;
+
+pub static INSTRUMENT: KvThroughput = KvThroughput;
+
+impl Instrument for KvThroughput {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        fit(setup)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let smoke = setup.size == Size::Smoke;
+        let mut held = Held::new(Target::prepare(setup)?);
+        let value = value(params::size(setup));
+        let objects = if smoke { 1000 } else { params::number(setup, "objects") };
+        let filled = held.fill(b'a', u32::try_from(objects).unwrap_or(u32::MAX), &value);
+        let table = filled.map_err(|failure| Unfit::new(held.target.explain(&failure).0))?;
+        let clients = usize::try_from(params::number(setup, "clients")).unwrap_or(1);
+        let window = params::span(setup, WINDOW.name);
+        Ok(Box::new(Throughput { held, table, value, clients, window }))
+    }
+}
+
+struct Throughput {
+    held: Held,
+    table: Table,
+    value: Vec<u8>,
+    clients: usize,
+    window: Duration,
+}
+
+impl Throughput {
+    fn run(&self, what: What, record: &mut dyn Record) -> Result<(), Failure> {
+        let (target, table) = (&self.held.target, self.table);
+        let (rate, cpu, counted) = match what {
+            What::Read => (&READ, &READ_CPU, &READ_CLIENTS),
+            What::Write => (&WRITE, &WRITE_CPU, &WRITE_CLIENTS),
+        };
+        let bytes = if what == What::Read { self.value.len() } else { 0 };
+        for clients in 1..=self.clients {
+            let stores = vec![target; clients];
+            let mut look = target.open()?;
+            let (done, (usage, ns)) = crowd::run(
+                &stores,
+                Until::Watched,
+                bytes,
+                &|to, _, random| {
+                    let key = table.keys.key(table.letter, hot::below(random, table.count));
+                    match what {
+                        What::Read => to.ask_get(&key),
+                        What::Write => to.ask_set(&key, &self.value, target.replicas),
+                    }
+                },
+                || {
+                    std::thread::sleep(LEAD);
+                    let (first, from_ns) = (Usage::read(&mut look, what)?, clock::now_ns());
+                    std::thread::sleep(self.window);
+                    let (last, to_ns) = (Usage::read(&mut look, what)?, clock::now_ns());
+                    Ok((last.since(&first), to_ns - from_ns))
+                },
+            )?;
+            let seconds = ns as f64 / 1e9;
+            let mut extra = Params::default();
+            extra.set("k", &clients.to_string());
+            record.push_of(rate, &extra, PerSec(usage.calls as f64 / seconds));
+            record.push_of(cpu, &extra, Ratio(usage.cpu_s / seconds));
+            record.push_of(counted, &extra, PerSec(done.iter().map(crowd::Done::rate).sum()));
+        }
+        Ok(())
+    }
+}
+
+impl Probe for Throughput {
+    fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        self.held.target.tell(record);
+        let both = self.run(What::Read, record).and_then(|()| self.run(What::Write, record));
+        both.map_err(|failure| self.held.target.explain(&failure))
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.held.target.busy()
+    }
+
+    fn footprint(&self) -> u64 {
+        let held = u64::from(self.table.count) * (self.value.len() + KEY) as u64;
+        if self.held.target.is_ours() { held * u64::from(1 + self.held.target.replicas) } else { 0 }
+    }
+}

@@ -1,0 +1,126 @@
+//! What tests of key-value stores can be told, and how it is read from a setup.
+
+use std::time::Duration;
+
+use model::params::parse_bytes;
+use model::{ParamKind, ParamSpec, Setup, Unfit};
+
+use crate::net::frame::Wait;
+
+pub const KV: ParamSpec = ParamSpec {
+    name: "kv",
+    kind: ParamKind::Text,
+    default: "redis",
+    says: "the store: redis, valkey or memcached, started here for the test, or HOST:PORT of one that runs",
+};
+pub const REPLICAS: ParamSpec = ParamSpec {
+    name: "replicas",
+    kind: ParamKind::Int { min: 0, max: 8 },
+    default: "0",
+    says: "replicas that have each write before it counts as done (SET and WAIT in one piece); memcached has none",
+};
+pub const PERSISTENCE: ParamSpec = ParamSpec {
+    name: "persistence",
+    kind: ParamKind::Choice(&["off", "everysec", "always", "rdb"]),
+    default: "off",
+    says: "what a store that is started here keeps on disk: nothing, its log synced each second or each write, snapshots",
+};
+pub const MODE: ParamSpec = ParamSpec {
+    name: "mode",
+    kind: ParamKind::Choice(&["block", "spin"]),
+    default: "block",
+    says: "how a client waits: asleep, or asking again and again",
+};
+pub const DEFINITION: ParamSpec = ParamSpec {
+    name: "definition",
+    kind: ParamKind::Choice(&["era1", "era2", "era3"]),
+    default: "era3",
+    says: "which basic: means of one hot object (2011 to July 2014), each request of it (to September 2014), or \
+           random objects (since)",
+};
+pub const SIZES: ParamSpec = ParamSpec {
+    name: "sizes",
+    kind: ParamKind::Choice(&["all", "100", "1K", "10K", "100K", "1M"]),
+    default: "all",
+    says: "bytes of an object; K is 1000 in era1 and era2, 1024 in era3",
+};
+pub const SIZE: ParamSpec = ParamSpec {
+    name: "size",
+    kind: ParamKind::Bytes { min: 1, max: 32 << 20 },
+    default: "100",
+    says: "bytes of an object's value",
+};
+pub const FILL: ParamSpec = ParamSpec {
+    name: "fill",
+    kind: ParamKind::Int { min: 1, max: 10_000 },
+    default: "20",
+    says: "MB (10^6 B) of objects of each size that era3 draws from; clusterperf has 200",
+};
+pub const COUNT: ParamSpec = ParamSpec {
+    name: "count",
+    kind: ParamKind::Int { min: 10, max: 10_000_000 },
+    default: "10000",
+    says: "requests of a figure in one take, at most; clusterperf has 100000 in its only take",
+};
+/// How long one figure may take; what clusterperf has differs by test.
+#[must_use]
+pub const fn limit(default: &'static str, says: &'static str) -> ParamSpec {
+    ParamSpec { name: "limit", kind: ParamKind::Seconds { max: 60 }, default, says }
+}
+pub const CLIENTS: ParamSpec = ParamSpec {
+    name: "clients",
+    kind: ParamKind::Int { min: 1, max: 64 },
+    default: "4",
+    says: "clients at most, each a thread with a connection",
+};
+pub const OBJECTS: ParamSpec = ParamSpec {
+    name: "objects",
+    kind: ParamKind::Int { min: 1, max: 100_000_000 },
+    default: "200000",
+    says: "objects that are drawn from; clusterperf has 2000000",
+};
+
+/// A whole number of a parameter that has one by its kind.
+#[must_use]
+pub fn number(setup: &Setup, name: &str) -> u64 {
+    setup.params.get(name).and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
+#[must_use]
+pub fn replicas(setup: &Setup) -> u32 {
+    setup.params.get("replicas").and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+#[must_use]
+pub fn wait(setup: &Setup) -> Wait {
+    if setup.params.get("mode") == Some("spin") { Wait::Spin } else { Wait::Block }
+}
+
+#[must_use]
+pub fn size(setup: &Setup) -> usize {
+    let bytes = setup.params.get("size").and_then(parse_bytes).unwrap_or(100);
+    usize::try_from(bytes).unwrap_or(100)
+}
+
+/// A parameter in seconds.
+#[must_use]
+pub fn span(setup: &Setup, name: &str) -> Duration {
+    let seconds = setup.params.get(name).and_then(model::params::parse_span).unwrap_or(0.2);
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_millis(200))
+}
+
+/// How long one figure may take.
+#[must_use]
+pub fn limit_of(setup: &Setup) -> Duration {
+    span(setup, "limit")
+}
+
+/// A client that spins keeps a CPU from the store where there is only one.
+pub fn fit_spinning(setup: &Setup, is_ours: bool) -> Result<(), Unfit> {
+    if wait(setup) == Wait::Spin && is_ours && setup.cpus.len() < 2 {
+        return Err(Unfit::new(
+            "mode=spin keeps a CPU busy and the store needs another; 1 CPU is allowed: use mode=block",
+        ));
+    }
+    Ok(())
+}

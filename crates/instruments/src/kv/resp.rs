@@ -1,0 +1,208 @@
+//! RESP2 as Redis and Valkey speak it: requests are arrays of bulk strings, answers are read piece by piece.
+//!
+//! Pure over bytes. Not read: RESP3 types, which a server sends only to who asks with HELLO 3.
+
+use super::wire::{Answer, Asked, Course, Failure, Scan, Wire, length, line, push_number, shown};
+
+/// No key is longer here: those of the tests have 30 B, and at most 60,000.
+const MOST_KEY: usize = 65_535;
+/// How long WAIT waits, in milliseconds.
+pub const WAITED_MS: u64 = 1000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resp;
+
+/// One piece of an answer; the elements of an array follow it as pieces of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    Status(&'a [u8]),
+    Error(&'a [u8]),
+    Int(u64),
+    /// Where the value begins, and the value; none where the key has none.
+    Bulk(Option<(usize, &'a [u8])>),
+    Array(u32),
+}
+
+/// What is no RESP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Junk;
+
+/// The piece that begins at `from`.
+pub fn scan(bytes: &[u8], from: usize) -> Result<Scan<Piece<'_>>, Junk> {
+    let (head, used) = match line(bytes, from).map_err(|()| Junk)? {
+        // What begins wrongly is junk before its line ends.
+        Scan::Short { least } => {
+            return match bytes.get(from) {
+                Some(b'+' | b'-' | b':' | b'$' | b'*') | None => Ok(Scan::Short { least }),
+                Some(_) => Err(Junk),
+            };
+        }
+        Scan::Whole { item, used } => (item, used),
+    };
+    let (kind, rest) = head.split_first().ok_or(Junk)?;
+    let item = match kind {
+        b'+' => Piece::Status(rest),
+        b'-' => Piece::Error(rest),
+        b':' => Piece::Int(std::str::from_utf8(rest).ok().and_then(|text| text.parse().ok()).ok_or(Junk)?),
+        b'*' => Piece::Array(length(rest).and_then(|count| u32::try_from(count).ok()).ok_or(Junk)?),
+        b'$' if rest == b"-1" => Piece::Bulk(None),
+        b'$' => {
+            let size = usize::try_from(length(rest).ok_or(Junk)?).map_err(|_| Junk)?;
+            let end = used + size + 2;
+            return match bytes.get(used..end) {
+                Some(body) => match body.split_last_chunk::<2>() {
+                    Some((value, b"\r\n")) => {
+                        Ok(Scan::Whole { item: Piece::Bulk(Some((used, value))), used: end })
+                    }
+                    _ => Err(Junk),
+                },
+                None => Ok(Scan::Short { least: end }),
+            };
+        }
+        _ => return Err(Junk),
+    };
+    Ok(Scan::Whole { item, used })
+}
+
+/// What an error answer means, by its first word.
+#[must_use]
+pub fn error(text: &[u8]) -> Failure {
+    let said = || shown(text);
+    let word = text.split(|byte| *byte == b' ').next().unwrap_or_default();
+    let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();
+    match word {
+        b"NOAUTH" | b"WRONGPASS" | b"NOPERM" | b"DENIED" => Failure::Auth(said()),
+        b"MOVED" | b"ASK" | b"CLUSTERDOWN" | b"CROSSSLOT" | b"TRYAGAIN" => Failure::Moved(said()),
+        b"LOADING" => Failure::Loading,
+        b"OOM" => Failure::Memory(said()),
+        b"READONLY" => Failure::ReadOnly,
+        b"ERR" if has(b"invalid bulk length") || has(b"exceeds maximum allowed size") => {
+            Failure::TooLarge(said())
+        }
+        _ => Failure::Refused(said()),
+    }
+}
+
+fn push_bulk(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.push(b'$');
+    push_number(out, bytes.len() as u64);
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(bytes);
+    out.extend_from_slice(b"\r\n");
+}
+
+fn push_head(out: &mut Vec<u8>, words: u64, name: &[u8]) {
+    out.push(b'*');
+    push_number(out, words);
+    out.extend_from_slice(b"\r\n");
+    push_bulk(out, name);
+}
+
+impl Resp {
+    fn junk(bytes: &[u8], at: usize) -> Failure {
+        Failure::Junk { protocol: "RESP", text: shown(bytes.get(at..).unwrap_or_default()) }
+    }
+}
+
+/// How many pieces an answer has; an array counts with its elements.
+fn pieces(asked: Asked) -> u32 {
+    match asked {
+        Asked::Get(1) | Asked::Wait(_) | Asked::Text => 1,
+        Asked::Get(keys) => keys.saturating_add(1),
+        Asked::SetWait(_) => 2,
+        Asked::Set(count) | Asked::Delete(count) => count,
+    }
+}
+
+/// Takes note of one piece; `false` where it is none that this request is answered with.
+fn note(asked: Asked, nth: u32, piece: Piece<'_>, answer: &mut Answer) -> Result<bool, Failure> {
+    match (asked, piece) {
+        (_, Piece::Error(text)) => return Err(error(text)),
+        (Asked::Get(keys), Piece::Array(count)) => return Ok(keys > 1 && nth == 0 && count == keys),
+        (Asked::Get(keys), Piece::Bulk(value)) => {
+            if keys > 1 && nth == 0 {
+                return Ok(false);
+            }
+            if let Some((from, value)) = value {
+                answer.count += 1;
+                answer.bytes += value.len() as u64;
+                answer.last = (from, from + value.len());
+            }
+        }
+        (Asked::Set(_), Piece::Status(b"OK")) => answer.count += 1,
+        (Asked::SetWait(_), Piece::Status(b"OK")) => return Ok(nth == 0),
+        (Asked::SetWait(want), Piece::Int(have)) if nth == 1 => {
+            if have < u64::from(want) {
+                return Err(Failure::Replicas { have, want, ms: WAITED_MS });
+            }
+            answer.count = 1;
+        }
+        (Asked::Wait(want), Piece::Int(have)) => {
+            if have < u64::from(want) {
+                return Err(Failure::Replicas { have, want, ms: WAITED_MS });
+            }
+        }
+        (Asked::Delete(_), Piece::Int(removed)) => {
+            answer.count = answer.count.saturating_add(u32::try_from(removed).unwrap_or(u32::MAX));
+        }
+        (Asked::Text, Piece::Bulk(Some((from, text)))) => answer.last = (from, from + text.len()),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+impl Wire for Resp {
+    fn name(&self) -> &'static str {
+        "RESP"
+    }
+
+    fn most_key(&self) -> usize {
+        MOST_KEY
+    }
+
+    fn get(&self, out: &mut Vec<u8>, keys: &mut dyn ExactSizeIterator<Item = &[u8]>) {
+        let count = keys.len() as u64;
+        push_head(out, count + 1, if count == 1 { b"GET" } else { b"MGET" });
+        keys.for_each(|key| push_bulk(out, key));
+    }
+
+    fn set(&self, out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+        push_head(out, 3, b"SET");
+        push_bulk(out, key);
+        push_bulk(out, value);
+    }
+
+    fn delete(&self, out: &mut Vec<u8>, key: &[u8]) {
+        push_head(out, 2, b"DEL");
+        push_bulk(out, key);
+    }
+
+    fn wait(&self, out: &mut Vec<u8>, replicas: u32, ms: u64) -> bool {
+        push_head(out, 3, b"WAIT");
+        push_bulk(out, replicas.to_string().as_bytes());
+        push_bulk(out, ms.to_string().as_bytes());
+        true
+    }
+
+    fn text(&self, out: &mut Vec<u8>, part: &str) {
+        push_head(out, 2, b"INFO");
+        push_bulk(out, part.as_bytes());
+    }
+
+    fn read(&self, asked: Asked, bytes: &[u8], course: &mut Course) -> Result<Option<usize>, Failure> {
+        let wanted = pieces(asked);
+        while course.pieces < wanted {
+            match scan(bytes, course.at) {
+                Ok(Scan::Short { least }) => return Ok(Some(least)),
+                Ok(Scan::Whole { item, used }) => {
+                    if !note(asked, course.pieces, item, &mut course.answer)? {
+                        return Err(Resp::junk(bytes, course.at));
+                    }
+                    (course.at, course.pieces) = (used, course.pieces + 1);
+                }
+                Err(Junk) => return Err(Resp::junk(bytes, course.at)),
+            }
+        }
+        if course.at == bytes.len() { Ok(None) } else { Err(Resp::junk(bytes, course.at)) }
+    }
+}

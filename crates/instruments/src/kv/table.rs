@@ -1,0 +1,77 @@
+//! Objects of a test in a store: written by requests in rows, found again by their numbers, removed at the end.
+//!
+//! Nothing here is timed. A row has at most [`ROW`] requests or [`ROW_BYTES`]; its answers are a few bytes each, so
+//! that neither side waits for the other to read.
+
+use super::connection::Connection;
+use super::keys::{KEY, Keys};
+use super::resp::WAITED_MS;
+use super::wire::{Asked, Failure};
+
+const ROW: u32 = 512;
+const ROW_BYTES: usize = 1 << 20;
+/// How many times the replicas are asked whether they have everything, each time for [`WAITED_MS`].
+const ASKED: u32 = 120;
+
+/// Objects of one size under keys of one letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    pub keys: Keys,
+    pub letter: u8,
+    pub count: u32,
+}
+
+impl Table {
+    /// Writes all objects, and waits until the replicas have them.
+    pub fn fill(&self, to: &mut Connection, value: &[u8], replicas: u32) -> Result<(), Failure> {
+        let rows = u32::try_from(ROW_BYTES / (value.len() + KEY + 40)).unwrap_or(ROW).clamp(1, ROW);
+        self.in_rows(rows, |index, count| {
+            to.ask_many(Asked::Set(count), |wire, out| {
+                (index..index + count).for_each(|nth| wire.set(out, &self.keys.key(self.letter, nth), value));
+            });
+            to.turn().map(drop)
+        })?;
+        settle(to, replicas)
+    }
+
+    /// Removes all objects.
+    pub fn empty(&self, to: &mut Connection) -> Result<(), Failure> {
+        self.in_rows(ROW, |index, count| {
+            to.ask_many(Asked::Delete(count), |wire, out| {
+                (index..index + count).for_each(|nth| wire.delete(out, &self.keys.key(self.letter, nth)));
+            });
+            to.turn().map(drop)
+        })
+    }
+
+    fn in_rows(
+        &self,
+        row: u32,
+        mut each: impl FnMut(u32, u32) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut index = 0;
+        while index < self.count {
+            let count = row.min(self.count - index);
+            each(index, count)?;
+            index += count;
+        }
+        Ok(())
+    }
+}
+
+/// Waits until all replicas have what was written.
+pub fn settle(to: &mut Connection, replicas: u32) -> Result<(), Failure> {
+    if replicas == 0 {
+        return Ok(());
+    }
+    let mut settled = Ok(());
+    for _ in 0..ASKED {
+        let mut knows = true;
+        to.ask_many(Asked::Wait(replicas), |wire, out| knows = wire.wait(out, replicas, WAITED_MS));
+        settled = if knows { to.turn().map(drop) } else { Ok(()) };
+        if !matches!(settled, Err(Failure::Replicas { .. })) {
+            break;
+        }
+    }
+    settled
+}

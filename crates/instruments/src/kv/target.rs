@@ -1,0 +1,346 @@
+//! The store that a test asks: one that is started here for it, shared by all tests of a run, or one that runs already.
+//!
+//! A store of the user's gets keys of ours beside its own, and they are removed at the end; nothing else of it is
+//! changed. Which protocol it speaks is found by asking. Answers of this kind take no part in any time.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use model::{Fault, Record, Setup, Unfit};
+
+use super::connection::Connection;
+use super::keys::Keys;
+use super::managed::{self, Shared};
+use super::memcached::Memcached;
+use super::params;
+use super::resp::Resp;
+use super::table::Table;
+use super::wire::{Failure, Wire, shown};
+use crate::net::frame::Wait;
+use crate::net::place::{self, Places};
+use crate::workload::store::StoreKind;
+
+/// How long what listens there may think about a word of no protocol.
+const PROBED: Duration = Duration::from_secs(3);
+/// Redis takes it for an unknown command, memcached for a question: neither ends the connection silently.
+const WORD: &[u8] = b"version\r\n";
+
+/// What `kv` says, before anything is asked of the network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kv {
+    Ours(StoreKind),
+    At { host: String, port: u16 },
+}
+
+impl Kv {
+    pub fn parse(text: &str) -> Result<Kv, Unfit> {
+        if let Some(kind) = StoreKind::parse(text) {
+            return Ok(Kv::Ours(kind));
+        }
+        let wrong = |what: &str| {
+            Unfit::new(format!(
+                "kv={text}: {what}; write it as redis, valkey, memcached, HOST:PORT or [IPv6]:PORT"
+            ))
+        };
+        if text == "ramcloud" {
+            return Err(wrong("RAMCloud cannot be asked yet"));
+        }
+        let (host, port) =
+            text.rsplit_once(':').ok_or_else(|| wrong("no store is called so, and it has no port"))?;
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let host = match bare {
+            Some(bare) => bare,
+            None if host.contains(':') => return Err(wrong("an IPv6 address stands in brackets")),
+            None => host,
+        };
+        if host.is_empty() || host.contains(|c: char| c.is_whitespace() || c == '/') {
+            return Err(wrong("no host"));
+        }
+        let port = port.parse().ok().filter(|port| *port > 0).ok_or_else(|| wrong("a port is 1 to 65535"))?;
+        Ok(Kv::At { host: host.to_owned(), port })
+    }
+
+    pub fn of(setup: &Setup) -> Result<Kv, Unfit> {
+        Kv::parse(setup.params.get("kv").unwrap_or(params::KV.default))
+    }
+}
+
+/// A store, and how this end asks it.
+#[derive(Debug)]
+pub struct Target {
+    pub address: SocketAddr,
+    /// What it is and where.
+    pub name: String,
+    pub wire: &'static dyn Wire,
+    pub keys: Keys,
+    pub replicas: u32,
+    pub wait: Wait,
+    near: Vec<u32>,
+    far: Vec<u32>,
+    notes: Vec<String>,
+    ours: Option<Shared>,
+}
+
+/// Whether a test can be made with what was asked for; nothing is asked of the network.
+pub fn fit(setup: &Setup) -> Result<(), Unfit> {
+    let kv = Kv::of(setup)?;
+    let is_ours = matches!(kv, Kv::Ours(_));
+    params::fit_spinning(setup, is_ours)?;
+    match kv {
+        Kv::Ours(kind) => managed::fit(setup, kind),
+        Kv::At { .. } if setup.params.get("persistence").is_some_and(|given| given != "off") => {
+            Err(Unfit::new("persistence is of stores that are started here; this one is as it is"))
+        }
+        Kv::At { .. } => Ok(()),
+    }
+}
+
+impl Target {
+    pub fn prepare(setup: &Setup) -> Result<Target, Unfit> {
+        Target::prepare_nth(setup, 0)
+    }
+
+    /// The nth of several stores that are started here.
+    pub fn prepare_nth(setup: &Setup, nth: u32) -> Result<Target, Unfit> {
+        match Kv::of(setup)? {
+            Kv::Ours(kind) => Target::ours(setup, kind, nth),
+            Kv::At { host, port } => Target::users(setup, &host, port),
+        }
+    }
+
+    fn ours(setup: &Setup, kind: StoreKind, nth: u32) -> Result<Target, Unfit> {
+        let places = Places::of(&setup.cpus);
+        let ours = Shared::get(setup, kind, &places.far, nth)?;
+        let wire: &'static dyn Wire = if kind.speaks_resp() { &Resp } else { &Memcached };
+        let (address, name) = (ours.address(), ours.name());
+        let place = places.sentence().replace("the peer", "the store");
+        Ok(Target {
+            address,
+            wire,
+            keys: Keys::fresh(),
+            replicas: params::replicas(setup),
+            wait: params::wait(setup),
+            notes: vec![format!("{name}: {}; {place}", ours.settings())],
+            name,
+            near: places.near,
+            far: places.far,
+            ours: Some(ours),
+        })
+    }
+
+    fn users(setup: &Setup, host: &str, port: u16) -> Result<Target, Unfit> {
+        let mut found = (host, port)
+            .to_socket_addrs()
+            .map_err(|error| Unfit::new(format!("{host} has no address: {error}")))?;
+        let address = found.next().ok_or_else(|| Unfit::new(format!("{host} has no address")))?;
+        let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        let wire = recognise(address).map_err(|why| Unfit::new(format!("kv={name}: {why}")))?;
+        let near: Vec<u32> = setup.cpus.iter().rev().copied().collect();
+        let mut target = Target {
+            address,
+            name,
+            wire,
+            keys: Keys::fresh(),
+            replicas: params::replicas(setup),
+            wait: params::wait(setup),
+            near,
+            far: Vec::new(),
+            notes: Vec::new(),
+            ours: None,
+        };
+        target.look().map_err(|why| Unfit::new(format!("kv={}: {why}", target.name)))?;
+        Ok(target)
+    }
+
+    /// Looks at a store of the user's: what it is, what it holds, whether it takes a write and hands it back.
+    fn look(&mut self) -> Result<(), String> {
+        let told = |failure: Failure| failure.to_string();
+        let mut to = self.open().map_err(told)?;
+        let (what, held, replicas) = said_of(&mut to).map_err(told)?;
+        if self.wire.most_key() < 300 && self.replicas > 0 {
+            return Err(format!("replicas={}: memcached has none", self.replicas));
+        }
+        if replicas < u64::from(self.replicas) {
+            return Err(format!(
+                "replicas={}: the store has {replicas} replicas that are connected",
+                self.replicas
+            ));
+        }
+        let one = Table { keys: self.keys, letter: b'?', count: 1 };
+        one.fill(&mut to, b"boxscore", self.replicas).and_then(|()| one.empty(&mut to)).map_err(told)?;
+        self.name = format!("{what} at {}", self.name);
+        let holds = match held {
+            0 => "holds nothing".to_owned(),
+            held => format!("is not empty: it holds {held} keys of its own, which share its memory and time"),
+        };
+        self.notes = vec![format!(
+            "{} {holds}; boxscore writes keys that begin with {} and removes them at the end",
+            self.name,
+            self.keys.prefix()
+        )];
+        Ok(())
+    }
+
+    pub fn open(&self) -> Result<Connection, Failure> {
+        Connection::open(self.address, self.wire, self.wait)
+    }
+
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.ours.is_some()
+    }
+
+    /// Says once what the store is.
+    pub fn tell(&mut self, record: &mut dyn Record) {
+        for note in self.notes.drain(..) {
+            record.note("kv-store", &note);
+        }
+    }
+
+    /// Binds the calling thread to the nth CPU of this end.
+    pub fn pin(&self, nth: usize) -> Result<Option<sys::affinity::Pinned>, Fault> {
+        place::pin(&self.near, nth).map_err(Fault)
+    }
+
+    /// The CPUs that one client keeps busy, and those of a store that is ours.
+    #[must_use]
+    pub fn busy(&self) -> Vec<u32> {
+        let mut busy: Vec<u32> = self.near.iter().take(1).chain(self.far.iter().take(1)).copied().collect();
+        busy.sort_unstable();
+        busy.dedup();
+        busy
+    }
+
+    /// What a failure means for the take: with the way in which a store of ours ended, if it did.
+    #[must_use]
+    pub fn explain(&self, failure: &Failure) -> Fault {
+        let why = self.ours.as_ref().and_then(Shared::ended);
+        let kind = failure.kind();
+        Fault(match why {
+            Some(why) => format!("{} ({kind}): {failure}; {why}", self.name),
+            None => format!("{} ({kind}): {failure}", self.name),
+        })
+    }
+
+    /// A store of ours that nobody else uses goes with everything in it.
+    fn is_last(&self) -> bool {
+        self.ours.as_ref().is_some_and(Shared::is_last)
+    }
+}
+
+/// Tables that are in a store as long as this lives.
+#[derive(Debug)]
+pub struct Held {
+    pub target: Target,
+    tables: Vec<Table>,
+}
+
+impl Held {
+    #[must_use]
+    pub fn new(target: Target) -> Held {
+        Held { target, tables: Vec::new() }
+    }
+
+    /// Writes a table; it is removed at the end even where only some of it was written.
+    pub fn fill(&mut self, letter: u8, count: u32, value: &[u8]) -> Result<Table, Failure> {
+        let table = Table { keys: self.target.keys, letter, count };
+        self.tables.push(table);
+        let mut to = self.target.open()?;
+        table.fill(&mut to, value, self.target.replicas)?;
+        Ok(table)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.target.is_last() || self.tables.is_empty() {
+            return;
+        }
+        // A store that is gone has nothing to remove, and there is nobody left to tell.
+        let Ok(mut to) = self.target.open() else { return };
+        for table in &self.tables {
+            let _gone = table.empty(&mut to);
+        }
+    }
+}
+
+/// The protocol that is spoken there, by the answer to a word that all of them know or refuse.
+fn recognise(address: SocketAddr) -> Result<&'static dyn Wire, String> {
+    let said = match Connection::probe(address, WORD, PROBED) {
+        Ok(said) => said,
+        Err(Failure::Silent(_)) => {
+            let s = PROBED.as_secs();
+            return Err(format!(
+                "what listens there says nothing for {s} s: it speaks TLS or another protocol, or hangs"
+            ));
+        }
+        Err(Failure::Ended) => {
+            return Err(
+                "what listens there hung up: it speaks another protocol than RESP and memcached's".to_owned()
+            );
+        }
+        Err(failure) => return Err(failure.to_string()),
+    };
+    match said.as_slice() {
+        [b'-' | b'+', ..] => Ok(&Resp),
+        said if said.starts_with(b"VERSION ") || said.starts_with(b"ERROR\r\n") => Ok(&Memcached),
+        said if said.starts_with(b"CLIENT_ERROR") => Ok(&Memcached),
+        said if said.starts_with(b"HTTP/") || said.starts_with(b"<") => {
+            Err(format!("what listens there is a web server, no store: it says `{}`", shown(said)))
+        }
+        said => Err(format!("what listens there is no store that boxscore knows: it says `{}`", shown(said))),
+    }
+}
+
+/// What a store is, how many keys it holds, and how many replicas are connected to it.
+fn said_of(to: &mut Connection) -> Result<(String, u64, u64), Failure> {
+    if to.wire().most_key() < 300 {
+        let stats = to.text("")?;
+        let of = |name: &str| field(&stats, &format!("STAT {name} "));
+        let held = of("curr_items").and_then(|text| text.parse().ok()).unwrap_or(0);
+        return Ok((format!("memcached {}", of("version").unwrap_or_default()), held, 0));
+    }
+    let server = to.text("server")?;
+    let what = match field(&server, "valkey_version:") {
+        Some(version) => format!("valkey {version}"),
+        None => format!("redis {}", field(&server, "redis_version:").unwrap_or_default()),
+    };
+    let keys = to.text("keyspace")?;
+    let held = keys
+        .lines()
+        .filter_map(|line| line.split_once(":keys=")?.1.split(',').next()?.parse::<u64>().ok())
+        .sum();
+    let replicas = field(&to.text("replication")?, "connected_slaves:").and_then(|text| text.parse().ok());
+    Ok((what, held, replicas.unwrap_or(0)))
+}
+
+/// What stands behind a name at the beginning of a line.
+#[must_use]
+pub fn field(text: &str, name: &str) -> Option<String> {
+    text.lines().find_map(|line| line.strip_prefix(name)).map(|rest| rest.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stores_are_named_or_have_an_address() {
+        let at = |host: &str, port| Ok(Kv::At { host: host.to_owned(), port });
+        assert_eq!(Kv::parse("redis"), Ok(Kv::Ours(StoreKind::Redis)));
+        assert_eq!(Kv::parse("memcached"), Ok(Kv::Ours(StoreKind::Memcached)));
+        assert_eq!(Kv::parse("a.b:6379"), at("a.b", 6379));
+        assert_eq!(Kv::parse("[::1]:11211"), at("::1", 11211));
+        for bad in ["", "ramcloud", "redsi", ":6379", "a:0", "a:x", "::1:6379", "redis://a:1", "a b:1"] {
+            assert!(Kv::parse(bad).is_err(), "{bad}");
+        }
+        assert!(Kv::parse("ramcloud").unwrap_err().why.contains("yet"));
+    }
+
+    #[test]
+    fn fields_are_found_by_their_line() {
+        let text = "# Server\r\nredis_version:7.0.15\r\nx:1\r\n";
+        assert_eq!(field(text, "redis_version:"), Some("7.0.15".to_owned()));
+        assert_eq!(field(text, "version:"), None);
+    }
+}
