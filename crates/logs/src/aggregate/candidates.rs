@@ -19,7 +19,7 @@ const LONGEST: usize = 1024;
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Candidates {
     paths: HashMap<u64, Candidate, BuildHasherDefault<Itself>>,
-    /// No score above this one can stay.
+    /// Only scores below this one can stay.
     limit: u64,
 }
 
@@ -57,8 +57,8 @@ impl Candidates {
     /// A request for `path` (whose hash is `key`) drew `drawn`; a weight of 0 takes no part.
     #[inline]
     pub fn offer(&mut self, key: u64, path: &[u8], drawn: u64, weight: u64) {
-        // drawn / weight <= limit, without dividing.
-        if u128::from(drawn) < (u128::from(self.limit) + 1) * u128::from(weight) {
+        // drawn / weight < limit, without dividing.
+        if u128::from(drawn) < u128::from(self.limit) * u128::from(weight) {
             self.enter(key, path, drawn / weight);
         }
     }
@@ -85,12 +85,12 @@ impl Candidates {
         let mut all: Vec<(u64, u64)> = self.paths.iter().map(|(key, path)| (path.score, *key)).collect();
         let (_, &mut last, _) = all.select_nth_unstable(KEPT - 1);
         self.paths.retain(|key, path| (path.score, *key) <= last);
-        self.limit = last.0;
+        self.limit = last.0.saturating_add(1);
     }
 
     pub fn merge(&mut self, other: &Candidates) {
         for (key, path) in &other.paths {
-            if path.score <= self.limit {
+            if path.score < self.limit {
                 self.enter(*key, &path.path, path.score);
             }
         }
@@ -130,7 +130,7 @@ impl TryFrom<Stored> for Candidates {
             return Err("paths out of order");
         }
         let limit = match stored.0.last() {
-            Some((_, last)) if stored.0.len() == KEPT => last.score,
+            Some((_, last)) if stored.0.len() == KEPT => last.score.saturating_add(1),
             _ => u64::MAX,
         };
         Ok(Candidates { paths: stored.0.into_iter().collect(), limit })

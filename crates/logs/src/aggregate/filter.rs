@@ -114,6 +114,12 @@ impl Filter {
         &self.text
     }
 
+    /// Whether it looks at this property.
+    #[must_use]
+    pub fn asks(&self, of: Key) -> bool {
+        matches!(self.test, Test::Text { key, .. } if key == of)
+    }
+
     /// Whether a request meets the condition; `scratch` saves an allocation.
     #[must_use]
     pub fn holds(&self, record: &Record<'_>, scratch: &mut Vec<u8>) -> bool {

@@ -39,6 +39,7 @@ use sums::Sums;
 pub use views::{Period, Unrated};
 pub use writer::Writer;
 
+use crate::format::plan::Field;
 use crate::scan::Method;
 
 /// Times: the buckets of the load engine, 1 ns to 1.2 h, to 0.05 %.
@@ -139,6 +140,19 @@ pub struct Settings {
     pub filters: Vec<Filter>,
     /// Whether the mix of requests is kept too, which costs time for each.
     pub mix: bool,
+}
+
+impl Settings {
+    /// Whether a field of a line is of use.
+    #[must_use]
+    pub fn wants(&self, field: &Field) -> bool {
+        let asked = |key: Key| self.group_by.contains(&key) || self.filters.iter().any(|by| by.asks(key));
+        match field {
+            Field::Referer => asked(Key::Referer),
+            Field::Agent => asked(Key::Agent),
+            _ => true,
+        }
+    }
 }
 
 /// Requests and the lines they came from.

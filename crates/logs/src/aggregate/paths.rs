@@ -43,7 +43,7 @@ pub struct Paths {
 
 impl Paths {
     /// Draws a request for the samples; gives the hash of its path, for [`add_all`](Self::add_all).
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, path: Option<&[u8]>, offset: u64, bytes: u64, time_ns: u64) -> Option<u64> {
         let Some(path) = path else {
             self.pathless += 1;

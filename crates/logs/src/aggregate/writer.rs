@@ -54,7 +54,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds a parsed line; its line is counted too. Says whether the filters let its request in.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, record: &Record<'_>) -> bool {
         self.aggregate.lines += 1;
         self.aggregate.parsed += 1;
@@ -108,7 +108,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Size, time and their ratio, which is given back.
-    #[inline]
+    #[inline(always)]
     fn amounts(&mut self, record: &Record<'_>) -> Option<u64> {
         let (bytes, time_ns) = (record.bytes, record.time_ns);
         let all = &mut *self.aggregate;
@@ -127,8 +127,12 @@ impl<'a> Writer<'a> {
         let class = size::class_of(bytes);
         self.strata.0[class].add(bytes, time_ns, ratio);
         self.classes |= 1 << class;
-        self.sizes.extend(bytes);
-        self.ratios.extend(ratio);
+        if let Some(bytes) = bytes {
+            self.sizes.push(bytes);
+        }
+        if let Some(ratio) = ratio {
+            self.ratios.push(ratio);
+        }
         if let Some(time_ns) = time_ns {
             self.times.push(time_ns);
             all.whole_thousands += u64::from(record.is_whole_thousands);

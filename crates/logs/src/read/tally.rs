@@ -89,7 +89,7 @@ struct SideWriter<'a> {
 }
 
 impl SideWriter<'_> {
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, record: &Record<'_>) {
         let counted = self.writer.add(record);
         if counted && let Some(timeline) = &mut self.timeline {
@@ -105,12 +105,13 @@ pub(super) struct TallyWriter<'a> {
 }
 
 impl TallyWriter<'_> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, record: &Record<'_>) {
-        match (&mut self.sides, record.at) {
-            (Some((cut, _, after)), Some(at)) if cut.is_reached(at) => after.add(record),
-            (Some((_, before, _)), Some(_)) => before.add(record),
-            (_, _) => self.whole.add(record),
-        }
+        let side = match (&mut self.sides, record.at) {
+            (Some((cut, _, after)), Some(at)) if cut.is_reached(at) => after,
+            (Some((_, before, _)), Some(_)) => before,
+            (_, _) => &mut self.whole,
+        };
+        side.add(record);
     }
 }

@@ -149,7 +149,8 @@ impl<'a> Adder<'a> {
         settings: &'a Settings,
         wants: Wants,
     ) -> Adder<'a> {
-        let (scanner, writer) = (Scanner::new(format), tally.writer(settings, wants));
+        let scanner = Scanner::sparing(format, |field| settings.wants(field));
+        let writer = tally.writer(settings, wants);
         Adder { scanner, writer, lines: 0, skips: Skips::default() }
     }
 

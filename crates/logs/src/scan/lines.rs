@@ -12,8 +12,8 @@ pub const LONGEST: usize = 256 << 10;
 /// Bytes that are asked for at a time; not above those of the longest line, so that only the first of a block can be
 /// longer.
 const BLOCK: usize = 64 << 10;
-/// Bytes that can be read behind the last line break, so that a short field can be read as a whole word.
-const SLACK: usize = 64;
+/// Bytes that can be read behind the last line break, so that the last line too can be read by whole words.
+const SLACK: usize = super::quick::WINDOW;
 
 /// One line, without its line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

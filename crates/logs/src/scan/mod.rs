@@ -13,6 +13,7 @@ pub mod shown;
 mod stops;
 mod text;
 mod time;
+mod usual;
 pub(crate) mod word;
 
 use std::ops::ControlFlow;
@@ -22,10 +23,12 @@ use serde::{Deserialize, Serialize};
 pub use clock::At;
 pub use request::Method;
 
+use crate::format::plan::Field;
 use crate::format::{Format, Plan};
 use lines::{Line, Run, Took};
-use quick::Quick;
+use quick::{Quick, Window};
 use stops::Stops;
+use usual::Usual;
 
 /// More bytes than any answer has.
 pub const MOST_BYTES: u64 = 1 << 50;
@@ -119,6 +122,7 @@ pub struct Scanner<'f> {
     plan: &'f Plan,
     clocks: time::Clocks,
     quick: Option<Quick>,
+    usual: Option<Usual>,
     /// Quotation marks and line breaks of the lines that are read.
     stops: Stops,
 }
@@ -126,11 +130,18 @@ pub struct Scanner<'f> {
 impl<'f> Scanner<'f> {
     #[must_use]
     pub fn new(format: &'f Format) -> Scanner<'f> {
-        let (clocks, quick) = match &format.plan {
-            Plan::Text(plan) => (time::Clocks::new(plan.patterns.len()), Quick::new(plan)),
-            Plan::Json => (time::Clocks::new(0), None),
+        Scanner::sparing(format, |_| true)
+    }
+
+    /// One that may leave out fields that are not `wanted`.
+    #[must_use]
+    pub fn sparing(format: &'f Format, wanted: impl Fn(&Field) -> bool) -> Scanner<'f> {
+        let (patterns, quick, usual) = match &format.plan {
+            Plan::Text(plan) => (plan.patterns.len(), Quick::new(plan, &wanted), Usual::new(plan, &wanted)),
+            Plan::Json => (0, None, None),
         };
-        Scanner { plan: &format.plan, clocks, quick, stops: Stops::default() }
+        let clocks = time::Clocks::new(patterns);
+        Scanner { plan: &format.plan, clocks, quick, usual, stops: Stops::default() }
     }
 
     /// Reads lines one behind another and gives each with its record, or why it has none, to `each`, which may stop it
@@ -149,11 +160,57 @@ impl<'f> Scanner<'f> {
             };
         };
         let mut stops = std::mem::take(&mut self.stops);
-        let took = self.walk(run, (text, length), stops.find(&text[..length]), each);
+        let took = self.fastest(run, (text, length), &mut stops, each);
         self.stops = stops;
         took
     }
 
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "the processor's features are asked at run time")]
+    fn fastest<'l>(
+        &mut self,
+        run: Run<'l>,
+        text: (&'l [u8], usize),
+        stops: &mut Stops,
+        each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
+    ) -> Took {
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+        {
+            // SAFETY: the features were just found.
+            return unsafe { self.vectors(run, text, stops, each) };
+        }
+        self.walk(run, text, stops.find(&text.0[..text.1], stops::words), each)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn fastest<'l>(
+        &mut self,
+        run: Run<'l>,
+        text: (&'l [u8], usize),
+        stops: &mut Stops,
+        each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
+    ) -> Took {
+        self.walk(run, text, stops.find(&text.0[..text.1], stops::words), each)
+    }
+
+    /// The same with what processors since 2013 can do; all that is in it is compiled for them.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn vectors<'l>(
+        &mut self,
+        run: Run<'l>,
+        text: (&'l [u8], usize),
+        stops: &mut Stops,
+        each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
+    ) -> Took {
+        self.walk(run, text, stops.find(&text.0[..text.1], |chunk| stops::vectors(chunk)), each)
+    }
+
+    #[inline(always)]
     fn walk<'l>(
         &mut self,
         run: Run<'l>,
@@ -162,40 +219,67 @@ impl<'f> Scanner<'f> {
         each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
     ) -> Took {
         let (mut taken, mut start) = (0, 0);
-        let mut record = Record::default();
+        // Of lines that are read quickly, which write all of it that they can tell.
+        let mut usual = Record::default();
         while start < length {
-            let quick = match (self.plan, &self.quick) {
-                (Plan::Text(plan), Some(quick)) => {
-                    stops.split_at_checked(quick.quotes + 1).and_then(|(of_line, rest)| {
-                        quick.read(plan, text, start, of_line, &mut record, &mut self.clocks)?;
-                        Some((*of_line.last()? as usize, rest))
-                    })
+            let quick = self.quickly(text, start, stops, &mut usual);
+            let offset = run.offset + start as u64;
+            let number = run.number + taken;
+            let line = |end: usize| Line { number, offset, bytes: Some(&text[start..end]) };
+            let (end, gone_on) = match quick {
+                Some((end, rest)) => {
+                    stops = rest;
+                    usual.offset = offset;
+                    (end, each(line(end), Ok(&usual)))
                 }
-                _ => None,
-            };
-            let (end, rest, read) = match quick {
-                Some((end, rest)) => (end, rest, Ok(())),
                 None => {
                     let is_break = |at: &u32| text.get(*at as usize) == Some(&b'\n');
-                    let (end, rest) = match stops.iter().position(is_break) {
-                        Some(place) => (stops[place] as usize, &stops[place + 1..]),
-                        None => (length, &stops[..0]),
-                    };
-                    record = Record::default();
-                    (end, rest, self.fill(&text[start..end], &mut record))
+                    let place = stops.iter().position(is_break);
+                    let end = place.map_or(length, |place| stops[place] as usize);
+                    stops = place.map_or(&[], |place| &stops[place + 1..]);
+                    let mut record = Record { offset, ..Record::default() };
+                    let read = self.fill(&text[start..end], &mut record);
+                    (end, each(line(end), read.map(|()| &record)))
                 }
             };
-            let offset = run.offset + start as u64;
-            record.offset = offset;
-            let line = Line { number: run.number + taken, offset, bytes: Some(&text[start..end]) };
-            if each(line, read.map(|()| &record)).is_break() {
+            if gone_on.is_break() {
                 return ControlFlow::Break(taken);
             }
             taken += 1;
             start = end + 1;
-            stops = rest;
         }
         ControlFlow::Continue(taken)
+    }
+
+    /// Reads the line at `start` if it is a usual one: where it ends, and the stops behind it.
+    #[inline(always)]
+    fn quickly<'l, 's>(
+        &mut self,
+        text: &'l [u8],
+        start: usize,
+        stops: &'s [u32],
+        record: &mut Record<'l>,
+    ) -> Option<(usize, &'s [u32])> {
+        let window = text.get(start..)?.first_chunk()?;
+        if let Some(usual) = self.usual
+            && let Some(read) = usual.read(window, start, stops, record, &self.clocks)
+        {
+            return Some(read);
+        }
+        self.by_plan(window, start, stops, record)
+    }
+
+    fn by_plan<'l, 's>(
+        &mut self,
+        line: &'l Window,
+        start: usize,
+        stops: &'s [u32],
+        record: &mut Record<'l>,
+    ) -> Option<(usize, &'s [u32])> {
+        let (Plan::Text(plan), Some(quick)) = (self.plan, &self.quick) else { return None };
+        let (of_line, rest) = stops.split_at_checked(quick.quotes + 1)?;
+        quick.read(plan, line, start, of_line, record, &mut self.clocks)?;
+        Some((*of_line.last()? as usize, rest))
     }
 
     /// The record of a line, which has no line break.

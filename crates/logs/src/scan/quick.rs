@@ -2,13 +2,19 @@
 //!
 //! Either the line is read as [`text::read`](super::text::read) reads it, or nothing is said about it and that one is
 //! to be asked: where a quotation mark is within a field, a field is missing or too long for its kind, or the line is
-//! none of this format.
+//! none of this format or very long.
 
 use memchr::memchr;
 
 use super::time::Clocks;
 use super::{LONGEST_NS, Record, text, word};
 use crate::format::plan::{Field, Literal, TextPart, TextPlan};
+
+/// Bytes of the longest line that is read quickly, its line break included.
+pub const LONGEST: usize = 2048;
+/// A line and what stands behind it, so that whole words can be read anywhere in the line without asking.
+pub const WINDOW: usize = LONGEST + 32;
+pub type Window = [u8; WINDOW];
 
 /// A plan whose lines can be read quickly.
 #[derive(Clone, Debug)]
@@ -22,23 +28,54 @@ pub struct Quick {
 /// One stretch and what follows it.
 #[derive(Clone, Debug)]
 struct Step {
-    field: Field,
-    quoted: bool,
+    kind: Kind,
     after: Short,
     /// What follows where the next so many stretches, which are of no use, are `-`.
     past: Option<(Short, usize)>,
 }
 
+/// How a stretch is read.
+#[derive(Clone, Debug)]
+enum Kind {
+    Clock(usize),
+    /// Between quotation marks.
+    Quoted(Field),
+    /// The same, of no use.
+    Passed,
+    Status,
+    Bytes,
+    Duration {
+        unit_ns: u64,
+    },
+    /// Up to what follows.
+    Other(Field),
+}
+
+impl Kind {
+    fn of(part: &TextPart, wanted: impl Fn(&Field) -> bool) -> Kind {
+        let field = if wanted(&part.field) { part.field.clone() } else { Field::Other };
+        match field {
+            Field::Clock(number) => Kind::Clock(number),
+            Field::Other if part.quoted => Kind::Passed,
+            field if part.quoted => Kind::Quoted(field),
+            Field::Status => Kind::Status,
+            Field::Bytes => Kind::Bytes,
+            Field::Duration { unit_ns } => Kind::Duration { unit_ns },
+            field => Kind::Other(field),
+        }
+    }
+}
+
 /// A fixed text of up to eight bytes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Short {
+pub struct Short {
     word: u64,
     mask: u64,
     length: usize,
 }
 
 impl Short {
-    fn new(bytes: &[u8]) -> Option<Short> {
+    pub fn new(bytes: &[u8]) -> Option<Short> {
         let mut mask = [0; 8];
         mask.get_mut(..bytes.len())?.fill(0xff);
         Some(Short { word: word::of(bytes), mask: u64::from_le_bytes(mask), length: bytes.len() })
@@ -46,8 +83,8 @@ impl Short {
 
     /// Where it ends that begins at `at`.
     #[inline(always)]
-    fn passed(&self, text: &[u8], at: usize) -> Option<usize> {
-        (load(text, at)? & self.mask == self.word).then_some(at + self.length)
+    pub fn passed(&self, line: &Window, at: usize) -> Option<usize> {
+        (load(line, at) & self.mask == self.word).then_some(at + self.length)
     }
 
     /// The byte that it begins with.
@@ -58,8 +95,8 @@ impl Short {
 }
 
 impl Quick {
-    /// None where lines of this plan are not to be read quickly.
-    pub fn new(plan: &TextPlan) -> Option<Quick> {
+    /// None where lines of this plan are not to be read quickly. Fields that are not `wanted` are passed over.
+    pub fn new(plan: &TextPlan, wanted: impl Fn(&Field) -> bool) -> Option<Quick> {
         let quoted = plan.parts.iter().filter(|part| part.quoted).count();
         let literals = || plan.parts.iter().map(|part| part.after.bytes()).chain([plan.before.bytes()]);
         let marks = literals().flatten().filter(|byte| **byte == b'"').count();
@@ -75,56 +112,59 @@ impl Quick {
             && plan.parts.iter().all(is_simple);
         let short = |literal: &Literal| Short::new(literal.bytes());
         let step = |(place, part): (usize, &TextPart)| {
-            let (field, quoted) = (part.field.clone(), part.quoted);
-            Some(Step { field, quoted, after: short(&part.after)?, past: past(&plan.parts[place..]) })
+            let kind = Kind::of(part, &wanted);
+            Some(Step { kind, after: short(&part.after)?, past: past(&plan.parts[place..]) })
         };
         let steps = plan.parts.iter().enumerate().map(step).collect::<Option<Vec<Step>>>()?;
         is_quick.then_some(Quick { quotes: marks, before: short(&plan.before)?, steps })
     }
 
-    /// Reads the line that begins at `start`, of which `stops` are the quotation marks and the line break.
+    /// Reads the line that stands at `start`, where the window begins; `stops` are its quotation marks and its line
+    /// break, counted from the same place as `start`. Fields that the plan has and that are wanted are written anew.
     ///
-    /// What stands in `text` behind the line break is of no meaning, but makes reading whole words possible.
-    #[inline]
+    /// What stands in the window behind the line break is of no meaning.
     pub fn read<'l>(
         &self,
         plan: &TextPlan,
-        text: &'l [u8],
+        line: &'l Window,
         start: usize,
         stops: &[u32],
         record: &mut Record<'l>,
         clocks: &mut Clocks,
     ) -> Option<()> {
         let (line_break, quotes) = stops.split_last()?;
-        let mut end = *line_break as usize;
-        if end <= start || text.get(end) != Some(&b'\n') {
+        let mut end = (*line_break as usize).checked_sub(start)?;
+        if end == 0 || end >= LONGEST || line[end] != b'\n' {
             return None;
         }
-        end -= usize::from(text[end - 1] == b'\r');
-        // What the line before had and this one may not tell; every other field is written anew.
+        end -= usize::from(line[end - 1] == b'\r');
+        // What the line before had and this one may not tell.
         (record.method, record.path, record.query, record.protocol) = (None, None, None, None);
-        let mut at = self.before.passed(text, start)?;
+        let mut at = self.before.passed(line, 0)?;
         let (mut quotes, mut steps) = (quotes.as_chunks::<2>().0.iter(), self.steps.iter());
         while let Some(step) = steps.next() {
-            at = match &step.field {
-                Field::Clock(number) => {
-                    at + clocks.read(&plan.patterns[*number], text.get(at..end)?, record).ok()?
-                }
-                field if step.quoted => {
-                    let &[open, close] = quotes.next()?;
-                    let close = close as usize;
-                    if open as usize + 1 != at || text[close - 1] == b'\\' {
-                        return None;
+            at = match &step.kind {
+                Kind::Clock(number) => match clocks.known(window(line, at)) {
+                    Some((time, length)) => {
+                        record.at = Some(time);
+                        at + length
                     }
-                    text::store(field, text.get(at..close)?, record).ok()?;
+                    None => at + clocks.anew(&plan.patterns[*number], line.get(at..end)?, record).ok()?,
+                },
+                Kind::Passed => quoted(line, start, quotes.next()?, at)?,
+                Kind::Quoted(field) => {
+                    let close = quoted(line, start, quotes.next()?, at)?;
+                    text::store(field, line.get(at..close)?, record).ok()?;
                     close
                 }
-                Field::Status | Field::Bytes | Field::Duration { .. } => number(step, text, at, end, record)?,
-                field => {
-                    let to = ending(step, text, at, end)?;
-                    text::store(field, text.get(at..to)?, record).ok()?;
+                kind @ (Kind::Status | Kind::Bytes | Kind::Duration { .. }) => {
+                    number(kind, &step.after, line, at, end, record)?
+                }
+                Kind::Other(field) => {
+                    let to = ending(&step.after, line, at, end)?;
+                    text::store(field, line.get(at..to)?, record).ok()?;
                     if let Some((past, skipped)) = &step.past
-                        && let Some(behind) = past.passed(text, to)
+                        && let Some(behind) = past.passed(line, to)
                     {
                         at = behind;
                         steps = steps.as_slice().get(*skipped..)?.iter();
@@ -133,7 +173,7 @@ impl Quick {
                     to
                 }
             };
-            at = step.after.passed(text, at)?;
+            at = step.after.passed(line, at)?;
         }
         let is_sound = at == end && record.client.is_none_or(|client| client.first() != Some(&0));
         is_sound.then_some(())
@@ -157,40 +197,69 @@ fn past(parts: &[TextPart]) -> Option<(Short, usize)> {
     found
 }
 
-/// Eight bytes, the first of them lowest; none where there are not so many.
+/// So many bytes from a place in the line on.
 #[inline(always)]
-fn load(text: &[u8], at: usize) -> Option<u64> {
-    text.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
+pub fn window<const COUNT: usize>(line: &Window, at: usize) -> &[u8; COUNT] {
+    const { assert!(COUNT <= WINDOW - LONGEST) };
+    // No place in a line is changed by this, and none has to be checked.
+    let behind = &line[at % LONGEST..];
+    behind.first_chunk().unwrap_or(const { &[0; COUNT] })
+}
+
+/// Eight bytes, the first of them lowest.
+#[inline(always)]
+pub fn load(line: &Window, at: usize) -> u64 {
+    u64::from_le_bytes(*window(line, at))
+}
+
+/// Where the quoted stretch ends that begins at `at`, where its quotation marks are the next two.
+#[inline(always)]
+fn quoted(line: &Window, start: usize, marks: &[u32; 2], at: usize) -> Option<usize> {
+    let close = (marks[1] as usize).wrapping_sub(start);
+    let is_usual = marks[0] as usize + 1 == start + at && line[close.wrapping_sub(1) % LONGEST] != b'\\';
+    is_usual.then_some(close)
 }
 
 /// A number of up to seven digits; any other as what stands there.
 #[inline(always)]
-fn number<'l>(step: &Step, text: &'l [u8], at: usize, end: usize, record: &mut Record<'l>) -> Option<usize> {
-    let (value, count) = word::digits(load(text, at)?);
-    let after = at + count;
-    if matches!(count, 0 | 8) || text.get(after) == Some(&b'.') {
-        let to = ending(step, text, at, end)?;
-        text::store_one(&step.field, text.get(at..to)?, record).ok()?;
-        return Some(to);
-    }
-    match step.field {
-        Field::Status if count == 3 => record.status = Some(value as u16),
-        Field::Bytes => record.bytes = Some(value),
-        Field::Duration { unit_ns } => {
-            record.time_ns = Some(value.checked_mul(unit_ns).filter(|ns| *ns <= LONGEST_NS)?);
-            record.is_whole_thousands = text[at..after].ends_with(b"000");
+fn number<'l>(
+    kind: &Kind,
+    after: &Short,
+    line: &'l Window,
+    at: usize,
+    end: usize,
+    record: &mut Record<'l>,
+) -> Option<usize> {
+    let word = load(line, at);
+    let (value, count) = word::digits(word);
+    let is_short = !matches!(count, 0 | 8);
+    match kind {
+        Kind::Status if count == 3 => record.status = Some(value as u16),
+        Kind::Bytes if is_short => record.bytes = Some(value),
+        Kind::Duration { unit_ns } if is_short && (word >> (8 * count)) as u8 != b'.' => {
+            record.time_ns = Some(value.checked_mul(*unit_ns).filter(|ns| *ns <= LONGEST_NS)?);
+            // The last three digits, whatever they are preceded by.
+            record.is_whole_thousands = (word << (64 - 8 * count)) >> 40 == 0x30_3030;
         }
-        _ => return None,
+        kind => {
+            let field = match kind {
+                Kind::Status => Field::Status,
+                Kind::Duration { unit_ns } => Field::Duration { unit_ns: *unit_ns },
+                _ => Field::Bytes,
+            };
+            let to = ending(after, line, at, end)?;
+            text::store_one(&field, line.get(at..to)?, record).ok()?;
+            return Some(to);
+        }
     }
-    Some(after)
+    Some(at + count)
 }
 
 /// Where a stretch ends: before the first byte of what follows it. Sixteen bytes are looked at without asking.
 #[inline(always)]
-fn ending(step: &Step, text: &[u8], at: usize, end: usize) -> Option<usize> {
-    let Some(byte) = step.after.first() else { return Some(end) };
-    let (low, high) = (load(text, at)?, load(text, at + 8)?);
-    let first = word::position(low, byte);
-    let place = if first < 8 { first } else { 8 + word::position(high, byte) };
-    if place < 16 { Some(at + place) } else { Some(at + memchr(byte, text.get(at..end)?)?) }
+fn ending(after: &Short, line: &Window, at: usize, end: usize) -> Option<usize> {
+    let Some(byte) = after.first() else { return Some(end) };
+    let first = word::position(load(line, at), byte);
+    let place = if first < 8 { first } else { 8 + word::position(load(line, at + 8), byte) };
+    if place < 16 { Some(at + place) } else { Some(at + memchr(byte, line.get(at..end)?)?) }
 }

@@ -13,69 +13,45 @@ pub struct Stops {
 }
 
 /// Bytes that are looked at together.
-const CHUNK: usize = 64;
+pub const CHUNK: usize = 64;
 
 impl Stops {
-    /// Of a text of less than 4 GiB.
-    pub fn find(&mut self, text: &[u8]) -> &[u32] {
-        self.count = 0;
-        let (chunks, rest) = text.as_chunks::<CHUNK>();
-        self.chunks(chunks);
-        let base = (text.len() - rest.len()) as u32;
-        let mut last = [0; CHUNK];
-        last[..rest.len()].copy_from_slice(rest);
-        self.keep(base, words(&last));
-        &self.places[..self.count]
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[expect(unsafe_code, reason = "the processor's features are asked at run time")]
-    fn chunks(&mut self, chunks: &[[u8; CHUNK]]) {
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") {
-            // SAFETY: the two features were just found.
-            return unsafe { self.vectors(chunks) };
-        }
-        self.all(chunks, words);
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn chunks(&mut self, chunks: &[[u8; CHUNK]]) {
-        self.all(chunks, words);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,popcnt")]
-    fn vectors(&mut self, chunks: &[[u8; CHUNK]]) {
-        self.all(chunks, |chunk| vectors(chunk));
-    }
-
+    /// Of a text of less than 4 GiB; `bits` has a bit for each byte that is one ([`words`], [`vectors`]).
     #[inline(always)]
-    fn all(&mut self, chunks: &[[u8; CHUNK]], bits: impl Fn(&[u8; CHUNK]) -> u64) {
+    pub fn find(&mut self, text: &[u8], bits: impl Fn(&[u8; CHUNK]) -> u64) -> &[u32] {
+        self.count = 0;
+        // Room for all of its bytes, and for what is written beyond the last place.
+        if self.places.len() < text.len() + CHUNK {
+            self.places.resize(text.len() + CHUNK, 0);
+        }
+        let (chunks, rest) = text.as_chunks::<CHUNK>();
         for (number, chunk) in chunks.iter().enumerate() {
             self.keep((number * CHUNK) as u32, bits(chunk));
         }
+        let base = (text.len() - rest.len()) as u32;
+        let mut last = [0; CHUNK];
+        last[..rest.len()].copy_from_slice(rest);
+        self.keep(base, bits(&last));
+        &self.places[..self.count]
     }
 
     /// Keeps the places of the bits that are set; mostly there are few, so four are written without asking.
     #[inline(always)]
     fn keep(&mut self, base: u32, mut bits: u64) {
-        if self.count + CHUNK > self.places.len() {
-            self.places.resize(2 * self.places.len() + CHUNK, 0);
-        }
-        let Some(room) = self.places[self.count..].first_chunk_mut::<CHUNK>() else { return };
-        let count = bits.count_ones() as usize;
-        let mut done = 0;
-        loop {
-            for place in &mut room[done..done + 4] {
+        let Some(room) = self.places.get_mut(self.count..).and_then(|rest| rest.first_chunk_mut::<CHUNK>())
+        else {
+            return;
+        };
+        self.count += bits.count_ones() as usize;
+        for four in room.as_chunks_mut::<4>().0 {
+            for place in four {
                 *place = base + bits.trailing_zeros();
                 bits &= bits.wrapping_sub(1);
             }
-            done += 4;
-            if done >= count {
+            if bits == 0 {
                 break;
             }
         }
-        self.count += count;
     }
 }
 
@@ -83,7 +59,7 @@ impl Stops {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-fn vectors(chunk: &[u8; CHUNK]) -> u64 {
+pub fn vectors(chunk: &[u8; CHUNK]) -> u64 {
     use std::arch::x86_64::{
         _mm256_cmpeq_epi8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi8,
     };
@@ -103,7 +79,7 @@ fn vectors(chunk: &[u8; CHUNK]) -> u64 {
 
 /// The same on any processor, eight bytes at a time.
 #[inline(always)]
-fn words(chunk: &[u8; CHUNK]) -> u64 {
+pub fn words(chunk: &[u8; CHUNK]) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     // The high bit of each byte that is 0; nothing is carried from one byte to the next.
     let zeros = |word: u64| !(((word & LOW) + LOW) | word | LOW);
@@ -135,23 +111,35 @@ mod tests {
             let expected: Vec<u32> =
                 (0u32..).zip(&text).filter(|(_, byte)| matches!(byte, b'"' | b'\n')).map(|(at, _)| at).collect();
             let mut stops = Stops::default();
-            prop_assert_eq!(stops.find(&text), &expected[..]);
+            prop_assert_eq!(stops.find(&text, words), &expected[..]);
             // A shorter text after a longer one.
             let half = text.len() / 2;
             let before = expected.partition_point(|at| (*at as usize) < half);
-            prop_assert_eq!(stops.find(&text[..half]), &expected[..before]);
+            prop_assert_eq!(stops.find(&text[..half], words), &expected[..before]);
             for chunk in text.as_chunks::<CHUNK>().0 {
                 let bits = chunk.iter().rev().fold(0, |bits, byte| bits << 1 | u64::from(matches!(byte, b'"' | b'\n')));
                 prop_assert_eq!(words(chunk), bits);
+                #[cfg(target_arch = "x86_64")]
+                if let Some(found) = by_vectors(chunk) {
+                    prop_assert_eq!(found, bits);
+                }
             }
         }
+    }
+
+    /// None where the processor has no such vectors.
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "the processor's features are asked at run time")]
+    fn by_vectors(chunk: &[u8; CHUNK]) -> Option<u64> {
+        // SAFETY: the feature was just found.
+        is_x86_feature_detected!("avx2").then(|| unsafe { vectors(chunk) })
     }
 
     #[test]
     fn a_text_of_nothing_else() {
         let text = vec![b'"'; 1000];
         let expected: Vec<u32> = (0..1000).collect();
-        assert_eq!(Stops::default().find(&text), &expected[..]);
-        assert_eq!(Stops::default().find(b""), &[0u32; 0][..]);
+        assert_eq!(Stops::default().find(&text, words), &expected[..]);
+        assert_eq!(Stops::default().find(b"", words), &[0u32; 0][..]);
     }
 }

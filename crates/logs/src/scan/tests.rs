@@ -6,6 +6,9 @@ use super::*;
 
 const LINE: &str = r#"203.0.113.9 - frank [10/Oct/2000:13:55:36 -0700] "GET /a/b.gif?x=1 HTTP/1.1" 200 2326 "http://e.org/\"q\"" "Moz \\" 1500"#;
 
+/// Of the layout and with the fields that most lines have.
+const USUAL: &str = r#"203.0.113.9 - - [10/Oct/2000:13:55:36 -0700] "GET /a/b.gif?x=1 HTTP/1.1" 200 2326 "http://e.org/q" "Moz" 15000"#;
+
 fn read<'l>(format: &Format, line: &'l [u8]) -> Result<Record<'l>, Skip> {
     // A second reading, with the time remembered, must say the same.
     let mut scanner = Scanner::new(format);
@@ -178,8 +181,18 @@ const PIECES: [&str; 40] = [
 ];
 
 /// Formats that are read quickly, and some that are not.
-const QUICK: [(&str, &str); 6] = [
+const QUICK: [(&str, &str); 10] = [
     ("combined+D", LINE),
+    ("combined+D", USUAL),
+    (
+        "combined",
+        "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a#b HTTP/1.0\" 200 12345678 \"-\" \"x y\"",
+    ),
+    ("common", "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"POST / HTTP/1.0\" 304 0"),
+    (
+        "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent $request_time",
+        "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 200 5 12",
+    ),
     ("common", "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 304 -"),
     ("vcombined", "e.org:80 ::1 - - [10/Oct/2000:13:55:36 -0700] \"HEAD /x HTTP/1.1\" 404 77 \"-\" \"-\""),
     ("nginx+time", "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200 5 \"-\" \"x\" 0.125"),
@@ -196,7 +209,7 @@ proptest! {
             proptest::collection::vec((any::<prop::sample::Index>(), 0usize..9, 0..PIECES.len()), 0..3),
             1..12,
         ),
-        slack in 0usize..40,
+        slack in prop_oneof![0usize..40, quick::WINDOW..quick::WINDOW + 40],
         ended in any::<bool>(),
     ) {
         let (name, line) = QUICK[which];
@@ -237,17 +250,47 @@ fn usual_lines_are_read_quickly() {
     for (name, line) in QUICK {
         let format = Format::parse(name).unwrap();
         let Plan::Text(plan) = &format.plan else { unreachable!("a text format") };
-        let text = format!("{}\n{:64}", line.replace("\\\\", "").replace("\\\"", "'"), "");
+        let text = format!("{}\n{:2$}", line.replace("\\\\", "").replace("\\\"", "'"), "", quick::WINDOW);
         let mut stops = Stops::default();
-        let stops = stops.find(text.as_bytes());
+        let stops = stops.find(text.as_bytes(), stops::words);
         let mut clocks = time::Clocks::new(plan.patterns.len());
-        let quick = Quick::new(plan).and_then(|quick| {
+        let quick = Quick::new(plan, |_| true).and_then(|quick| {
             assert_eq!(quick.quotes + 1, stops.len());
-            quick.read(plan, text.as_bytes(), 0, stops, &mut Record::default(), &mut clocks)
+            let window = text.as_bytes().first_chunk()?;
+            quick.read(plan, window, 0, stops, &mut Record::default(), &mut clocks)
         });
         // A quotation mark that begins no field tells nothing.
         assert_eq!(quick.is_some(), !name.contains("\"%s %B"), "{name}");
     }
+}
+
+#[test]
+fn lines_of_the_usual_layout_are_read_straight_through() {
+    let mut seen = 0;
+    for (name, line) in QUICK {
+        let format = Format::parse(name).unwrap();
+        let Plan::Text(plan) = &format.plan else { unreachable!("a text format") };
+        let mut scanner = Scanner::new(&format);
+        let expected = scanner.read(line.as_bytes()).unwrap();
+        let text = format!("{line}\n{:1$}", "", quick::WINDOW);
+        let (window, mut stops) = (text.as_bytes().first_chunk().unwrap(), Stops::default());
+        let stops = stops.find(text.as_bytes(), stops::words);
+        for (wanted, is_wanted) in
+            [(expected, true), (Record { referer: None, agent: None, ..expected }, false)]
+        {
+            let Some(usual) = Usual::new(plan, |_| is_wanted) else { continue };
+            let mut record = Record::default();
+            if let Some((end, rest)) = usual.read(window, 0, stops, &mut record, &scanner.clocks) {
+                assert_eq!((end, rest.len(), record), (line.len(), 0, wanted), "{name}");
+                seen += 1;
+            }
+            // Another second is for the plan to read.
+            let clocks = time::Clocks::new(1);
+            assert!(usual.read(window, 0, stops, &mut Record::default(), &clocks).is_none(), "{name}");
+        }
+    }
+    // Combined with a time, common, nginx with a time; one has a longer size, one a user, one none.
+    assert_eq!(seen, 6);
 }
 
 #[test]
@@ -260,7 +303,7 @@ fn one_byte_more_or_less_is_read_the_same() {
                 let mut text = line.as_bytes().to_vec();
                 text.splice(at..=at, [more, &line.as_bytes()[at..at + more.len()]].concat());
                 let length = text.len() + 1;
-                text.extend([b'\n'; 64]);
+                text.extend([b'\n'; quick::WINDOW]);
                 _ = together.run(Run::with_more(&text, length), &mut |line, read| {
                     assert_eq!(
                         read.copied(),

@@ -25,9 +25,8 @@ impl Literals {
     }
 
     /// Whether `rest` begins with it; nothing begins with nothing.
-    #[inline]
-    fn begins(&self, rest: &[u8]) -> bool {
-        let Some(start) = rest.first_chunk::<32>() else { return false };
+    #[inline(always)]
+    fn begins(&self, start: &[u8; 32]) -> bool {
         let mut differs = 0;
         for (place, eight) in start.as_chunks::<8>().0.iter().enumerate() {
             differs |= u64::from_le_bytes(*eight) & self.masks[place] ^ self.words[place];
@@ -59,14 +58,21 @@ impl Clocks {
     /// Reads the pattern at the start of `rest` and says how many bytes it took.
     #[inline]
     pub fn read(&mut self, pattern: &Pattern, rest: &[u8], record: &mut Record<'_>) -> Result<usize, Skip> {
-        if self.last.begins(rest) {
-            record.at = Some(self.last_at);
-            return Ok(self.last.length);
+        if let Some((at, length)) = rest.first_chunk().and_then(|start| self.known(start)) {
+            record.at = Some(at);
+            return Ok(length);
         }
         self.anew(pattern, rest, record)
     }
 
-    fn anew(&mut self, pattern: &Pattern, rest: &[u8], record: &mut Record<'_>) -> Result<usize, Skip> {
+    /// The last time and how many bytes it took, where these begin with it.
+    #[inline(always)]
+    pub fn known(&self, start: &[u8; 32]) -> Option<(At, usize)> {
+        self.last.begins(start).then_some((self.last_at, self.last.length))
+    }
+
+    /// Reads the pattern at the start of `rest` whatever the last time was.
+    pub fn anew(&mut self, pattern: &Pattern, rest: &[u8], record: &mut Record<'_>) -> Result<usize, Skip> {
         if self.single {
             self.civil = Civil::default();
         }

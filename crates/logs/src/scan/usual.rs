@@ -1,0 +1,190 @@
+//! Lines of the layout that most servers write: Apache's common and combined, and combined with the time behind it.
+//!
+//! Straight through, without looking at a plan. As with [`quick`](super::quick), either a line is read as
+//! [`text::read`](super::text::read) reads it, or nothing is said about it: of a user who is told, a size of `-`, a
+//! time with a decimal point, another second than that of the line before.
+
+use super::quick::{LONGEST, Short, Window, load, window};
+use super::time::Clocks;
+use super::{LONGEST_NS, Record, request, told, word};
+use crate::format::plan::{Field, TextPart, TextPlan};
+
+/// What such a line tells behind the size.
+#[derive(Clone, Copy, Debug)]
+pub struct Usual {
+    /// Whether who referred and by what program are there, and whether anybody wants to know.
+    texts: bool,
+    wanted: bool,
+    /// Of the time behind them, if there is one.
+    unit_ns: Option<u64>,
+    /// What stands between the time of day, whose pattern may end with its bracket, and the request.
+    behind_clock: Short,
+}
+
+/// Quotation marks of such a line, and its line break.
+const STOPS: usize = 7;
+const STOPS_WITHOUT_TEXTS: usize = 3;
+
+/// Eight bytes as [`load`] gives them.
+const fn bytes(text: &[u8; 8]) -> u64 {
+    u64::from_le_bytes(*text)
+}
+
+/// Whether the first `count` bytes of a word are those of a text.
+#[inline(always)]
+fn begins(word: u64, text: &[u8; 8], count: u32) -> bool {
+    (word ^ bytes(text)) << (64 - 8 * count) == 0
+}
+
+impl Usual {
+    /// None where lines of this plan are of another layout.
+    pub fn new(plan: &TextPlan, wanted: impl Fn(&Field) -> bool) -> Option<Usual> {
+        let is = |part: &TextPart, field: &Field, quoted: bool, after: &[u8]| {
+            part.field == *field && part.quoted == quoted && !part.list && part.after.bytes() == after
+        };
+        // Apache writes who somebody says he is, nginx a dash.
+        let (user, rest) = match &plan.parts[..] {
+            [client, other, user, rest @ ..]
+                if is(client, &Field::Client, false, b" ") && is(other, &Field::Other, false, b" ") =>
+            {
+                (user, rest)
+            }
+            [client, user, rest @ ..] if is(client, &Field::Client, false, b" - ") => (user, rest),
+            _ => return None,
+        };
+        let [clock, request, status, size, rest @ ..] = rest else { return None };
+        let is_head = plan.before.bytes().is_empty()
+            && plan.patterns.len() == 1
+            && is(user, &Field::Other, false, b" [")
+            && clock.field == Field::Clock(0)
+            && [&b" \""[..], b"] \""].contains(&clock.after.bytes())
+            && is(request, &Field::Request, true, b"\" ")
+            && is(status, &Field::Status, false, b" ");
+        let is_size = |after: &[u8]| is(size, &Field::Bytes, false, after);
+        let is_time = |part: &TextPart, unit_ns: u64| is(part, &Field::Duration { unit_ns }, false, b"");
+        let unit_of = |part: &TextPart| match part.field {
+            Field::Duration { unit_ns } if is_time(part, unit_ns) => Some(unit_ns),
+            _ => None,
+        };
+        let (texts, unit_ns) = match rest {
+            [] if is_size(b"") => (false, None),
+            [time] if is_size(b" ") => (false, Some(unit_of(time)?)),
+            [referer, agent, times @ ..]
+                if is_size(b" \"") && is(referer, &Field::Referer, true, b"\" \"") =>
+            {
+                match times {
+                    [] if is(agent, &Field::Agent, true, b"\"") => (true, None),
+                    [time] if is(agent, &Field::Agent, true, b"\" ") => (true, Some(unit_of(time)?)),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let wanted = wanted(&Field::Referer) || wanted(&Field::Agent);
+        let behind_clock = Short::new(clock.after.bytes())?;
+        is_head.then_some(Usual { texts, wanted, unit_ns, behind_clock })
+    }
+
+    /// Reads the line that stands at `start`, where the window begins, and says where in the text it ends and the
+    /// stops behind it; the places of stops are counted from the same place as `start`.
+    #[inline(always)]
+    pub fn read<'l, 's>(
+        self,
+        line: &'l Window,
+        start: usize,
+        stops: &'s [u32],
+        record: &mut Record<'l>,
+        clocks: &Clocks,
+    ) -> Option<(usize, &'s [u32])> {
+        let place = |stop: u32| (stop as usize).wrapping_sub(start);
+        let (marks, rest, line_break, texts) = if self.texts {
+            let (&[a, b, c, d, e, f, line_break], rest) = stops.split_first_chunk::<STOPS>()?;
+            ([place(a), place(b)], rest, line_break, [place(c), place(d), place(e), place(f)])
+        } else {
+            let (&[a, b, line_break], rest) = stops.split_first_chunk::<STOPS_WITHOUT_TEXTS>()?;
+            ([place(a), place(b)], rest, line_break, [0; 4])
+        };
+        let end = place(line_break);
+        if end >= LONGEST || line[end] != b'\n' {
+            return None;
+        }
+        let client = word::position(load(line, 0), b' ');
+        let client = if client < 8 { client } else { 8 + word::position(load(line, 8), b' ') };
+        let (at, length) = clocks.known(window(line, client + 6))?;
+        let target = self.behind_clock.passed(line, client + 6 + length)?;
+        let [first, close] = marks;
+        let head = load(line, close);
+        let (status, digits) = word::digits(head >> 16);
+        let is_usual = (client < 16)
+            & begins(load(line, client), b" - - [\0\0", 6)
+            & (first + 1 == target)
+            & (line[(close - 1) % LONGEST] != b'\\')
+            & begins(head, b"\" \0\0\0\0\0\0", 2)
+            & (digits == 3)
+            & (head >> 40 & 0xff == u64::from(b' '))
+            & (line[0] != 0);
+        if !is_usual {
+            return None;
+        }
+        let (size, digits) = word::digits(load(line, close + 6));
+        let mut at_end = close + 6 + digits;
+        if matches!(digits, 0 | 8) {
+            return None;
+        }
+        if self.texts {
+            at_end = self.texts(line, at_end, texts, record)?;
+        }
+        if let Some(unit_ns) = self.unit_ns {
+            at_end = time(line, at_end, unit_ns, record)?;
+        }
+        if at_end != end {
+            return None;
+        }
+        record.client = told(line.get(..client)?);
+        record.at = Some(at);
+        (record.method, record.path, record.query, record.protocol) = (None, None, None, None);
+        request::line(line.get(target..close)?, record);
+        (record.status, record.bytes) = (Some(status as u16), Some(size));
+        Some((line_break as usize, rest))
+    }
+
+    /// Who referred and by what program, from the blank behind the size on; where they end.
+    #[inline(always)]
+    fn texts<'l>(
+        self,
+        line: &'l Window,
+        at: usize,
+        [one, two, three, four]: [usize; 4],
+        record: &mut Record<'l>,
+    ) -> Option<usize> {
+        let is_usual = begins(load(line, at), b" \"\0\0\0\0\0\0", 2)
+            & (one == at + 1)
+            & begins(load(line, two), b"\" \"\0\0\0\0\0", 3)
+            & (three == two + 2)
+            & (line[four % LONGEST] == b'"')
+            & (line[(two - 1) % LONGEST] != b'\\')
+            & (line[(four - 1) % LONGEST] != b'\\');
+        if !is_usual {
+            return None;
+        }
+        if self.wanted {
+            record.referer = told(line.get(one + 1..two)?);
+            record.agent = told(line.get(three + 1..four)?);
+        }
+        Some(four + 1)
+    }
+}
+
+/// The time, from the blank before it on; where it ends.
+#[inline(always)]
+fn time(line: &Window, at: usize, unit_ns: u64, record: &mut Record<'_>) -> Option<usize> {
+    let word = load(line, at + 1);
+    let (value, digits) = word::digits(word);
+    if matches!(digits, 0 | 8) || line[at % LONGEST] != b' ' {
+        return None;
+    }
+    record.time_ns = Some(value.checked_mul(unit_ns).filter(|ns| *ns <= LONGEST_NS)?);
+    // The last three digits, whatever they are preceded by.
+    record.is_whole_thousands = (word << (64 - 8 * digits)) >> 40 == 0x30_3030;
+    Some(at + 1 + digits)
+}
