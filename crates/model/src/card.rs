@@ -10,6 +10,7 @@ pub enum Family {
     Memory,
     Disk,
     Net,
+    Kv,
     Web,
     Machine,
     Telemetry,
@@ -18,11 +19,12 @@ pub enum Family {
 }
 
 impl Family {
-    pub const ALL: [Family; 9] = [
+    pub const ALL: [Family; 10] = [
         Family::Cpu,
         Family::Memory,
         Family::Disk,
         Family::Net,
+        Family::Kv,
         Family::Web,
         Family::Machine,
         Family::Telemetry,
@@ -37,6 +39,7 @@ impl Family {
             Family::Memory => "memory",
             Family::Disk => "disk",
             Family::Net => "net",
+            Family::Kv => "kv",
             Family::Web => "web",
             Family::Machine => "machine",
             Family::Telemetry => "telemetry",
@@ -50,7 +53,7 @@ impl Family {
     pub const fn assumed_floor(self) -> f64 {
         match self {
             Family::Cpu | Family::Machine | Family::Inventory | Family::Telemetry => 0.05,
-            Family::Memory | Family::Net | Family::Web | Family::User => 0.10,
+            Family::Memory | Family::Net | Family::Kv | Family::Web | Family::User => 0.10,
             Family::Disk => 0.20,
         }
     }
