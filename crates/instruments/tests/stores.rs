@@ -9,6 +9,12 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
+use instruments::load::failure::Failure;
+use instruments::load::kv::keys::{Popularity, Sizes};
+use instruments::load::kv::{Spec, data};
+use instruments::load::schedule::Schedule;
+use instruments::load::target::{Scheme, Url};
+use instruments::load::{self, Control, Load};
 use instruments::workload::guard;
 use instruments::workload::server::kind::ServerError;
 use instruments::workload::server::{account, tree};
@@ -35,6 +41,8 @@ fn everything() {
     taken_ports_are_passed_by();
     programs_that_are_no_store_are_named();
     options_change_the_store();
+    loads_read_and_write_and_leave_nothing();
+    what_does_not_fit_is_told();
 }
 
 /// `xtask/setup.sh test` installs them: without one the tests would show less than they say.
@@ -306,4 +314,108 @@ fn options_change_the_store() {
     }
     let threads = Options { threads: Some(3), ..Options::new(StoreKind::Memcached) };
     assert_eq!(start(&threads, dir.path()).info().unwrap().number("threads"), Some(3));
+}
+
+fn scheme(kind: StoreKind) -> Scheme {
+    if kind.speaks_resp() { Scheme::Redis } else { Scheme::Memcached }
+}
+
+fn spec() -> Spec {
+    Spec {
+        keys: 500,
+        prefix: "boxscore:test:".to_owned(),
+        key_bytes: 30,
+        popularity: Popularity::Zipf(0.99),
+        reads: 0.7,
+        sizes: Sizes::Weighted(vec![(100, 9), (50_000, 1)]),
+        seed: 11,
+    }
+}
+
+/// A load of so many requests; patient, since the machine may be busy.
+fn load_of(store: &Store, spec: &Spec, requests: u64) -> Load {
+    let url: Url = format!("{}://{}", scheme(store.kind()).name(), store.address()).parse().unwrap();
+    Load {
+        store: Some(spec.clone()),
+        connections: 5,
+        threads: 2,
+        duration: None,
+        requests: Some(requests),
+        timeout: Duration::from_secs(60),
+        drain: Duration::from_secs(60),
+        ..Load::new(url)
+    }
+}
+
+/// How many keys a store has, in its own words.
+fn keys(store: &Store) -> u64 {
+    let info = store.info().unwrap();
+    match store.kind() {
+        StoreKind::Memcached => info.number("curr_items").unwrap(),
+        _ => info.text("db0").map_or(0, |text| {
+            text.split(',').find_map(|field| field.strip_prefix("keys=")).unwrap().parse().unwrap()
+        }),
+    }
+}
+
+fn loads_read_and_write_and_leave_nothing() {
+    let dir = folder();
+    for kind in kinds() {
+        let store = start(&Options::new(kind), dir.path());
+        let spec = spec();
+        // A key of somebody else.
+        set(&store, "theirs", "v");
+        data::fill(store.address(), scheme(kind), &spec).unwrap();
+        assert_eq!(keys(&store), 501, "{}", kind.name());
+        let closed = load_of(&store, &spec, 3000);
+        let open = Load { schedule: Schedule::Constant { rate: 20_000.0 }, ..closed.clone() };
+        let mut bytes = 0;
+        for load in [closed, open] {
+            let outcome = load::run(&load, &Control::default()).unwrap();
+            let seen: Vec<_> = outcome.record.failures.seen().collect();
+            assert_eq!((outcome.record.good, seen), (3000, vec![]), "{}", kind.name());
+            assert_eq!(outcome.response_time().count(), 3000);
+            bytes += outcome.record.body_bytes;
+        }
+        let info = store.info().unwrap();
+        let (hits, misses) = match kind {
+            StoreKind::Memcached => (info.number("get_hits"), info.number("get_misses")),
+            _ => (info.number("keyspace_hits"), info.number("keyspace_misses")),
+        };
+        // Of 6000 requests seven in ten read; five standard deviations. The values that came are of the sizes asked for.
+        assert!(hits.unwrap().abs_diff(4200) < 180 && misses == Some(0), "{hits:?} {misses:?}");
+        assert!(bytes > hits.unwrap() * 100, "{bytes}");
+        data::clear(store.address(), scheme(kind), &spec).unwrap();
+        assert_eq!(keys(&store), 1, "{}", kind.name());
+        // What is not there is a failure of its own.
+        let outcome =
+            load::run(&load_of(&store, &Spec { reads: 1.0, ..spec }, 50), &Control::default()).unwrap();
+        assert_eq!(outcome.record.failures.of(Failure::Missing), 50);
+    }
+}
+
+fn what_does_not_fit_is_told() {
+    let dir = folder();
+    for kind in kinds() {
+        let store = start(&Options { memory: Some(16 << 20), ..Options::new(kind) }, dir.path());
+        let large = Spec { sizes: Sizes::Fixed(100_000), ..spec() };
+        let why = data::fill(store.address(), scheme(kind), &large).unwrap_err();
+        assert!(why.contains("no memory left") && why.contains("of 500"), "{why}");
+        // The same in a load is counted, and the connections go on.
+        let writes = Spec { reads: 0.0, ..large };
+        let outcome = load::run(&load_of(&store, &writes, 600), &Control::default()).unwrap();
+        let failures: Vec<_> = outcome.record.failures.seen().map(|(kind, _)| kind).collect();
+        assert_eq!((outcome.requests(), failures), (600, vec![Failure::OutOfMemory]), "{}", kind.name());
+        let huge = Spec { keys: 1, sizes: Sizes::Fixed(3 << 20), ..spec() };
+        if kind == StoreKind::Memcached {
+            let why = data::fill(store.address(), scheme(kind), &huge).unwrap_err();
+            assert!(why.contains("does not take values as large"), "{why}");
+        }
+        // Another protocol than the URL says.
+        let other = if kind == StoreKind::Memcached { Scheme::Redis } else { Scheme::Memcached };
+        let why = data::fill(store.address(), other, &spec()).unwrap_err();
+        assert!(why.contains("no answer of") || why.contains("hung up") || why.contains("answers"), "{why}");
+    }
+    let url: Url = "redis://127.0.0.1:1".parse().unwrap();
+    assert!(load::check(&Load::new(url)).unwrap_err().to_string().contains("needs its keys"));
 }

@@ -28,16 +28,14 @@ pub struct Answer {
 }
 
 pub trait Protocol {
-    /// The state of one answer. Reused, so that no request allocates.
+    /// The state of one request and its answer. Reused, so that no request allocates.
     type Reply: Default;
     /// What a thread remembers of former answers, to know them again.
     type Memo: Default;
 
-    /// How many different requests there are; `which` below is less.
-    fn requests(&self) -> u32;
-    /// The bytes of a request, built beforehand.
-    fn request(&self, which: u32) -> &[u8];
-    /// Request `which` goes out: the next bytes answer it.
+    /// The bytes of request `which`, built beforehand or by [`Protocol::begin`].
+    fn request<'r>(&'r self, reply: &'r Self::Reply, which: u32) -> &'r [u8];
+    /// Request `which` is next: it goes out, and the bytes that come then answer it.
     fn begin(&self, reply: &mut Self::Reply, which: u32);
     fn feed(&self, memo: &mut Self::Memo, reply: &mut Self::Reply, bytes: &[u8]) -> Result<Step, Failure>;
     /// The connection has ended; may that have been the end of the answer?

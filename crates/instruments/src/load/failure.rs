@@ -23,6 +23,22 @@ pub enum Failure {
     BadResponse,
     /// A complete answer whose length or checksum is not the expected one.
     WrongBody,
+    /// A store's error answer that none of the next names.
+    Refused,
+    /// The store wants a password.
+    Auth,
+    /// The store is one node of a cluster, and another has the key.
+    Moved,
+    /// The store is still loading its data.
+    Loading,
+    /// The store has no memory left.
+    OutOfMemory,
+    /// The store does not take values as large as this.
+    TooLarge,
+    /// The store is a replica, which takes no writes.
+    ReadOnly,
+    /// The store does not have a key that was written.
+    Missing,
     /// Due, but still waiting for a free connection when the run ended, or the queue was full.
     Unsent,
     /// In flight without an answer when the user ended the load.
@@ -30,7 +46,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub const ALL: [Failure; 12] = [
+    pub const ALL: [Failure; 20] = [
         Failure::Connect,
         Failure::Tls,
         Failure::Reset,
@@ -41,6 +57,14 @@ impl Failure {
         Failure::ShortBody,
         Failure::BadResponse,
         Failure::WrongBody,
+        Failure::Refused,
+        Failure::Auth,
+        Failure::Moved,
+        Failure::Loading,
+        Failure::OutOfMemory,
+        Failure::TooLarge,
+        Failure::ReadOnly,
+        Failure::Missing,
         Failure::Unsent,
         Failure::Cut,
     ];
@@ -72,6 +96,14 @@ impl Failure {
             Failure::ShortBody => "short_body",
             Failure::BadResponse => "bad_response",
             Failure::WrongBody => "wrong_body",
+            Failure::Refused => "refused",
+            Failure::Auth => "auth",
+            Failure::Moved => "moved",
+            Failure::Loading => "loading",
+            Failure::OutOfMemory => "out_of_memory",
+            Failure::TooLarge => "too_large",
+            Failure::ReadOnly => "read_only",
+            Failure::Missing => "missing",
             Failure::Unsent => "unsent",
             Failure::Cut => "cut",
         }

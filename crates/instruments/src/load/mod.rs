@@ -11,6 +11,7 @@ pub mod failure;
 pub mod generators;
 pub mod host;
 pub mod http;
+pub mod kv;
 pub mod limits;
 pub mod outcome;
 mod quota;
@@ -36,13 +37,17 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use control::Control;
+use engine::source::Choice;
 use engine::{Crew, Rules};
 use http::Http;
 use http::request::{Expected, Origin, Wanted};
+use kv::Kv;
+use kv::memcached::Memcached;
+use kv::resp::Resp;
 pub use outcome::Outcome;
 pub use relayed::serve;
 use schedule::Schedule;
-use target::Url;
+use target::{Scheme, Url};
 use tls::Tls;
 use wire::Plain;
 
@@ -96,6 +101,8 @@ pub struct Load {
     pub seed: u64,
     /// Of https alone.
     pub tls: tls::Options,
+    /// What is read and written, of a store alone; method, headers, body and the targets' weights are then not used.
+    pub store: Option<kv::Spec>,
 }
 
 impl Load {
@@ -119,6 +126,7 @@ impl Load {
             own_cores: false,
             seed: 0,
             tls: tls::Options::default(),
+            store: None,
         }
     }
 }
@@ -152,7 +160,7 @@ fn run_at(
     control: &Control,
     start: &mut dyn FnMut() -> Option<u64>,
 ) -> Result<(Outcome, u64), Error> {
-    let http = check(load)?;
+    let requests = check(load)?;
     limits::open_files(load.connections, load.threads).map_err(Error::Limit)?;
     let secure = reach::secure(load)?;
     let address = reach::reach(load, secure.as_ref(), control)?;
@@ -172,12 +180,21 @@ fn run_at(
         cpus: load.cpus.clone(),
         schedule: load.schedule.clone(),
         requests: load.requests,
-        weights: load.targets.iter().map(|target| target.weight).collect(),
+        choice: match &load.store {
+            None => Choice::Weights(load.targets.iter().map(|target| target.weight).collect()),
+            Some(spec) => Choice::Keys(spec.draws()),
+        },
         seed: load.seed,
     };
-    let ran = match &secure {
-        None => engine::run::<Http, Plain>(&http, &(), rules, &crew, control, start)?,
-        Some(secure) => engine::run::<Http, Tls>(&http, secure, rules, &crew, control, start)?,
+    let ran = match (&requests, &secure) {
+        (Requests::Http(http), None) => engine::run::<Http, Plain>(http, &(), rules, &crew, control, start)?,
+        (Requests::Http(http), Some(secure)) => {
+            engine::run::<Http, Tls>(http, secure, rules, &crew, control, start)?
+        }
+        (Requests::Resp(kv), _) => engine::run::<Kv<Resp>, Plain>(kv, &(), rules, &crew, control, start)?,
+        (Requests::Memcached(kv), _) => {
+            engine::run::<Kv<Memcached>, Plain>(kv, &(), rules, &crew, control, start)?
+        }
     };
     let start_ns = ran.start_ns;
     Ok((Outcome::new(ran, address, &load.targets), start_ns))
@@ -210,8 +227,16 @@ fn nanoseconds(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// The requests of a load.
+#[derive(Clone, Debug)]
+pub enum Requests {
+    Http(Http),
+    Resp(Kv<Resp>),
+    Memcached(Kv<Memcached>),
+}
+
 /// Says what is wrong with the description; builds the requests otherwise.
-pub fn check(load: &Load) -> Result<Http, Error> {
+pub fn check(load: &Load) -> Result<Requests, Error> {
     let wrong = |what: String| Err(Error::Load(what));
     let Some(first) = load.targets.first() else { return wrong("no URL to load".to_owned()) };
     if let Some(other) = load.targets.iter().find(|one| !one.url.same_server(&first.url)) {
@@ -243,6 +268,28 @@ pub fn check(load: &Load) -> Result<Http, Error> {
     {
         return wrong("a replay that names a target which the load does not have".to_owned());
     }
+    match (&load.store, first.url.scheme) {
+        (None, Scheme::Http | Scheme::Https) => http(load).map(Requests::Http),
+        (Some(spec), scheme) if scheme.is_store() => {
+            spec.check(scheme, load.connections).map_err(Error::Load)?;
+            if !load.keepalive {
+                return wrong("requests of a store have no connections of their own".to_owned());
+            }
+            if let Schedule::Replay(_) = load.schedule {
+                return wrong("a replay is of a web server".to_owned());
+            }
+            Ok(match scheme {
+                Scheme::Memcached => Requests::Memcached(Kv::new(spec.clone())),
+                _ => Requests::Resp(Kv::new(spec.clone())),
+            })
+        }
+        (None, scheme) => wrong(format!("a load on {}:// needs its keys", scheme.name())),
+        (Some(_), scheme) => wrong(format!("a load on {}:// has no keys", scheme.name())),
+    }
+}
+
+fn http(load: &Load) -> Result<Http, Error> {
+    let Some(first) = load.targets.first() else { return Err(Error::Load("no URL to load".to_owned())) };
     let origin = Origin {
         host: first.url.authority(),
         method: load.method.clone(),

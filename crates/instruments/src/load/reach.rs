@@ -26,7 +26,7 @@ pub fn reachable(load: &Load) -> Result<SocketAddr, Error> {
 /// What connections under TLS share; `None` for plain ones.
 pub(super) fn secure(load: &Load) -> Result<Option<tls::Shared>, Error> {
     let url = &load.targets.first().ok_or_else(|| Error::Load("no URL to load".to_owned()))?.url;
-    url.tls.then(|| tls::Shared::new(&url.host, &load.tls)).transpose().map_err(Error::Load)
+    url.is_tls().then(|| tls::Shared::new(&url.host, &load.tls)).transpose().map_err(Error::Load)
 }
 
 /// The first address that works, unless the load is ended before.

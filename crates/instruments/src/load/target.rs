@@ -1,4 +1,4 @@
-//! Where a load goes: URLs of `http` and `https`, and the addresses behind a name.
+//! Where a load goes: URLs of `http` and `https`, of `redis` and `memcached`, and the addresses behind a name.
 //!
 //! Only what a load needs of RFC 3986: no user names, no relative references. A fragment is not sent.
 
@@ -8,10 +8,50 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// What is spoken there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scheme {
+    Http,
+    Https,
+    /// RESP, as Redis and Valkey speak it.
+    Redis,
+    Memcached,
+}
+
+impl Scheme {
+    pub const ALL: [Scheme; 4] = [Scheme::Http, Scheme::Https, Scheme::Redis, Scheme::Memcached];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+            Scheme::Redis => "redis",
+            Scheme::Memcached => "memcached",
+        }
+    }
+
+    /// The port where none is given.
+    #[must_use]
+    pub const fn port(self) -> u16 {
+        match self {
+            Scheme::Http => 80,
+            Scheme::Https => 443,
+            Scheme::Redis => 6379,
+            Scheme::Memcached => 11_211,
+        }
+    }
+
+    #[must_use]
+    pub const fn is_store(self) -> bool {
+        matches!(self, Scheme::Redis | Scheme::Memcached)
+    }
+}
+
 /// An absolute URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Url {
-    pub tls: bool,
+    pub scheme: Scheme,
     /// A name, an IPv4 address, or an IPv6 address without brackets.
     pub host: String,
     pub port: u16,
@@ -36,24 +76,26 @@ impl FromStr for Url {
 }
 
 fn read(text: &str) -> Result<Url, &'static str> {
-    let scheme = text.find("://").and_then(|at| text.get(..at)).unwrap_or("");
-    let tls = match scheme.to_ascii_lowercase().as_str() {
-        "http" => false,
-        "https" => true,
-        "" => return Err("it must begin with http:// or https://"),
-        _ => return Err("only http:// and https:// are known"),
+    let word = text.find("://").and_then(|at| text.get(..at)).unwrap_or("");
+    let known = Scheme::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(word));
+    let scheme = match (word, known) {
+        ("", _) => return Err("it must begin with http:// or https://, redis:// or memcached://"),
+        (_, None) => return Err("only http://, https://, redis:// and memcached:// are known"),
+        (_, Some(scheme)) => scheme,
     };
-    let rest = &text[scheme.len() + 3..];
+    let rest = &text[word.len() + 3..];
     let rest = rest.split('#').next().unwrap_or("");
     let cut = rest.find(['/', '?']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(cut);
     if authority.contains('@') {
-        return Err("it holds a user name; give an Authorization header instead");
+        return Err(match scheme.is_store() {
+            true => "it holds a user name or password, which a load does not give",
+            false => "it holds a user name; give an Authorization header instead",
+        });
     }
     let (host, port) = split_port(authority)?;
     let port = match port {
-        None if tls => 443,
-        None => 80,
+        None => scheme.port(),
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
             digits.parse().ok().filter(|&port| port > 0).ok_or("its port is not 1 to 65535")?
         }
@@ -63,7 +105,10 @@ fn read(text: &str) -> Result<Url, &'static str> {
         return Err("its path holds a blank or other than ASCII; write it as %XX");
     }
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-    Ok(Url { tls, host, port, path })
+    if scheme.is_store() && path != "/" {
+        return Err("a store has no paths: a load uses keys of its own, in database 0");
+    }
+    Ok(Url { scheme, host, port, path })
 }
 
 /// Host without brackets, and what stands after its colon.
@@ -94,14 +139,19 @@ impl Url {
     #[must_use]
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
-        let own = if self.tls { 443 } else { 80 };
-        if self.port == own { host } else { format!("{host}:{}", self.port) }
+        if self.port == self.scheme.port() { host } else { format!("{host}:{}", self.port) }
+    }
+
+    /// Whether it is under TLS.
+    #[must_use]
+    pub const fn is_tls(&self) -> bool {
+        matches!(self.scheme, Scheme::Https)
     }
 
     /// Whether both are answered by the same server.
     #[must_use]
     pub fn same_server(&self, other: &Url) -> bool {
-        (self.tls, &self.host, self.port) == (other.tls, &other.host, other.port)
+        (self.scheme, &self.host, self.port) == (other.scheme, &other.host, other.port)
     }
 
     /// The addresses of the host, as the system's resolver orders them. `localhost` is loopback wherever the resolver
@@ -133,8 +183,8 @@ impl Url {
 
 impl fmt::Display for Url {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.tls { "https" } else { "http" };
-        write!(to, "{scheme}://{}{}", self.authority(), self.path)
+        let path = if self.scheme.is_store() { "" } else { &self.path };
+        write!(to, "{}://{}{path}", self.scheme.name(), self.authority())
     }
 }
 
@@ -151,17 +201,18 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_printed_is_read_back(
-            tls in any::<bool>(),
+            scheme in proptest::sample::select(Scheme::ALL.to_vec()),
             host in prop_oneof!["[a-z0-9][a-z0-9.-]{0,12}", any::<Ipv6Addr>().prop_map(|address| address.to_string())],
             port in 1u16..,
             path in "/[!-\"$-~]{0,20}",
         ) {
-            let url = Url { tls, host, port, path };
+            let path = if scheme.is_store() { "/".to_owned() } else { path };
+            let url = Url { scheme, host, port, path };
             prop_assert_eq!(url.to_string().parse::<Url>().unwrap(), url);
         }
 
         #[test]
-        fn any_text_is_a_url_or_an_error(text in "(https?://)?[ -~\u{e9}]{0,30}") {
+        fn any_text_is_a_url_or_an_error(text in "((https?|redis|memcached)://)?[ -~\u{e9}]{0,30}") {
             if let Ok(url) = text.parse::<Url>() {
                 prop_assert_eq!(url.to_string().parse::<Url>().unwrap(), url);
             }
@@ -173,7 +224,9 @@ mod tests {
         let plain = url("HTTP://Example.org");
         assert_eq!((plain.host.as_str(), plain.port, plain.path.as_str()), ("example.org", 80, "/"));
         let full = url("https://[2001:DB8::1]:8443/a/b?c=d#e");
-        assert_eq!((full.tls, full.host.as_str(), full.port), (true, "2001:db8::1", 8443));
+        assert_eq!((full.scheme, full.host.as_str(), full.port), (Scheme::Https, "2001:db8::1", 8443));
+        assert_eq!(url("redis://a").port, 6379);
+        assert_eq!(url("Memcached://a/").to_string(), "memcached://a");
         assert_eq!((full.path.as_str(), full.authority().as_str()), ("/a/b?c=d", "[2001:db8::1]:8443"));
         assert_eq!(url("http://a?b").path, "/?b");
         assert_eq!(url("https://a:443/").authority(), "a");
@@ -187,6 +240,8 @@ mod tests {
             ("", "begin with"),
             ("localhost:80/", "begin with"),
             ("ftp://a/", "only http"),
+            ("redis://a/1", "no paths"),
+            ("redis://:secret@a/", "password"),
             ("http://", "host is empty"),
             ("http://u:p@a/", "user name"),
             ("http://a:0/", "1 to 65535"),

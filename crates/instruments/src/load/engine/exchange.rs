@@ -163,18 +163,19 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
     fn send(&mut self, index: u32) {
         let slot = &mut self.slots[index as usize];
         let was_sending = slot.state == State::Sending;
-        let request = self.protocol.request(slot.which);
+        let request = self.protocol.request(&slot.reply, slot.which);
         let rest = request.get(slot.sent..).unwrap_or_default();
-        let sent = match parts(slot) {
-            Some((fd, wire)) => wire.send(fd, rest).map(|sent| (sent, wire.is_blocked())),
-            None => Err(Failure::Reset),
+        let left = rest.len();
+        let sent = match (slot.fd.as_ref(), slot.wire.as_mut()) {
+            (Some(fd), Some(wire)) => wire.send(fd.as_fd(), rest).map(|sent| (sent, wire.is_blocked())),
+            _ => Err(Failure::Reset),
         };
         match sent {
             Err(kind) => self.fail(index, kind),
             Ok((sent, is_blocked)) => {
                 slot.sent += sent;
                 self.record.sent_bytes += sent as u64;
-                let is_whole = sent == rest.len() && !is_blocked;
+                let is_whole = sent == left && !is_blocked;
                 slot.state = if is_whole { State::Waiting } else { State::Sending };
                 if was_sending == is_whole {
                     self.watch(index, !is_whole);

@@ -20,7 +20,7 @@ use super::schedule::Schedule;
 use super::wire::Wire;
 use lane::Lane;
 pub use lane::Rules;
-use source::{Part, Pick, Source};
+use source::{Choice, Part, Pick, Source};
 use sys::{affinity, clock};
 
 /// How long before the common start all threads are told of it.
@@ -35,7 +35,7 @@ pub struct Crew {
     pub cpus: Vec<usize>,
     pub schedule: Schedule,
     pub requests: Option<u64>,
-    pub weights: Vec<f64>,
+    pub choice: Choice,
     pub seed: u64,
 }
 
@@ -205,7 +205,7 @@ fn one<P: Protocol, W: Wire>(
     if let Some(cpu) = cpu {
         affinity::set_allowed(&[cpu]).map_err(|error| Error::System(error.to_string()))?;
     }
-    let pick = Pick::new(&crew.weights, crew.seed.wrapping_add(thread as u64));
+    let pick = Pick::new(&crew.choice, crew.seed.wrapping_add(thread as u64));
     let source = Source::new(&crew.schedule, crew.requests, crew.part(thread), pick);
     let connections = crew.connections_of(thread);
     let mut lane = Lane::<P, W>::new(protocol, wires, rules, connections, source)

@@ -6,6 +6,7 @@
 use std::iter::{Peekable, Skip, StepBy, Take};
 
 use crate::bench::kernels::random::Random;
+use crate::load::kv::keys::Keys;
 use crate::load::schedule::{Arrival, Arrivals, Schedule};
 
 /// A request to send.
@@ -111,36 +112,60 @@ impl Source {
     }
 }
 
-/// Chooses requests at random in proportion to their weights, from a seed.
+/// By what requests are chosen.
+#[derive(Clone, Debug)]
+pub enum Choice {
+    /// In proportion to these weights.
+    Weights(Vec<f64>),
+    /// A key, and whether to read or write it.
+    Keys(Keys),
+}
+
+/// Chooses requests at random, from a seed.
 #[derive(Clone, Debug)]
 pub struct Pick {
-    /// Where each request's share ends, of 2^53; empty for a single request.
-    ends: Vec<u64>,
+    by: By,
     random: Random,
 }
 
+#[derive(Clone, Debug)]
+enum By {
+    /// Where each request's share ends, of 2^53; empty for a single request.
+    Ends(Vec<u64>),
+    Keys(Keys),
+}
+
 impl Pick {
-    /// The weights are finite, none is negative, and one is over 0.
-    pub fn new(weights: &[f64], seed: u64) -> Pick {
-        let total: f64 = weights.iter().sum();
-        let mut sum = 0.0;
-        let end = |weight: &f64| {
-            sum += weight;
-            (sum / total * (1u64 << 53) as f64) as u64
+    /// Weights are finite, none is negative, and one is over 0.
+    pub fn new(choice: &Choice, seed: u64) -> Pick {
+        let by = match choice {
+            Choice::Weights(weights) => By::Ends(ends(weights)),
+            Choice::Keys(keys) => By::Keys(keys.clone()),
         };
-        let ends = if weights.len() > 1 { weights.iter().map(end).collect() } else { Vec::new() };
-        Pick { ends, random: Random::new(seed) }
+        Pick { by, random: Random::new(seed) }
     }
 
     #[inline]
     pub fn draw(&mut self) -> u32 {
-        if self.ends.is_empty() {
-            return 0;
-        }
+        let ends = match &self.by {
+            By::Ends(ends) if ends.is_empty() => return 0,
+            By::Ends(ends) => ends,
+            By::Keys(keys) => return keys.draw(&mut self.random),
+        };
         let drawn = self.random.next() >> 11;
         // The last end may be rounded to below 2^53.
-        self.ends.partition_point(|&end| end <= drawn).min(self.ends.len() - 1) as u32
+        ends.partition_point(|&end| end <= drawn).min(ends.len() - 1) as u32
     }
+}
+
+fn ends(weights: &[f64]) -> Vec<u64> {
+    let total: f64 = weights.iter().sum();
+    let mut sum = 0.0;
+    let end = |weight: &f64| {
+        sum += weight;
+        (sum / total * (1u64 << 53) as f64) as u64
+    };
+    if weights.len() > 1 { weights.iter().map(end).collect() } else { Vec::new() }
 }
 
 #[cfg(test)]
@@ -150,7 +175,7 @@ mod tests {
     const ALL: Part = Part { thread: 0, threads: 1 };
 
     fn one() -> Pick {
-        Pick::new(&[1.0], 0)
+        Pick::new(&Choice::Weights(vec![1.0]), 0)
     }
 
     #[test]
@@ -197,7 +222,7 @@ mod tests {
     #[test]
     fn choices_follow_the_weights_and_the_seed() {
         let count = |seed| {
-            let mut pick = Pick::new(&[1.0, 0.0, 3.0], seed);
+            let mut pick = Pick::new(&Choice::Weights(vec![1.0, 0.0, 3.0]), seed);
             let mut counts = [0u32; 3];
             (0..40_000).for_each(|_| counts[pick.draw() as usize] += 1);
             counts

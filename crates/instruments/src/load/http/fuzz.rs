@@ -46,7 +46,8 @@ fn place(random: &mut Random, len: usize) -> usize {
     random.below(len as u64 + 1) as usize
 }
 
-fn mutate(seed: &[u8], random: &mut Random) -> Vec<u8> {
+/// `seed` with up to seven changes; `plants` are what is put in.
+pub(in crate::load) fn mutate(seed: &[u8], plants: &[&[u8]], random: &mut Random) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..=random.below(6) {
         let at = place(random, bytes.len());
@@ -59,7 +60,7 @@ fn mutate(seed: &[u8], random: &mut Random) -> Vec<u8> {
                 drop(bytes.splice(at..at, piece));
             }
             3 => {
-                let plant = PLANTS[random.below(PLANTS.len() as u64) as usize];
+                let plant = plants[random.below(plants.len() as u64) as usize];
                 drop(bytes.splice(at..at, plant.iter().copied()));
             }
             _ => {
@@ -72,15 +73,23 @@ fn mutate(seed: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-#[test]
-fn fuzz_what_is_read_from_outside() {
+/// Calls `once` 500 times at least, and for as long as there is time.
+pub(in crate::load) fn rounds(mut once: impl FnMut()) {
     let seconds = std::env::var("BOXSCORE_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = Instant::now() + Duration::from_secs_f64(seconds.unwrap_or(1.0 / 3.0));
+    let mut count = 0u64;
+    while count < 500 || Instant::now() < end {
+        once();
+        count += 1;
+    }
+}
+
+#[test]
+fn fuzz_what_is_read_from_outside() {
     let mut random = Random::new(20_261_121);
-    let mut whole = 0u64;
-    while whole < 500 || Instant::now() < end {
+    rounds(|| {
         let seed = ANSWERS[random.below(ANSWERS.len() as u64) as usize];
-        let bytes = mutate(seed, &mut random);
+        let bytes = mutate(seed, &PLANTS, &mut random);
         let asked = Asked { head: random.below(4) == 0, checksum: random.below(2) == 0 };
         let mut cuts: Vec<_> = (0..random.below(8)).map(|_| place(&mut random, bytes.len())).collect();
         cuts.sort_unstable();
@@ -99,13 +108,12 @@ fn fuzz_what_is_read_from_outside() {
             bytes.escape_ascii().to_string()
         );
         let other = OTHERS[random.below(OTHERS.len() as u64) as usize];
-        let text = String::from_utf8_lossy(&mutate(other.as_bytes(), &mut random)).into_owned();
+        let text = String::from_utf8_lossy(&mutate(other.as_bytes(), &PLANTS, &mut random)).into_owned();
         if let Ok(url) = text.parse::<Url>() {
             assert_eq!(url.to_string().parse::<Url>().as_ref(), Ok(&url));
         }
         if let Ok(replay) = read_replay(&text) {
             assert_eq!(Schedule::Replay(replay.arrivals).check(), Ok(()));
         }
-        whole += 1;
-    }
+    });
 }

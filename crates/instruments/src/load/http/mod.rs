@@ -2,7 +2,7 @@
 
 mod chunked;
 #[cfg(test)]
-mod fuzz;
+pub(in crate::load) mod fuzz;
 pub mod request;
 pub mod response;
 #[cfg(test)]
@@ -52,11 +52,7 @@ impl Protocol for Http {
     type Reply = Reply;
     type Memo = Memo;
 
-    fn requests(&self) -> u32 {
-        u32::try_from(self.requests.len()).unwrap_or(u32::MAX)
-    }
-
-    fn request(&self, which: u32) -> &[u8] {
+    fn request<'r>(&'r self, _: &'r Reply, which: u32) -> &'r [u8] {
         self.prepared(which).map_or(&[], |prepared| &prepared.bytes)
     }
 

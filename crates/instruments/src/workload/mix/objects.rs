@@ -233,7 +233,7 @@ pub(crate) mod tests {
 
     use super::super::tests::planted;
     use super::*;
-    use crate::load::engine::source::Pick;
+    use crate::load::engine::source::{Choice, Pick};
 
     /// Neighbours together, so that there are at most so many.
     pub fn coarse(bins: &[MixBin], most: usize) -> Vec<MixBin> {
@@ -287,7 +287,7 @@ pub(crate) mod tests {
         let mix = planted();
         let made = objects(&mix, 1 << 40);
         let weights: Vec<f64> = made.items.iter().map(|item| f64::from(item.weight)).collect();
-        let mut pick = Pick::new(&weights, 7);
+        let mut pick = Pick::new(&Choice::Weights(weights.clone()), 7);
         let mut counts = vec![0u32; weights.len()];
         (0..DRAWN).for_each(|_| counts[pick.draw() as usize] += 1);
         let drawn: Vec<Wanted> = (made.items.iter().zip(&counts))

@@ -1,0 +1,14 @@
+//! Answers of stores that speak as `load::kv::memcached` reads: whatever the bytes, cutting them elsewhere changes nothing.
+#![no_main]
+
+use instruments::load::kv::memcached::Memcached;
+use instruments::load::kv::{Asked, read_all};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let [asked, wanted, step, stream @ ..] = bytes else { return };
+    let asked = [Asked::Read, Asked::Write, Asked::Delete][usize::from(*asked) % 3];
+    let cuts: Vec<_> = (0..stream.len()).step_by(usize::from(*step).max(1)).collect();
+    let wanted = u64::from(*wanted);
+    assert_eq!(read_all::<Memcached>(stream, &cuts, asked, wanted), read_all::<Memcached>(stream, &[], asked, wanted));
+});
