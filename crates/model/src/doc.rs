@@ -409,6 +409,17 @@ pub struct InstrumentDoc {
 pub struct ListDoc {
     pub schema: String,
     pub instruments: Vec<InstrumentDoc>,
+    /// What is to be said of families as a whole: what they lack, what does not apply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<RemarkDoc>,
+}
+
+/// A remark on a family of instruments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RemarkDoc {
+    pub family: String,
+    pub about: String,
+    pub says: String,
 }
 
 /// `note`, `import`, `export`, `report`.

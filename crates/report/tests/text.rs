@@ -4,7 +4,7 @@ mod common;
 
 use model::doc::{
     CheckDoc, CheckState, DoctorDoc, HistoryDoc, HistoryRow, InstrumentDoc, ListDoc, MetricDoc, ParamDoc,
-    VerdictWord,
+    RemarkDoc, VerdictWord,
 };
 use model::metric::Better;
 use model::unit::Unit;
@@ -229,6 +229,11 @@ fn the_instruments() {
             one("disk-fsync", "disk", false, Some("/tmp is in memory (tmpfs): name a directory with --dir")),
             one("mem-bandwidth", "memory", true, None),
         ],
+        remarks: vec![RemarkDoc {
+            family: "memory".to_owned(),
+            about: "mem-swap".to_owned(),
+            says: "not there yet".to_owned(),
+        }],
     };
     insta::assert_snapshot!("list", sound(&list::list(&doc, false, 80), 80));
     insta::assert_snapshot!("list-long", sound(&list::list(&doc, true, 80), 80));

@@ -1,8 +1,9 @@
 //! `boxscore list`: the instruments, what each measures, and whether it can run here.
 
-use model::doc::{InstrumentDoc, ListDoc, MetricDoc, ParamDoc};
+use instruments::kv::family::{REMARKS, Remark};
+use model::doc::{InstrumentDoc, ListDoc, MetricDoc, ParamDoc, RemarkDoc};
 use model::params::{ParamKind, show_bytes};
-use model::{Cadence, Card, Instrument, Params, Setup};
+use model::{Cadence, Card, Family, Instrument, Params, Setup};
 
 use crate::cli::Global;
 use crate::error::CliError;
@@ -38,6 +39,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let document = ListDoc {
         schema: "boxscore.list/1".to_owned(),
         instruments: chosen.iter().map(|one| document(*one, &setup)).collect(),
+        remarks: remarks(&chosen),
     };
     if global.json {
         out::json(&document);
@@ -45,6 +47,19 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         out::print(&report::text::list::list(&document, args.long, out::columns()));
     }
     Ok(0)
+}
+
+/// What is to be said of the families among the chosen.
+fn remarks(chosen: &[&'static dyn Instrument]) -> Vec<RemarkDoc> {
+    if !chosen.iter().any(|one| one.card().family == Family::Kv) {
+        return Vec::new();
+    }
+    let document = |remark: &Remark| RemarkDoc {
+        family: Family::Kv.name().to_owned(),
+        about: remark.about.to_owned(),
+        says: remark.says.to_owned(),
+    };
+    REMARKS.iter().map(document).collect()
 }
 
 /// Enough of a set-up to ask whether an instrument fits.

@@ -2,7 +2,7 @@
 //!
 //! Pure over bytes. A miss is an answer without the value. Not used: the meta commands, which servers before 1.6 lack.
 
-use super::wire::{Answer, Asked, Course, Failure, Scan, Wire, length, line, push_number, shown};
+use super::wire::{Answer, Asked, Course, Failure, Junk, Scan, Wire, length, line, push_number, shown};
 
 const MOST_KEY: usize = 250;
 
@@ -23,13 +23,9 @@ pub enum Piece<'a> {
     Error(&'a [u8]),
 }
 
-/// What is not of this protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Junk;
-
 /// The piece that begins at `from`.
 pub fn scan(bytes: &[u8], from: usize) -> Result<Scan<Piece<'_>>, Junk> {
-    let (head, used) = match line(bytes, from).map_err(|()| Junk)? {
+    let (head, used) = match line(bytes, from)? {
         Scan::Short { least } => {
             return match bytes.get(from) {
                 Some(b'A'..=b'Z') | None => Ok(Scan::Short { least }),
@@ -191,5 +187,61 @@ impl Wire for Memcached {
                 Err(Junk) => return Err(Memcached::junk(bytes, course.at)),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(asked: Asked, bytes: &[u8]) -> Result<(Option<usize>, Answer), Failure> {
+        let mut course = Course::default();
+        Memcached.read(asked, bytes, &mut course).map(|more| (more, course.answer))
+    }
+
+    /// As memcached 1.6.18 answers.
+    #[test]
+    fn answers_of_memcached_are_understood() {
+        let answer = |count, bytes, last| Ok((None, Answer { count, bytes, last }));
+        assert_eq!(read(Asked::Get(1), b"VALUE a 0 3\r\nabc\r\nEND\r\n"), answer(1, 3, (13, 16)));
+        assert_eq!(read(Asked::Get(1), b"END\r\n"), answer(0, 0, (0, 0)));
+        let two = b"VALUE a 0 1\r\nx\r\nVALUE b 0 2\r\nyz\r\nEND\r\n";
+        assert_eq!(read(Asked::Get(3), two), answer(2, 3, (29, 31)));
+        assert_eq!(read(Asked::Set(2), b"STORED\r\nSTORED\r\n"), answer(2, 0, (0, 0)));
+        assert_eq!(read(Asked::Delete(2), b"DELETED\r\nNOT_FOUND\r\n"), answer(1, 0, (0, 0)));
+        assert_eq!(read(Asked::Text, b"STAT pid 1\r\nSTAT version 1.6.18\r\nEND\r\n"), answer(0, 0, (0, 33)));
+        assert_eq!(read(Asked::Get(1), b"VALUE a 0 1000\r\nab").map(|(more, _)| more), Ok(Some(1018)));
+    }
+
+    #[test]
+    fn errors_have_kinds_and_the_rest_is_junk() {
+        for (asked, said, wanted) in [
+            (Asked::Set(1), &b"SERVER_ERROR object too large for cache\r\n"[..], "too_large"),
+            (Asked::Set(1), b"SERVER_ERROR out of memory storing object\r\n", "out_of_memory"),
+            (Asked::Get(1), b"CLIENT_ERROR unauthenticated\r\n", "auth"),
+            (Asked::Get(1), b"ERROR\r\n", "refused"),
+            (Asked::Get(1), b"CLIENT_ERROR bad command line format\r\n", "refused"),
+            (Asked::Get(1), b"STORED\r\n", "bad_response"),
+            (Asked::Get(1), b"VALUE a 0 1\r\nx\r\nVALUE b 0 1\r\ny\r\nEND\r\n", "bad_response"),
+            (Asked::Get(1), b"VALUE a 0\r\n", "bad_response"),
+            (Asked::Get(1), b"VALUE a 0 1 9\r\nx\r\nEND\r\n", "bad_response"),
+            (Asked::Get(1), b"VALUE a 0 1\r\nxyz\r\nEND\r\n", "bad_response"),
+            (Asked::Set(1), b"STORED\r\nSTORED\r\n", "bad_response"),
+            (Asked::Set(1), b"-ERR unknown command\r\n", "bad_response"),
+        ] {
+            let failure = read(asked, said).unwrap_err();
+            assert_eq!(failure.kind(), wanted, "{}", shown(said));
+        }
+    }
+
+    #[test]
+    fn requests_are_lines() {
+        let mut out = Vec::new();
+        Memcached.get(&mut out, &mut [&b"a"[..], b"bc"].into_iter());
+        Memcached.set(&mut out, b"a", b"xyz");
+        Memcached.delete(&mut out, b"a");
+        Memcached.text(&mut out, "");
+        assert_eq!(out, b"get a bc\r\nset a 0 0 3\r\nxyz\r\ndelete a\r\nstats\r\n");
+        assert!(!Memcached.wait(&mut out, 1, 1000));
     }
 }

@@ -27,6 +27,7 @@ pub mod target;
 pub mod times;
 pub mod wire;
 
+pub mod family;
 pub static ALL: &[&dyn Instrument] = &[
     &kv_bandwidth::INSTRUMENT,
     &kv_basic::INSTRUMENT,

@@ -2,7 +2,7 @@
 //!
 //! Pure over bytes. Not read: RESP3 types, which a server sends only to who asks with HELLO 3.
 
-use super::wire::{Answer, Asked, Course, Failure, Scan, Wire, length, line, push_number, shown};
+use super::wire::{Answer, Asked, Course, Failure, Junk, Scan, Wire, length, line, push_number, shown};
 
 /// No key is longer here: those of the tests have 30 B, and at most 60,000.
 const MOST_KEY: usize = 65_535;
@@ -23,13 +23,9 @@ pub enum Piece<'a> {
     Array(u32),
 }
 
-/// What is no RESP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Junk;
-
 /// The piece that begins at `from`.
 pub fn scan(bytes: &[u8], from: usize) -> Result<Scan<Piece<'_>>, Junk> {
-    let (head, used) = match line(bytes, from).map_err(|()| Junk)? {
+    let (head, used) = match line(bytes, from)? {
         // What begins wrongly is junk before its line ends.
         Scan::Short { least } => {
             return match bytes.get(from) {
@@ -204,5 +200,98 @@ impl Wire for Resp {
             }
         }
         if course.at == bytes.len() { Ok(None) } else { Err(Resp::junk(bytes, course.at)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(asked: Asked, bytes: &[u8]) -> Result<(Option<usize>, Answer), Failure> {
+        let mut course = Course::default();
+        Resp.read(asked, bytes, &mut course).map(|more| (more, course.answer))
+    }
+
+    fn kind(asked: Asked, bytes: &[u8]) -> &'static str {
+        read(asked, bytes).unwrap_err().kind()
+    }
+
+    /// As Redis 7.0.15 answers.
+    #[test]
+    fn answers_of_redis_are_understood() {
+        let answer = |count, bytes, last| Ok((None, Answer { count, bytes, last }));
+        assert_eq!(read(Asked::Get(1), b"$5\r\nhello\r\n"), answer(1, 5, (4, 9)));
+        assert_eq!(read(Asked::Get(1), b"$-1\r\n"), answer(0, 0, (0, 0)));
+        assert_eq!(read(Asked::Get(2), b"*2\r\n$1\r\na\r\n$-1\r\n"), answer(1, 1, (8, 9)));
+        assert_eq!(read(Asked::Set(2), b"+OK\r\n+OK\r\n"), answer(2, 0, (0, 0)));
+        assert_eq!(read(Asked::SetWait(2), b"+OK\r\n:2\r\n"), answer(1, 0, (0, 0)));
+        assert_eq!(read(Asked::Delete(2), b":1\r\n:0\r\n"), answer(1, 0, (0, 0)));
+        assert_eq!(read(Asked::Text, b"$7\r\na:1\r\nb\r\n"), answer(0, 0, (4, 11)));
+        // Short ones say how many bytes there must be.
+        assert_eq!(read(Asked::Get(1), b"$1000\r\nab").map(|(more, _)| more), Ok(Some(1009)));
+        assert_eq!(read(Asked::Get(1), b"$10").map(|(more, _)| more), Ok(Some(4)));
+    }
+
+    #[test]
+    fn a_write_that_too_few_replicas_have_is_a_failure() {
+        assert_eq!(
+            read(Asked::SetWait(2), b"+OK\r\n:1\r\n"),
+            Err(Failure::Replicas { have: 1, want: 2, ms: WAITED_MS })
+        );
+        assert_eq!(kind(Asked::Wait(1), b":0\r\n"), "replicas");
+    }
+
+    #[test]
+    fn errors_have_kinds() {
+        for (said, wanted) in [
+            (&b"-NOAUTH Authentication required.\r\n"[..], "auth"),
+            (b"-DENIED Redis is running in protected mode\r\n", "auth"),
+            (b"-MOVED 3999 127.0.0.1:6381\r\n", "moved"),
+            (b"-CLUSTERDOWN Hash slot not served\r\n", "moved"),
+            (b"-LOADING Redis is loading the dataset in memory\r\n", "loading"),
+            (b"-OOM command not allowed when used memory > 'maxmemory'.\r\n", "out_of_memory"),
+            (b"-READONLY You can't write against a read only replica.\r\n", "read_only"),
+            (b"-ERR Protocol error: invalid bulk length\r\n", "too_large"),
+            (b"-ERR unknown command 'version'\r\n", "refused"),
+            (b"-MISCONF Redis is configured to save RDB snapshots\r\n", "refused"),
+        ] {
+            assert_eq!(kind(Asked::Set(1), said), wanted, "{}", shown(said));
+        }
+    }
+
+    #[test]
+    fn what_was_not_asked_for_is_junk() {
+        for (asked, said) in [
+            (Asked::Get(1), &b"HTTP/1.1 400 Bad Request\r\n"[..]),
+            (Asked::Get(1), b"+OK\r\n"),
+            (Asked::Get(1), b"$1\r\nabc\r\n"),
+            (Asked::Get(1), b"$1\r\na\r\n+OK\r\n"),
+            (Asked::Get(1), b"$70000000000\r\n"),
+            (Asked::Get(2), b"$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n"),
+            (Asked::Get(2), b"*3\r\n"),
+            (Asked::Set(1), b":1\r\n"),
+            (Asked::SetWait(1), b":1\r\n+OK\r\n"),
+            (Asked::Set(1), b"+OK\n"),
+            (Asked::Get(1), b"\xff\xfe"),
+        ] {
+            assert_eq!(kind(asked, said), "bad_response", "{}", shown(said));
+        }
+    }
+
+    #[test]
+    fn requests_are_arrays_of_bulk_strings() {
+        let mut out = Vec::new();
+        Resp.get(&mut out, &mut [&b"a"[..]].into_iter());
+        assert_eq!(out, b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n");
+        out.clear();
+        Resp.get(&mut out, &mut [&b"a"[..], b"bc"].into_iter());
+        assert_eq!(out, b"*3\r\n$4\r\nMGET\r\n$1\r\na\r\n$2\r\nbc\r\n");
+        out.clear();
+        Resp.set(&mut out, b"a", b"xyz");
+        assert!(Resp.wait(&mut out, 2, 1000));
+        assert_eq!(
+            out,
+            b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$3\r\nxyz\r\n*3\r\n$4\r\nWAIT\r\n$1\r\n2\r\n$4\r\n1000\r\n"
+        );
     }
 }

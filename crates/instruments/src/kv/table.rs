@@ -11,7 +11,7 @@ use super::wire::{Asked, Failure};
 const ROW: u32 = 512;
 const ROW_BYTES: usize = 1 << 20;
 /// How many times the replicas are asked whether they have everything, each time for [`WAITED_MS`].
-const ASKED: u32 = 120;
+const ASKED: u32 = 5;
 
 /// Objects of one size under keys of one letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,10 @@ pub const MOST_LINE: usize = 64 << 10;
 /// No value is longer, in bytes: what announces more is no answer to what was asked.
 pub const MOST_VALUE: u64 = 64 << 20;
 
+/// What is no answer of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Junk;
+
 /// How much of an answer's next piece is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scan<T> {
@@ -140,15 +144,15 @@ pub trait Wire: Send + Sync + std::fmt::Debug {
 }
 
 /// Where a line ends, and where the next one begins; how many bytes it must have at least where it has no end yet.
-/// `Err` where it is too long for a line.
-pub fn line(bytes: &[u8], from: usize) -> Result<Scan<&[u8]>, ()> {
+/// Junk where it is too long for a line, or ends otherwise.
+pub fn line(bytes: &[u8], from: usize) -> Result<Scan<&[u8]>, Junk> {
     let rest = bytes.get(from..).unwrap_or_default();
     match memchr::memchr(b'\n', rest.get(..rest.len().min(MOST_LINE)).unwrap_or_default()) {
         Some(end) => match rest.get(..end).and_then(|line| line.strip_suffix(b"\r")) {
             Some(line) => Ok(Scan::Whole { item: line, used: from + end + 1 }),
-            None => Err(()),
+            None => Err(Junk),
         },
-        None if rest.len() >= MOST_LINE => Err(()),
+        None if rest.len() >= MOST_LINE => Err(Junk),
         None => Ok(Scan::Short { least: bytes.len() + 1 }),
     }
 }
@@ -173,7 +177,6 @@ pub fn push_number(out: &mut Vec<u8>, number: u64) {
     let mut left = number;
     loop {
         at -= 1;
-        #[expect(clippy::cast_possible_truncation, reason = "a digit")]
         if let Some(place) = digits.get_mut(at) {
             *place = b'0' + (left % 10) as u8;
         }
@@ -215,8 +218,8 @@ mod tests {
     fn lines_end_with_both_characters() {
         assert_eq!(line(b"ab\r\ncd", 0), Ok(Scan::Whole { item: &b"ab"[..], used: 4 }));
         assert_eq!(line(b"ab\r\ncd", 4), Ok(Scan::Short { least: 7 }));
-        assert_eq!(line(b"ab\n", 0), Err(()));
-        assert_eq!(line(&vec![b'x'; MOST_LINE], 0), Err(()));
+        assert_eq!(line(b"ab\n", 0), Err(Junk));
+        assert_eq!(line(&vec![b'x'; MOST_LINE], 0), Err(Junk));
         assert_eq!(line(b"", 9), Ok(Scan::Short { least: 1 }));
     }
 }

@@ -26,6 +26,9 @@ pub fn list(doc: &ListDoc, long: bool, columns: usize) -> String {
                 out.push_str(&details(one, columns));
             }
         }
+        for remark in doc.remarks.iter().filter(|remark| long && remark.family == family) {
+            out.push_str(&hang("  - ", &format!("{}: {}", remark.about, remark.says), columns));
+        }
     }
     if doc.instruments.iter().any(|one| !one.runnable) {
         out.push_str("\nx = cannot run here, with the reason\n");

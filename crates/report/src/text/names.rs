@@ -53,7 +53,7 @@ const fn binary(of: Name) -> Name {
 }
 
 const KV: &[&str] =
-    &["kv", "replicas=0", "persistence=off", "mode=block", "size=100", "clients", "objects", "op"];
+    &["kv", "replicas=0", "persistence=off", "mode=block", "size=100", "k", "objects=200000", "op"];
 const KV_BASIC: &[&str] = &["kv", "replicas=0", "persistence=off", "mode=block", "definition=era3"];
 
 /// In the order of a page.
@@ -129,6 +129,15 @@ pub fn order(key: Key<'_>) -> (usize, usize, u64, u64, String) {
         let (what, load, connections, generators) = web::order(key);
         let rest = format!("{generators:08} {}", key.params);
         return (rank(key.instrument), what, load, connections, rest);
+    }
+    if let Some(store) = key.params.get("kv") {
+        // The usual definition first, then store by store.
+        let era = usize::from(key.params.get("definition").is_some_and(|era| era != "era3"));
+        let replicas = key.params.get("replicas").and_then(|count| count.parse().ok()).unwrap_or(0);
+        let store = ["redis", "valkey"].iter().position(|name| *name == store).unwrap_or(2) as u64;
+        let k = key.params.get("k").or(key.params.get("objects")).and_then(|count| count.parse().ok());
+        let rest = format!("{:08} {}", k.unwrap_or(0_u64), key.params);
+        return (rank(key.instrument), era, store, replicas, rest);
     }
     const WORDS: [&str; 20] = [
         "integer", "floating", "memory", "read", "write", "rdwr", "fread", "fwrite", "copy", "fcopy",
@@ -215,8 +224,9 @@ fn told(key: &str, value: &str) -> String {
         "kv" | "definition" => value.to_owned(),
         "replicas" if value == "1" => "1 replica".to_owned(),
         "replicas" => format!("{value} replicas"),
-        "clients" if value == "1" => "1 client".to_owned(),
-        "clients" => format!("{value} clients"),
+        "k" if value == "1" => "1 client".to_owned(),
+        "k" => format!("{value} clients"),
+        "objects" => format!("{value} objects"),
         "streams" if value == "1" => "1 stream".to_owned(),
         "streams" => format!("{value} streams"),
         "to" => format!("to {value}"),

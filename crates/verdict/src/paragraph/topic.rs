@@ -37,6 +37,7 @@ impl Topic {
             traffic::INSTRUMENT if row.metric == traffic::TIME => Topic::Wait("a request".to_owned()),
             "crc32c" | "rabin" | "mac" | "hash-table" | "recover-segment" | "compress" | "cipher"
             | "index" | "sort" => Topic::Compute,
+            name if name.starts_with("kv-") && lower => Topic::Wait("requests to a store".to_owned()),
             _ if lower => Topic::Wait(name(row)),
             _ => Topic::Rate(name(row)),
         }

@@ -1,0 +1,66 @@
+//! clusterperf's family of tests as a whole: what of it is not there yet or never will be, and what of a store cannot be.
+
+/// A remark for who looks at the family as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// A test by clusterperf's name, or a store.
+    pub about: &'static str,
+    pub says: &'static str,
+}
+
+const fn remark(about: &'static str, says: &'static str) -> Remark {
+    Remark { about, says }
+}
+
+/// What maps to which store and what does not, then the tests that are not there.
+pub static REMARKS: &[Remark] = &[
+    remark(
+        "redis, valkey",
+        "GET, SET, MGET; a replicated write is SET and WAIT in one piece, timed to the answer of WAIT, \
+        and counts only if as many replicas have it; RAMCloud's replicas are copies of log segments in memory",
+    ),
+    remark(
+        "memcached",
+        "get, set, get of many keys; n/a: replicas (it has none), keys of more than 250 B, time within a \
+        command (it counts only CPU time)",
+    ),
+    remark(
+        "ramcloud",
+        "not there yet: figures of it stand in the catalogue, boxscore compare atom-c2750 latest",
+    ),
+    remark(
+        "keys",
+        "30 bytes as in clusterperf, but of text: its own begin with a binary number, which memcached cannot carry",
+    ),
+    remark(
+        "readVaryingKeyLength, writeVaryingKeyLength",
+        "not there yet; maps to redis (44 lengths), to memcached up to 250 B",
+    ),
+    remark(
+        "multiRead_oneObjectPerMaster, multiRead_general, multiRead_generalRandom",
+        "not there yet; need several stores \
+        asked by one client at once",
+    ),
+    remark(
+        "multiRead_colocation, multiReadThroughput, multiWrite_oneMaster",
+        "not there yet; map to MGET, get of many keys \
+        and pipelined SET",
+    ),
+    remark("readRandom, readInterference, writeInterference", "not there yet; map to both"),
+    remark("writeAsyncSync", "not there yet; in part: SET without WAIT, then with it (redis)"),
+    remark("broadcast", "not there yet; maps to keys that are polled"),
+    remark("readAllToAll", "not there yet; prints nothing in clusterperf unless a server cannot be reached"),
+    remark(
+        "readDistWorkload, writeDistWorkload, workloadThroughput",
+        "not there yet; YCSB's mixes beside a probe",
+    ),
+    remark(
+        "echo_basic, echo_workload",
+        "not there: boxscore run net --test tcp-rtt is the echo of the wire alone",
+    ),
+    remark(
+        "migrateLoaded, index*, transaction*",
+        "RAMCloud only: tables that move, secondary indexes, transactions over \
+        servers have no counterpart in the other stores",
+    ),
+];

@@ -1,0 +1,6 @@
+//! Answers of Redis and Valkey: whatever the bytes, cutting them elsewhere changes nothing.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| instruments::kv::fuzz::resp(bytes));
