@@ -5,7 +5,7 @@ mod children;
 mod fits;
 pub mod mixes;
 mod net;
-mod web;
+pub mod web;
 mod words;
 
 use std::sync::Arc;

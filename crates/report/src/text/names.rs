@@ -87,6 +87,8 @@ static NAMES: &[Name] = &[
     counts("packet", name("net", "net-packets", "net", "", &["size", "to=loopback"])),
     name("web", "web", "web", "throughput", &[]),
     name("web", "web-slo", "web", "slo-throughput", &[]),
+    name("kv", "kv-load", "kv load", "throughput", &[]),
+    name("kv", "kv-slo", "kv load", "slo-throughput", &[]),
     name("machine", "clock", "clock", "", &[]),
     name("machine", "jitter", "jitter", "", &[]),
     name("machine", "timer", "timer", "", &[]),
