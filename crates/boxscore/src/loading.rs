@@ -7,10 +7,13 @@ use std::sync::Arc;
 
 use harness::conductor::{Ended, Manner, Outcome};
 use instruments::load::Load;
+use instruments::load::failure::Failure;
 use instruments::load::http::request::header;
+use instruments::load::kv::data::meaning;
 use instruments::load::reach::reachable;
 use instruments::load::schedule::Schedule;
 use instruments::load::target::Url;
+use instruments::workload::kv_load::{self, ask::KvAsk};
 use instruments::workload::web::{self, params::Ask};
 use model::doc::LoadDoc;
 use model::plan::{PLAN_VERSION, PLAN_VERSION_ALONE, Takes};
@@ -74,7 +77,8 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<(Plan, Load), CliEr
         args.replay.as_ref().filter(is_mix).map(|name| planning::mixes::read("--replay", Path::new(name)));
     let mix = mix.transpose()?;
     let given = params(args, usable.len(), mix.as_ref())?;
-    let card = web::INSTRUMENT.card();
+    let is_store = is_store(args);
+    let card = if is_store { kv_load::INSTRUMENT.card() } else { web::INSTRUMENT.card() };
     let wrong = |why: String| match why.strip_prefix("the replay ") {
         Some(why) => CliError::data(format!("--replay {why}")),
         None => CliError::usage(why).hint("boxscore load --help shows how each is written"),
@@ -82,7 +86,8 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<(Plan, Load), CliEr
     let params = card.resolve(&given).map_err(|error| wrong(error.to_string()))?;
     let document = mix.as_ref().map(|named| Arc::new(named.mix.clone()));
     let setup = Setup { seed, mix: document, ..Setup::bare(params.clone(), usable, ".") };
-    let load = Ask::of(&setup).map_err(|unfit| wrong(unfit.why))?.at(1.0);
+    let ask = if is_store { KvAsk::of(&setup).map(|asked| asked.ask) } else { Ask::of(&setup) };
+    let load = ask.map_err(|unfit| wrong(unfit.why))?.at(1.0);
     let headline = ["throughput", "response-time-p99"].map(str::to_owned).to_vec();
     let plan = Plan {
         seed,
@@ -95,7 +100,12 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<(Plan, Load), CliEr
     Ok((plan, load))
 }
 
-/// The parameters of `web` that the flags mean.
+/// Whether the load is on a store.
+fn is_store(args: &Args) -> bool {
+    args.urls.iter().any(|url| url.parse::<Url>().is_ok_and(|url| url.scheme.is_store()))
+}
+
+/// The parameters of `web` or `kv-load` that the flags mean.
 fn params(args: &Args, cpus: usize, mix: Option<&Named>) -> Result<Params, CliError> {
     let mut params = Params::default();
     for url in &args.urls {
@@ -121,6 +131,58 @@ fn params(args: &Args, cpus: usize, mix: Option<&Named>) -> Result<Params, CliEr
     params.set("connections", &connections.to_string());
     params.set("generators", &threads(args, cpus, connections)?.to_string());
     arrivals(args, &mut params, mix)?;
+    params.set("timeout", &value("--timeout", "timeout", &args.timeout)?);
+    if is_store(args) {
+        of_store(args, &mut params)?
+    } else {
+        of_web(args, &mut params)?
+    }
+    Ok(params)
+}
+
+/// What only a load on a store has.
+const OF_STORE: [(&str, &str, fn(&Args) -> Option<&String>); 5] = [
+    ("--keys", "keys", |args| args.keys.as_ref()),
+    ("--key-size", "key-size", |args| args.key_size.as_ref()),
+    ("--value-size", "value-size", |args| args.value_size.as_ref()),
+    ("--popularity", "popularity", |args| args.popularity.as_ref()),
+    ("--ratio", "ratio", |args| args.ratio.as_ref()),
+];
+
+/// Which keys are read and written.
+fn of_store(args: &Args, params: &mut Params) -> Result<(), CliError> {
+    let of_web = [
+        ("--weight", !args.weights.is_empty()),
+        ("--header", !args.headers.is_empty()),
+        ("--method", args.method.is_some()),
+        ("--body", args.body.is_some()),
+        ("--no-keepalive", args.no_keepalive),
+        ("--insecure", args.insecure),
+        ("--replay", args.replay.is_some()),
+    ];
+    if let Some((flag, _)) = of_web.iter().find(|(_, given)| *given) {
+        let error = CliError::usage(format!("{flag} belongs to a load on a web server, and not on a store"));
+        return Err(error.hint("--keys, --value-size, --popularity and --ratio say what is read and written"));
+    }
+    if args.urls.len() > 1 {
+        return Err(CliError::usage(format!("{} URLs: a store is loaded by itself", args.urls.len())));
+    }
+    if let Some(store) = args.urls.first().and_then(|url| planning::web::stored(url)) {
+        params.set("server", store);
+    }
+    for (flag, key, given) in OF_STORE {
+        if let Some(text) = given(args) {
+            params.set(key, &value(flag, key, text)?);
+        }
+    }
+    Ok(())
+}
+
+/// What is asked for, and how.
+fn of_web(args: &Args, params: &mut Params) -> Result<(), CliError> {
+    if let Some((flag, ..)) = OF_STORE.iter().find(|(.., given)| given(args).is_some()) {
+        return Err(CliError::usage(format!("{flag} belongs to a load on redis:// or memcached://")));
+    }
     for text in &args.headers {
         header(text).map_err(|why| CliError::usage(format!("--header: {why}")))?;
     }
@@ -134,9 +196,8 @@ fn params(args: &Args, cpus: usize, mix: Option<&Named>) -> Result<Params, CliEr
         params.set("body", &body);
     }
     params.set("keepalive", if args.no_keepalive { "off" } else { "on" });
-    params.set("timeout", &value("--timeout", "timeout", &args.timeout)?);
     params.set("certificate", if args.insecure { "any" } else { "checked" });
-    Ok(params)
+    Ok(())
 }
 
 /// When requests are due.
@@ -189,7 +250,8 @@ fn replay(name: &str, args: &Args, params: &mut Params, mix: Option<&Named>) -> 
 
 /// What a flag says of a parameter, in the spelling of the card.
 fn value(flag: &str, key: &str, text: &str) -> Result<String, CliError> {
-    let spec = web::INSTRUMENT.card().param(key);
+    // What both kinds of load have is the same.
+    let spec = web::INSTRUMENT.card().param(key).or_else(|| kv_load::INSTRUMENT.card().param(key));
     let spec = spec.ok_or_else(|| CliError::usage(format!("{flag}: a load has no {key}")))?;
     // What stands for "not given" is said by leaving the flag out.
     let kind = match spec.kind {
@@ -317,7 +379,11 @@ pub fn hint(fault: &str) -> Option<&'static str> {
             "certificate=any (load: --insecure) takes any certificate; http:// is for a server without TLS",
         );
     }
-    Some(match kinds(fault)?.into_iter().max_by_key(|(count, _)| *count)?.1 {
+    let kind = kinds(fault)?.into_iter().max_by_key(|(count, _)| *count)?.1;
+    let of_store = Failure::ALL.into_iter().find(|one| one.name() == kind).and_then(meaning);
+    Some(match kind {
+        _ if of_store.is_some() => return of_store,
+        "refused" => "the store refuses the requests: its log says why",
         kind if kind.starts_with("status 4") => {
             "the server refuses the request: check path and headers; `curl -i URL` shows its answer"
         }

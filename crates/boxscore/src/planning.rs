@@ -6,7 +6,7 @@ mod fits;
 mod kv;
 pub mod mixes;
 mod net;
-mod web;
+pub mod web;
 mod words;
 
 use std::sync::Arc;

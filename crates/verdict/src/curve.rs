@@ -43,7 +43,7 @@ pub fn curves(look: &Look<'_>, rulings: &[Ruling]) -> Vec<CurveDoc> {
 /// Loads that differ in nothing else, where at least two places on the axis are among them.
 fn groups<'l, 'a>(look: &'l Look<'a>, over: &str, but: &[&str], closed: bool) -> Vec<Group<'l, 'a>> {
     let mut groups: Vec<Group<'l, 'a>> = Vec::new();
-    for load in look.loads().iter().filter(|load| load.instrument == "web" && load.is_closed() == closed) {
+    for load in look.loads().iter().filter(|load| load.is_plain() && load.is_closed() == closed) {
         let x = if closed { load.number(over) } else { load.offered() };
         let (Some(x), Some(_)) = (x, load.throughput()) else { continue };
         match groups.iter_mut().find(|group| group.first().is_some_and(|(_, one)| one.is_alike(load, but))) {

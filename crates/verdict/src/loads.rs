@@ -1,4 +1,4 @@
-//! The loads of a run: what `web` measured in one cell and arm, gathered from its series.
+//! The loads of a run: what `web` and `kv-load` measured in one cell and arm, gathered from its series.
 //!
 //! A series of a part (a core, a disk, a kind of failure) carries the part in its parameters; without it they are those
 //! of the load. Shares and rates are medians over the measured takes, counts are sums. Units are base units.
@@ -18,7 +18,12 @@ use crate::say;
 /// Parameters that name a part of a take, and not the take.
 const PARTS: [&str; 6] = ["cpu", "role", "kind", "disk", "counter", "status"];
 /// Instruments that load a server, and the rate that each is about.
-const INSTRUMENTS: [(&str, &str); 2] = [("web", "throughput"), ("web-slo", "slo-throughput")];
+const INSTRUMENTS: [(&str, &str); 4] = [
+    ("web", "throughput"),
+    ("web-slo", "slo-throughput"),
+    ("kv-load", "throughput"),
+    ("kv-slo", "slo-throughput"),
+];
 
 /// Requests and seconds of all takes together, without which nothing is said of what binds a load.
 pub const LEAST_REQUESTS: u64 = 5;
@@ -264,9 +269,15 @@ impl<'a> Load<'a> {
         self.params.get(param).filter(|value| !matches!(*value, "auto" | "none" | "off" | ""))
     }
 
+    /// One load, and no search for one.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        matches!(self.instrument, "web" | "kv-load")
+    }
+
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.instrument == "web" && matches!(self.params.get("arrivals"), None | Some("closed"))
+        self.is_plain() && matches!(self.params.get("arrivals"), None | Some("closed"))
     }
 
     /// An open loop whose answers keep up with what is offered: at least [`HELD`] of it.

@@ -1,4 +1,4 @@
-//! `boxscore load`: one load on a web server that runs already, live while it lasts, on one screen at its end.
+//! `boxscore load`: one load on a web server or key-value store that runs already, live while it lasts, on one screen at its end.
 
 use crate::cli::Global;
 use crate::error::CliError;
@@ -16,6 +16,10 @@ Examples:
   boxscore load URL URL --weight 9 --weight 1     nine of the first for one of the second
   boxscore load URL -b @order.json -H 'Content-Type: application/json'
                                                   POST the file
+  boxscore load redis://127.0.0.1:6379 -c 50 --keys 1M --popularity zipf --ratio 1:10
+                                                  reads and writes of keys of our own, deleted afterwards
+  boxscore load memcached://127.0.0.1 -r 5000 --poisson --value-size 64-4KiB
+                                                  values of every size between, at a rate
   boxscore load URL --json | jq .response_time    the document of this load alone
   boxscore compare latest~1 latest                this load beside the one before
 Response time counts from when a request was due, service time from when it was sent. Without --rate both are the same:
@@ -28,7 +32,8 @@ Exit codes: 0 all answers good, 1 none good, 2 usage, 3 some requests failed, 13
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct Args {
-    /// The URL to load (http:// or https://); several of one server are asked for in turn at random
+    /// The URL to load (http://, https://, redis:// or memcached://); several of one web server are asked for in turn
+    /// at random
     #[arg(value_name = "URL", required = true, num_args = 1..)]
     pub urls: Vec<String>,
     /// How often a URL is asked for beside the others; once for each URL, in their order
@@ -81,6 +86,21 @@ pub struct Args {
     /// A connection of its own for each request
     #[arg(long, alias = "disable-keepalive")]
     pub no_keepalive: bool,
+    /// Of a store: different keys, all written before the load and deleted after it [default: 100000]
+    #[arg(long, value_name = "N", aliases = ["key-maximum", "keyspace"], allow_negative_numbers = true)]
+    pub keys: Option<String>,
+    /// Of a store: bytes of a key [default: 30]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub key_size: Option<String>,
+    /// Of a store: bytes of a value, such as 100, 64-1KiB or 100*9,4KiB*1 (sizes and weights) [default: 100]
+    #[arg(long, value_name = "SIZE", alias = "data-size", allow_hyphen_values = true)]
+    pub value_size: Option<String>,
+    /// Of a store: how often keys are asked for: uniform, zipf (theta 0.99) or zipf:THETA [default: uniform]
+    #[arg(long, value_name = "NAME")]
+    pub popularity: Option<String>,
+    /// Of a store: writes to reads [default: 1:10]
+    #[arg(long, value_name = "W:R", allow_hyphen_values = true)]
+    pub ratio: Option<String>,
     /// CPUs for the generator threads (0-3,8) [default: the last ones allowed]
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,

@@ -49,8 +49,10 @@ pub fn flags(args: &Args, mix: Option<&Named>) -> Result<Vec<Word>, CliError> {
     if let Some(text) = &args.slo {
         let (percentile, limit) = objective(text)?;
         let flag = format!("--slo {text}");
-        words.push(Word::new(&flag, Some("web-slo"), "percentile", percentile));
-        words.push(Word::new(&flag, Some("web-slo"), "limit", &limit));
+        for (_, search) in SEARCHES.iter().filter(|(load, search)| is_named(args, &[load, search])) {
+            words.push(Word::new(&flag, Some(search), "percentile", percentile));
+            words.push(Word::new(&flag, Some(search), "limit", &limit));
+        }
     }
     Ok(words)
 }
@@ -82,17 +84,31 @@ pub fn agree(words: &[Word], arms: usize) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The names to measure: with a goal, `web` is the search for it.
+/// Loads, and the searches of a goal for each.
+const SEARCHES: [(&str, &str); 2] = [("web", "web-slo"), ("kv-load", "kv-slo")];
+
+fn is_named(args: &Args, names: &[&str]) -> bool {
+    args.names.iter().any(|name| names.contains(&name.as_str()))
+}
+
+/// The names to measure: with a goal, a load is the search for it.
 pub fn names(args: &Args) -> Result<Vec<String>, CliError> {
-    let is_web = |name: &String| name == "web" || name == "web-slo";
-    let given = [("--url", args.url.is_some()), ("--slo", args.slo.is_some()), ("--mix", args.mix.is_some())];
-    for (flag, given) in given {
-        if given && !args.names.iter().any(is_web) {
+    let of_web = ["web", "web-slo"].as_slice();
+    let of_all = ["web", "web-slo", "kv-load", "kv-slo"].as_slice();
+    for (flag, given, names, of) in [
+        ("--url", args.url.is_some(), of_all, "web or the load kv-load"),
+        ("--slo", args.slo.is_some(), of_all, "web or the load kv-load"),
+        ("--mix", args.mix.is_some(), of_web, "web"),
+    ] {
+        if given && !is_named(args, names) {
             let hint = format!("boxscore run web {flag} ...");
-            return Err(CliError::usage(format!("{flag} belongs to the family web")).hint(hint));
+            return Err(CliError::usage(format!("{flag} belongs to the family {of}")).hint(hint));
         }
     }
-    let searched = |name: &String| if is_web(name) { "web-slo".to_owned() } else { name.clone() };
+    let searched = |name: &String| {
+        let search = SEARCHES.iter().find(|(load, _)| load == name);
+        search.map_or_else(|| name.clone(), |(_, search)| (*search).to_owned())
+    };
     Ok(match args.slo {
         Some(_) => args.names.iter().map(searched).collect(),
         None => args.names.clone(),
@@ -122,6 +138,11 @@ pub fn settle(
             continue;
         };
         let is_ours = url == NONE || url.is_empty();
+        if let Some(store) = stored(url) {
+            cell.params.set(SERVER, store);
+            kept.push(cell);
+            continue;
+        }
         let usual = |name: &str| card.param(name).map(|spec| spec.default);
         if !is_ours && cell.params.get("content") != usual("content") {
             continue;
@@ -137,6 +158,15 @@ pub fn settle(
     }
     said.dedup();
     (kept, said)
+}
+
+/// The kind of store that a URL names, as far as it does: RESP is spoken by others than Redis too.
+#[must_use]
+pub fn stored(url: &str) -> Option<&'static str> {
+    let is = |scheme: &str| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    [("redis://", "redis"), ("memcached://", "memcached")]
+        .into_iter()
+        .find_map(|(scheme, name)| is(scheme).then_some(name))
 }
 
 /// The server that an arm's parameters imply: only one has MPMs.
@@ -163,7 +193,7 @@ fn seconds(cell: &Cell) -> Option<f64> {
     };
     // What is slower than its time limit fails.
     let each = take + under_way.min(number("timeout").unwrap_or(f64::INFINITY)) + AROUND;
-    let is_search = cell.instrument == "web-slo";
+    let is_search = SEARCHES.iter().any(|(_, search)| *search == cell.instrument);
     Some(if is_search { each * f64::from(instruments::workload::web_slo::USUAL_STEPS) } else { each })
 }
 

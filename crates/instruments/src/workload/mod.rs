@@ -4,6 +4,8 @@ use model::Instrument;
 
 pub mod cmd;
 pub mod guard;
+pub mod kv_load;
+pub mod kv_slo;
 pub mod logs;
 pub mod mix;
 pub mod perftest;
@@ -15,5 +17,11 @@ pub mod told;
 pub mod web;
 pub mod web_slo;
 
-pub static ALL: &[&dyn Instrument] =
-    &[&cmd::INSTRUMENT, &logs::INSTRUMENT, &web::INSTRUMENT, &web_slo::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] = &[
+    &cmd::INSTRUMENT,
+    &kv_load::INSTRUMENT,
+    &kv_slo::INSTRUMENT,
+    &logs::INSTRUMENT,
+    &web::INSTRUMENT,
+    &web_slo::INSTRUMENT,
+];

@@ -35,7 +35,7 @@ pub const USUAL_STEPS: u32 = 10;
 /// The share of the capacity at which a search starts.
 const FROM: f64 = 0.3;
 
-const OWN: [ParamSpec; 2] = [
+pub(super) const OWN: [ParamSpec; 2] = [
     ParamSpec {
         name: "percentile",
         kind: ParamKind::Choice(PERCENTILES),
@@ -81,7 +81,7 @@ const OF_SEARCH: &[MetricInfo] = &[
     metrics::LITTLE.info(),
 ];
 const ALL: usize = OF_SEARCH.len() + metrics::OF_MACHINE.len();
-const METRICS: [MetricInfo; ALL] = metrics::joined(OF_SEARCH);
+pub(super) const METRICS: [MetricInfo; ALL] = metrics::joined(OF_SEARCH);
 
 static CARD: Card = Card {
     name: "web-slo",
@@ -102,13 +102,13 @@ pub static INSTRUMENT: WebSlo = WebSlo;
 
 /// A goal: the share of requests and the time within which they must be answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Goal {
+pub(super) struct Goal {
     share: f64,
     limit_s: f64,
 }
 
 impl Goal {
-    fn of(setup: &Setup) -> Result<Goal, Unfit> {
+    pub(super) fn of(setup: &Setup) -> Result<Goal, Unfit> {
         let text = |name: &str| setup.params.get(name).unwrap_or_default();
         let percent = text("percentile").strip_prefix('p').and_then(|text| text.parse::<f64>().ok());
         let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
@@ -131,6 +131,27 @@ impl Goal {
         let share = (self.share * outcome.requests() as f64 + failed_late) / times.count().max(1) as f64;
         let held = share <= 1.0 && at(share).is_some_and(|seconds| seconds <= self.limit_s);
         (held, at(self.share))
+    }
+
+    /// One search on a server, with the load that it found.
+    pub(super) fn search(self, loads: &mut Loads, record: &mut dyn Record) -> Result<(), Fault> {
+        let capacity = loads.capacity()?;
+        let mut best: Option<Watched> = None;
+        let found = search(capacity * FROM, |rate| {
+            let watched = loads.one(rate, record)?;
+            let (held, reached) = self.held(&watched.outcome);
+            if held {
+                best = Some(watched);
+            }
+            Ok((held, reached))
+        })?;
+        let Some(best) = best else { return Err(Fault::new("no load was tried that kept to the limit")) };
+        record.push(&SLO, PerSec(found.rate));
+        record.push(&STEPS, Count(f64::from(found.steps)));
+        record.push(&CAPACITY, PerSec(capacity));
+        metrics::push_evidence(&best.outcome, record);
+        loads.push_machine(&best, record);
+        Ok(())
     }
 }
 
@@ -161,24 +182,7 @@ impl Probe for Searches {
     }
 
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let capacity = self.loads.capacity()?;
-        let mut best: Option<Watched> = None;
-        let (goal, loads) = (self.goal, &mut self.loads);
-        let found = search(capacity * FROM, |rate| {
-            let watched = loads.one(rate, record)?;
-            let (held, reached) = goal.held(&watched.outcome);
-            if held {
-                best = Some(watched);
-            }
-            Ok((held, reached))
-        })?;
-        let Some(best) = best else { return Err(Fault::new("no load was tried that kept to the limit")) };
-        record.push(&SLO, PerSec(found.rate));
-        record.push(&STEPS, Count(f64::from(found.steps)));
-        record.push(&CAPACITY, PerSec(capacity));
-        metrics::push_evidence(&best.outcome, record);
-        self.loads.push_machine(&best, record);
-        Ok(())
+        self.goal.search(&mut self.loads, record)
     }
 
     fn cpus(&self) -> Vec<u32> {

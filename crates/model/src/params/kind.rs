@@ -29,6 +29,10 @@ pub enum ParamKind {
     Weights,
     /// `http://` or `https://` URLs with blanks between them.
     Urls,
+    /// One URL of a store: `redis://` or `memcached://`.
+    StoreUrl,
+    /// Whole numbers of two things beside each other, one of them above 0: `1:10`.
+    Ratio { max: u64 },
     /// An IPv4 or IPv6 address.
     Address,
     /// A path.
@@ -84,7 +88,14 @@ impl ParamKind {
                 let weights = words(value, |word| number(word).filter(|weight| *weight >= 0.0))?;
                 Some(weights.iter().map(f64::to_string).collect::<Vec<_>>().join(" "))
             }
-            ParamKind::Urls => Some(words(value, url)?.join(" ")),
+            ParamKind::Urls => Some(words(value, |word| url(word, &["http", "https"]))?.join(" ")),
+            ParamKind::StoreUrl => url(value.trim(), &["redis", "memcached"]).map(str::to_owned),
+            ParamKind::Ratio { max } => {
+                let (one, other) = value.split_once(':')?;
+                let both = [whole(one.trim())?, whole(other.trim())?];
+                let fit = both.iter().all(|part| *part <= max) && both != [0, 0];
+                fit.then(|| format!("{}:{}", both[0], both[1]))
+            }
             ParamKind::Address => value.parse::<IpAddr>().ok().map(|address| address.to_string()),
             ParamKind::Path => (!value.trim().is_empty()).then(|| value.to_owned()),
             ParamKind::Choice(choices) => choices.contains(&value).then(|| value.to_owned()),
@@ -122,6 +133,10 @@ impl ParamKind {
             }
             ParamKind::Weights => "numbers from 0 on with blanks between them".to_owned(),
             ParamKind::Urls => "a URL that begins with http:// or https://".to_owned(),
+            ParamKind::StoreUrl => "a URL that begins with redis:// or memcached://".to_owned(),
+            ParamKind::Ratio { max } => {
+                format!("two whole numbers such as 1:10, one of them above 0, each at most {max}")
+            }
             ParamKind::Address => "an IP address such as 127.0.0.1 or ::1".to_owned(),
             ParamKind::Path => "a path".to_owned(),
             ParamKind::Choice(choices) => format!("one of {}", choices.join(", ")),
@@ -156,9 +171,9 @@ fn words<'a, T>(text: &'a str, read: impl Fn(&'a str) -> Option<T>) -> Option<Ve
     (!all.is_empty()).then_some(all)
 }
 
-fn url(text: &str) -> Option<&str> {
+fn url<'a>(text: &'a str, schemes: &[&str]) -> Option<&'a str> {
     let (scheme, rest) = text.split_once("://")?;
-    let is_known = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let is_known = schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known));
     (is_known && !rest.is_empty()).then_some(text)
 }
 
@@ -258,6 +273,8 @@ mod tests {
         ParamKind::FromTo { max: 1_000_000 },
         ParamKind::Weights,
         ParamKind::Urls,
+        ParamKind::StoreUrl,
+        ParamKind::Ratio { max: 1000 },
         ParamKind::Address,
         ParamKind::Path,
         ParamKind::TextOrFile,
@@ -298,6 +315,8 @@ mod tests {
             (ParamKind::FromTo { max: 100 }, "1 : 20.0", "1:20"),
             (ParamKind::Weights, " 9  0.50", "9 0.5"),
             (ParamKind::Urls, "http://a/  HTTPS://b", "http://a/ HTTPS://b"),
+            (ParamKind::StoreUrl, "redis://a:1", "redis://a:1"),
+            (ParamKind::Ratio { max: 1000 }, "01: 10", "1:10"),
             (ParamKind::Address, "0:0:0:0:0:0:0:1", "::1"),
             (ParamKind::Or("none", &ParamKind::Address), "none", "none"),
         ] {
@@ -317,6 +336,8 @@ mod tests {
             (ParamKind::FromTo { max: 100 }, "5 a:5 1:101 -1:5 0:0 nan:1", "100:5000"),
             (ParamKind::Weights, "much -1 nan", "numbers"),
             (ParamKind::Urls, "wrong ftp://a/ http:// localhost:80", "http://"),
+            (ParamKind::StoreUrl, "wrong http://a/ redis:// localhost:80", "redis://"),
+            (ParamKind::Ratio { max: 100 }, "5 a:5 1:101 -1:5 0:0 1.5:1", "1:10"),
             (ParamKind::Address, "zzz localhost 1.2.3 127.0.0.1:80", "127.0.0.1"),
             (ParamKind::Or("auto", &ParamKind::Number { max: 9 }), "none abc", "at most 9, or auto"),
         ] {

@@ -100,6 +100,8 @@ static NAMES: &[Name] = &[
     name("kv", "kv-split", "", "", KV),
     name("web", "web", "web", "throughput", &[]),
     name("web", "web-slo", "web", "slo-throughput", &[]),
+    name("kv", "kv-load", "kv load", "throughput", &[]),
+    name("kv", "kv-slo", "kv load", "slo-throughput", &[]),
     name("machine", "clock", "clock", "", &[]),
     name("machine", "jitter", "jitter", "", &[]),
     name("machine", "timer", "timer", "", &[]),

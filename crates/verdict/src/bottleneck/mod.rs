@@ -75,7 +75,7 @@ struct View<'v, 'a> {
 #[must_use]
 pub fn bottlenecks(look: &Look<'_>) -> Vec<BottleneckDoc> {
     let mut all: Vec<BottleneckDoc> =
-        look.loads().iter().filter(|load| load.instrument == "web").map(|load| of_load(look, load)).collect();
+        look.loads().iter().filter(|load| load.is_plain()).map(|load| of_load(look, load)).collect();
     // A load that was served in full says nothing of what binds.
     let rank = |doc: &BottleneckDoc| (doc.kind != Binding::Offered, doc.throughput.unwrap_or(0.0));
     all.sort_by(|a, b| {

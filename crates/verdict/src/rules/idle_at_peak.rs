@@ -53,7 +53,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
 /// The load of the highest throughput of each setup.
 fn peaks<'l, 'a>(loads: &'l [Load<'a>]) -> Vec<&'l Load<'a>> {
     let mut peaks: Vec<&'l Load<'a>> = Vec::new();
-    for load in loads.iter().filter(|load| load.instrument == "web" && load.throughput().is_some()) {
+    for load in loads.iter().filter(|load| load.is_plain() && load.throughput().is_some()) {
         match peaks.iter_mut().find(|peak| peak.is_alike(load, &LOAD)) {
             Some(peak) if load.throughput() > peak.throughput() => *peak = load,
             Some(_) => {}

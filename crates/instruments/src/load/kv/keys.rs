@@ -109,6 +109,19 @@ impl Sizes {
         }
     }
 
+    /// Over many keys.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        match self {
+            Sizes::Fixed(size) => f64::from(*size),
+            Sizes::Uniform(from, to) => (f64::from(*from) + f64::from(*to)) / 2.0,
+            Sizes::Weighted(all) => {
+                let weights: f64 = all.iter().map(|(_, weight)| f64::from(*weight)).sum();
+                all.iter().map(|(size, weight)| f64::from(*size) * f64::from(*weight)).sum::<f64>() / weights
+            }
+        }
+    }
+
     /// The length of one key's value: the same whenever and wherever it is asked.
     #[must_use]
     pub fn of(&self, key: u32, seed: u64) -> u32 {

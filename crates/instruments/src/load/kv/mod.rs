@@ -96,14 +96,10 @@ impl Spec {
         self.sizes.of(key, self.seed)
     }
 
-    /// Bytes of all keys and values together.
+    /// Bytes of all keys and values together, nearly.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
-        let values: u64 = match self.sizes {
-            Sizes::Fixed(size) => u64::from(size) * u64::from(self.keys),
-            _ => (0..self.keys).map(|key| u64::from(self.size(key))).sum(),
-        };
-        values + self.key_bytes as u64 * u64::from(self.keys)
+    pub fn bytes(&self) -> f64 {
+        f64::from(self.keys) * (self.sizes.mean() + self.key_bytes as f64)
     }
 
     #[must_use]

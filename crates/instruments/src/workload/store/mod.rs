@@ -61,6 +61,11 @@ fn build(
     }
 }
 
+/// What a store at this address says of itself (`INFO`, `stats`), whoever started it; else why it does not.
+pub fn ask(address: SocketAddr, speaks_resp: bool) -> Result<Info, String> {
+    if speaks_resp { redis::info(address) } else { memcached::stats(address) }
+}
+
 impl Store {
     /// Starts a store in folders of its own under `dir`, and waits until it answers and its replicas are in sync.
     pub fn start(options: &Options, dir: &Path) -> Result<Store, ServerError> {
@@ -163,10 +168,7 @@ impl Store {
 
     /// What the primary says of itself (`INFO`, `stats`).
     pub fn info(&self) -> Result<Info, String> {
-        match self.kind {
-            StoreKind::Memcached => memcached::stats(self.address()),
-            _ => redis::info(self.address()),
-        }
+        ask(self.address(), self.kind.speaks_resp())
     }
 
     /// Whether all its processes run, else which one ended or is stopped, and how.

@@ -208,8 +208,16 @@ fn not_of_theirs(params: &Params) -> Result<(), String> {
     let ours = |spec: &&ParamSpec| {
         OF_OURS.contains(&spec.name) || options::PARAMS.iter().any(|other| other.name == spec.name)
     };
+    unchanged(params, PARAMS.iter().filter(ours))
+}
+
+/// Whether none of these is set, which are of a server that is started here.
+pub(in crate::workload) fn unchanged<'a>(
+    params: &Params,
+    mut ours: impl Iterator<Item = &'a ParamSpec>,
+) -> Result<(), String> {
     let set = |spec: &&ParamSpec| params.get(spec.name).is_some_and(|value| value != spec.default);
-    match PARAMS.iter().filter(ours).find(set) {
+    match ours.find(set) {
         None => Ok(()),
         Some(spec) => Err(format!(
             "{} is of a server that is started here; the one of the URL is yours, and never changed",
@@ -235,6 +243,8 @@ pub struct Ask {
     /// What is to be said of a mix or of how a replay was read.
     pub said: Vec<(&'static str, String)>,
     pub cores: Cores,
+    /// What the server is, where whoever asks knows more than its URL.
+    pub server: Option<String>,
     /// Generators in other processes; without them, threads of this one send.
     pub remote: Option<Remote>,
 }
@@ -300,14 +310,31 @@ impl Ask {
         load.own_cores = cores.own;
         let is_cold = cold::is_asked(&setup.params, &subject).map_err(Unfit::new)?;
         let is_poisson = text("arrivals") == "poisson";
-        let ask =
-            Ask { subject, load, offered, is_poisson, course, mix, shape, said, is_cold, cores, remote };
-        let rate = match offered {
+        let ask = Ask {
+            subject,
+            load,
+            offered,
+            is_poisson,
+            course,
+            mix,
+            shape,
+            said,
+            is_cold,
+            cores,
+            remote,
+            server: None,
+        };
+        ask.possible()?;
+        Ok(ask)
+    }
+
+    /// Whether there can be such a load.
+    pub fn possible(&self) -> Result<(), Unfit> {
+        let rate = match self.offered {
             Offered::Rate(rate) => rate,
             Offered::Closed | Offered::Share(_) => 1.0,
         };
-        check(&ask.at(rate)).map_err(|error| Unfit::new(error.to_string()))?;
-        Ok(ask)
+        check(&self.at(rate)).map(drop).map_err(|error| Unfit::new(error.to_string()))
     }
 
     /// Whether few answers fit into a take.
@@ -318,11 +345,7 @@ impl Ask {
 
     /// What a search asks for: the schedule is its own.
     pub fn searching(setup: &Setup) -> Result<Ask, Unfit> {
-        let mut setup = setup.clone();
-        for (name, value) in [("arrivals", "poisson"), ("load", "100%"), ("rate", AUTO), ("requests", AUTO)] {
-            setup.params.set(name, value);
-        }
-        Ask::of(&setup)
+        Ask::of(&searching(setup))
     }
 
     /// Carries a load out on the generators.
@@ -358,7 +381,16 @@ impl Ask {
     }
 }
 
-fn small(setup: &Setup, name: &str) -> Result<usize, Unfit> {
+/// The parameters of a search: the schedule is its own.
+pub(in crate::workload) fn searching(setup: &Setup) -> Setup {
+    let mut setup = setup.clone();
+    for (name, value) in [("arrivals", "poisson"), ("load", "100%"), ("rate", AUTO), ("requests", AUTO)] {
+        setup.params.set(name, value);
+    }
+    setup
+}
+
+pub(in crate::workload) fn small(setup: &Setup, name: &str) -> Result<usize, Unfit> {
     usize::try_from(int_param(setup, name)?).map_err(|_| Unfit::new(format!("{name} is too large")))
 }
 
@@ -374,8 +406,8 @@ fn span(params: &Params, name: &str) -> Result<Duration, Unfit> {
     seconds.ok_or_else(|| Unfit::new(format!("{name}={text}: a number of seconds above 0")))
 }
 
-/// Everything of a load but its server, its rate and its threads.
-fn describe(setup: &Setup, load: &mut Load) -> Result<(), Unfit> {
+/// Everything of a load but its server, its rate and its threads. What the parameters do not name has its default.
+pub(in crate::workload) fn describe(setup: &Setup, load: &mut Load) -> Result<(), Unfit> {
     let text = |name: &str| setup.params.get(name).unwrap_or_default();
     let seconds = |name: &str| span(&setup.params, name);
     load.connections = small(setup, "connections")?;
@@ -418,7 +450,7 @@ fn body(text: &str) -> Result<Vec<u8>, Unfit> {
     }
 }
 
-fn offered(params: &Params) -> Result<Offered, String> {
+pub(in crate::workload) fn offered(params: &Params) -> Result<Offered, String> {
     let text = |name: &str| params.get(name).unwrap_or(AUTO);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
     let has_speed = params.get("speed").is_some_and(|speed| speed != "1");

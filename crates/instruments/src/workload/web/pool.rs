@@ -1,12 +1,8 @@
 //! Servers and content that loads share: started when first needed, ended when the last load that uses them goes.
-//!
-//! Servers start on a thread of their own that lasts as long as this process, since the kernel ends a server with the
-//! thread that started it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::load::Target;
 use crate::load::http::request::Expected;
@@ -14,6 +10,7 @@ use crate::load::target::{BadUrl, Url};
 use crate::workload::guard;
 use crate::workload::server::account;
 use crate::workload::server::content::{Content, Item, Limits, Set};
+use crate::workload::server::keeper;
 use crate::workload::server::kind::{Kind, ServerError};
 use crate::workload::server::options::Options;
 use crate::workload::server::run::Server;
@@ -112,25 +109,10 @@ pub fn get(key: Key) -> Result<Arc<Hosted>, ServerError> {
     Ok(hosted)
 }
 
-type Job = Box<dyn FnOnce() + Send>;
-
 /// Starts a server on the thread that lasts.
 fn start(key: &Key, made: &Arc<Made>) -> Result<Server, ServerError> {
-    static KEEPER: OnceLock<Mutex<Sender<Job>>> = OnceLock::new();
-    let keeper = KEEPER.get_or_init(|| {
-        let (give, jobs) = channel::<Job>();
-        std::thread::spawn(move || jobs.into_iter().for_each(|job| job()));
-        Mutex::new(give)
-    });
-    let (tell, answer) = channel();
     let (key, made) = (key.clone(), Arc::clone(made));
-    let job = Box::new(move || {
-        // Whoever asked may have given up.
-        let _heard = tell.send(Server::start(key.kind, &key.options, &made.content, &key.dir));
-    });
-    let gone = |_| ServerError::Failed("the thread that starts servers has ended".to_owned());
-    locked(keeper).send(job).map_err(|_| gone(()))?;
-    answer.recv().map_err(|_| gone(()))?
+    keeper::run(move || Server::start(key.kind, &key.options, &made.content, &key.dir))
 }
 
 impl Hosted {

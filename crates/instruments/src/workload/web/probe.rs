@@ -213,8 +213,9 @@ impl Loads {
         }
         self.told = true;
         limits::tell(&self.served, load, record);
-        record
-            .note("web-setup", &words::setup(&self.served, load, &self.ask.cores, self.ask.remote.as_ref()));
+        let Ask { cores, remote, server, .. } = &self.ask;
+        let setup = words::setup(&self.served, load, cores, remote.as_ref(), server.as_deref());
+        record.note("web-setup", &setup);
         if let Served::Ours(hosted) = &*self.served
             && hosted.describe_now()
         {

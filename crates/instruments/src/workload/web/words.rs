@@ -14,7 +14,13 @@ const MOST: usize = 2000;
 
 /// `nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 1`.
 #[must_use]
-pub fn setup(served: &Served, load: &Load, cores: &Cores, remote: Option<&Remote>) -> String {
+pub fn setup(
+    served: &Served,
+    load: &Load,
+    cores: &Cores,
+    remote: Option<&Remote>,
+    server: Option<&str>,
+) -> String {
     let generators = counted(load.threads, "generator");
     let on = match (remote, cores.generators.len()) {
         // Fewer than asked for is a fault of its own.
@@ -25,12 +31,13 @@ pub fn setup(served: &Served, load: &Load, cores: &Cores, remote: Option<&Remote
         (None, shared) if load.threads > shared => format!("share {}", cpus(&cores.generators)),
         (None, _) => format!("on {}", cpus(&cores.generators)),
     };
-    let server = match served {
+    let known = || match served {
         Served::Ours(hosted) => hosted.with(|server| ours(server, cores)).unwrap_or_default(),
         Served::Theirs(_) => {
             format!("the server at {}", load.targets.first().map_or(String::new(), |one| one.url.authority()))
         }
     };
+    let server = server.map_or_else(known, str::to_owned);
     let both = if cores.server.iter().any(|cpu| cores.generators.contains(cpu)) {
         "; server and generators share CPUs"
     } else {
@@ -89,12 +96,12 @@ pub fn build(server: &Server) -> String {
     format!("{} ({}): {details}", build.version, build.program.display())
 }
 
-fn cpus(cpus: &[u32]) -> String {
+pub(in crate::workload) fn cpus(cpus: &[u32]) -> String {
     let many = if cpus.len() == 1 { "CPU" } else { "CPUs" };
     format!("{many} {}", show_cpus(cpus))
 }
 
-fn counted(count: usize, what: &str) -> String {
+pub(in crate::workload) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
@@ -122,8 +129,9 @@ mod tests {
     fn generators_are_placed_in_words() {
         let mut load = Load::new("http://127.0.0.1:81/".parse().unwrap());
         let served = Served::theirs(&load.targets[0].url);
-        let of =
-            |load: &Load, cpus: &[u32]| setup(&served, load, &Cores::split(cpus, load.threads, false), None);
+        let of = |load: &Load, cpus: &[u32]| {
+            setup(&served, load, &Cores::split(cpus, load.threads, false), None, None)
+        };
         assert_eq!(of(&load, &[0, 1]), "the server at 127.0.0.1:81; 1 generator on CPU 1");
         load.threads = 3;
         assert_eq!(of(&load, &[0, 1]), "the server at 127.0.0.1:81; 3 generators share CPUs 0-1");

@@ -18,7 +18,7 @@ const fn told(param: &'static str, usual: &'static str, says: &'static str) -> T
 }
 
 /// In the order of a name. Those of the server's name are not here.
-const TOLD: [Told; 26] = [
+const TOLD: [Told; 34] = [
     told("content", "gif", "{} files"),
     told("percentile", "", "{}"),
     told("limit", "", "within {}"),
@@ -35,6 +35,14 @@ const TOLD: [Told; 26] = [
     told("method", "GET", "{}"),
     told("headers", "none", "own headers"),
     told("body", "none", "own body"),
+    told("keys", "100000", "{} keys"),
+    told("key-size", "30", "keys of {} B"),
+    told("value-size", "100", "values of {} B"),
+    told("popularity", "uniform", "{}"),
+    told("ratio", "1:10", "{} writes to reads"),
+    told("replicas", "0", "{} replicas"),
+    told("persistence", "off", "persistence {}"),
+    told("threads", "auto", "{} threads"),
     told("timeout", "10", "timeout {} s"),
     told("certificate", "checked", "any certificate"),
     told("cache", "warm", "{} cache"),
@@ -50,7 +58,7 @@ const LAST: [Told; 2] = [told("limit-rate", "auto", "{} B/s a response"), told("
 
 #[must_use]
 pub fn is_web(instrument: &str) -> bool {
-    matches!(instrument, "web" | "web-slo")
+    matches!(instrument, "web" | "web-slo" | "kv-load" | "kv-slo")
 }
 
 /// `nginx`, `own server`, `httpd prefork`, the URL; nothing where the program chose the server and did not say.
@@ -120,7 +128,7 @@ fn said(told: &Told, value: &str) -> String {
 /// What a metric is called beside the rate, which has no name of its own.
 fn metric(instrument: &str, metric: &str) -> String {
     match (instrument, metric) {
-        ("web", "throughput") | ("web-slo", "slo-throughput") => String::new(),
+        ("web" | "kv-load", "throughput") | ("web-slo" | "kv-slo", "slo-throughput") => String::new(),
         (_, "response-time") => "p50".to_owned(),
         (_, "response-time-p99") => "p99".to_owned(),
         (_, "server-cpu") => "server CPU".to_owned(),
@@ -131,7 +139,7 @@ fn metric(instrument: &str, metric: &str) -> String {
 /// `web p99, nginx, 10 connections`.
 #[must_use]
 pub fn label(key: Key<'_>, always: &[&str]) -> String {
-    let mut head = "web".to_owned();
+    let mut head = if key.instrument.starts_with("kv") { "kv load" } else { "web" }.to_owned();
     let what = metric(key.instrument, key.metric);
     if !what.is_empty() {
         head.push_str(&format!(" {what}"));

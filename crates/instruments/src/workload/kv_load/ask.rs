@@ -1,0 +1,147 @@
+//! What the parameters of a load on a key-value store ask for.
+
+use model::{Setup, Unfit};
+
+use crate::load::Load;
+use crate::load::generators::Remote;
+use crate::load::kv::Spec;
+use crate::load::kv::keys::{Popularity, Sizes};
+use crate::load::target::{Scheme, Url};
+use crate::workload::store::StoreKind;
+use crate::workload::store::options::{self, Options};
+use crate::workload::web::cores::Cores;
+use crate::workload::web::course;
+use crate::workload::web::params::{Ask, NONE, Subject, describe, offered, searching, small, unchanged};
+
+/// How the keys of loads begin; on a store of the user's a number of this process follows.
+pub const PREFIX: &str = "boxscore:";
+/// Bytes that a store needs for each of data, at most and as a rule.
+const OVERHEAD: f64 = 2.0;
+
+/// A load, and the store that it is for.
+#[derive(Clone, Debug)]
+pub struct KvAsk {
+    /// Its URL stands for a store that is not started yet.
+    pub ask: Ask,
+    pub spec: Spec,
+    /// `None` where the store is the user's.
+    pub ours: Option<Options>,
+}
+
+impl KvAsk {
+    /// Reads the parameters of a setup; starts and asks nothing.
+    pub fn of(setup: &Setup) -> Result<KvAsk, Unfit> {
+        let text = |name: &str| setup.params.get(name).unwrap_or_default();
+        let given = Some(text("url")).filter(|url| *url != NONE);
+        let given =
+            given.map(str::parse::<Url>).transpose().map_err(|error| Unfit::new(error.to_string()))?;
+        let generators = small(setup, "generators")?;
+        let remote = setup.relay.clone().map(Remote::new);
+        let cores = match &remote {
+            None => Cores::split(&setup.cpus, generators, given.is_none()),
+            Some(remote) => {
+                remote.choose(generators).map_err(|error| Unfit::new(error.to_string()))?;
+                Cores::remote(&setup.cpus, remote.cpus_here(generators), given.is_none())
+            }
+        };
+        let ours = match &given {
+            Some(_) => {
+                unchanged(&setup.params, options::PARAMS.iter()).map_err(Unfit::new)?;
+                None
+            }
+            None => Some(managed(setup, &cores)?),
+        };
+        let spec = spec(setup, given.as_ref()).map_err(Unfit::new)?;
+        if let Some(options) = &ours {
+            fits(&spec, options, setup.memory).map_err(Unfit::new)?;
+        }
+        let url = match (&given, &ours) {
+            (Some(url), _) => url.clone(),
+            (None, ours) => {
+                let resp = ours.as_ref().is_none_or(|options| options.kind.speaks_resp());
+                stand_in(if resp { Scheme::Redis } else { Scheme::Memcached })
+            }
+        };
+        let mut load = Load { store: Some(spec.clone()), ..Load::new(url.clone()) };
+        describe(setup, &mut load)?;
+        load.threads = generators;
+        load.cpus = cores.generators.iter().map(|&cpu| cpu as usize).collect();
+        load.own_cores = cores.own;
+        let course = course::schedule(&setup.params, &mut load.targets, load.duration, setup.seed);
+        let ask = Ask {
+            subject: Subject::Url(url),
+            offered: offered(&setup.params).map_err(Unfit::new)?,
+            is_poisson: text("arrivals") == "poisson",
+            is_cold: false,
+            course: course.map_err(Unfit::new)?.map(|(course, _)| course),
+            mix: None,
+            shape: None,
+            said: Vec::new(),
+            server: None,
+            load,
+            cores,
+            remote,
+        };
+        ask.possible()?;
+        Ok(KvAsk { ask, spec, ours })
+    }
+
+    /// What a search asks for: the schedule is its own.
+    pub fn searching(setup: &Setup) -> Result<KvAsk, Unfit> {
+        KvAsk::of(&searching(setup))
+    }
+}
+
+fn stand_in(scheme: Scheme) -> Url {
+    Url { scheme, host: "127.0.0.1".to_owned(), port: scheme.port(), path: "/".to_owned() }
+}
+
+/// Our own store: which one, and how it is set up.
+fn managed(setup: &Setup, cores: &Cores) -> Result<Options, Unfit> {
+    let name = setup.params.get("server").unwrap_or_default();
+    let kind =
+        StoreKind::parse(name).ok_or_else(|| Unfit::new(format!("server={name}: no store of that name")))?;
+    let mut options = Options::of(kind, &setup.params).map_err(Unfit::new)?;
+    let held = small(setup, "connections")?.max(options.connections as usize).next_power_of_two();
+    options.connections = u32::try_from(held).map_err(|_| Unfit::new("too many connections"))?;
+    options.cpus = cores.server.iter().map(|&cpu| cpu as usize).collect();
+    options.check().map_err(|error| Unfit::new(error.to_string()))?;
+    Ok(options)
+}
+
+fn spec(setup: &Setup, given: Option<&Url>) -> Result<Spec, String> {
+    let text = |name: &str| setup.params.get(name).unwrap_or_default();
+    let wrong = |name: &str, why: String| format!("{name}={}: {why}", text(name));
+    let sizes: Sizes = text("value-size").parse().map_err(|why| wrong("value-size", why))?;
+    let popularity: Popularity = text("popularity").parse().map_err(|why| wrong("popularity", why))?;
+    let keys = text("keys").parse().map_err(|_| wrong("keys", "a whole number".to_owned()))?;
+    let parts = text("ratio").split_once(':');
+    let parts =
+        parts.and_then(|(writes, reads)| Some((writes.parse::<f64>().ok()?, reads.parse::<f64>().ok()?)));
+    let (writes, reads) = parts.ok_or_else(|| wrong("ratio", "writes to reads such as 1:10".to_owned()))?;
+    let prefix = match given {
+        None => PREFIX.to_owned(),
+        // Two loads of one store do not delete each other's keys.
+        Some(_) => format!("{PREFIX}{}:", std::process::id()),
+    };
+    let key_bytes = small(setup, "key-size").map_err(|unfit| unfit.why)?;
+    Ok(Spec { keys, prefix, key_bytes, popularity, reads: reads / (writes + reads), sizes, seed: setup.seed })
+}
+
+/// Whether the data fit into the memory of this machine, with every copy of them.
+fn fits(spec: &Spec, options: &Options, memory: Option<u64>) -> Result<(), String> {
+    let bytes = spec.bytes() * OVERHEAD * f64::from(options.replicas + 1);
+    #[expect(clippy::cast_precision_loss, reason = "bytes of memory")]
+    let most = memory.map(|memory| memory as f64 / 2.0);
+    match most.filter(|most| bytes > *most) {
+        None => Ok(()),
+        Some(most) => Err(format!(
+            "keys={} with values of {} need about {:.0} MB of the memory of this machine, and {:.0} MB may be taken: \
+             fewer keys, smaller values or fewer replicas",
+            spec.keys,
+            spec.sizes,
+            bytes / 1e6,
+            most / 1e6
+        )),
+    }
+}

@@ -1,0 +1,127 @@
+//! Stores that loads share, with their keys: started and filled when first needed, ended when the last load that uses
+//! them goes.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::load::kv::{Spec, data};
+use crate::load::target::{Scheme, Url};
+use crate::workload::guard;
+use crate::workload::server::keeper;
+use crate::workload::server::kind::ServerError;
+use crate::workload::store::{Options, Store};
+use crate::workload::web::words::{counted, cpus};
+
+/// What makes two loads share a store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    pub options: Options,
+    /// What they share of it: keys, and the sizes of their values.
+    pub spec: Spec,
+    pub dir: PathBuf,
+}
+
+/// A store that loads share.
+#[derive(Debug)]
+pub struct Hosted {
+    key: Key,
+    store: Mutex<Option<Store>>,
+}
+
+static POOL: Mutex<Vec<Weak<Hosted>>> = Mutex::new(Vec::new());
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is whole between two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The store of this key, running already or started now.
+pub fn get(mut key: Key) -> Result<Arc<Hosted>, ServerError> {
+    guard::available().map_err(ServerError::Failed)?;
+    // How keys are drawn changes nothing in the store.
+    key.spec = Spec { reads: 1.0, popularity: crate::load::kv::keys::Popularity::Uniform, ..key.spec };
+    let mut pool = locked(&POOL);
+    pool.retain(|one| one.strong_count() > 0);
+    if let Some(there) = pool.iter().filter_map(Weak::upgrade).find(|one| one.key == key) {
+        return Ok(there);
+    }
+    let store = start(&key)?;
+    let hosted = Arc::new(Hosted { key, store: Mutex::new(Some(store)) });
+    pool.push(Arc::downgrade(&hosted));
+    Ok(hosted)
+}
+
+fn start(key: &Key) -> Result<Store, ServerError> {
+    let (options, dir) = (key.options.clone(), key.dir.clone());
+    let store = keeper::run(move || Store::start(&options, &dir))?;
+    let scheme = scheme(&store);
+    data::fill(store.address(), scheme, &key.spec)
+        .map_err(|why| ServerError::Failed(format!("cannot write the keys of the load: {why}")))?;
+    Ok(store)
+}
+
+fn scheme(store: &Store) -> Scheme {
+    if store.kind().speaks_resp() { Scheme::Redis } else { Scheme::Memcached }
+}
+
+impl Hosted {
+    /// Makes sure that it runs: one of which a process ended is started anew. Says so when that was needed.
+    pub fn ensure(&self) -> Result<Option<String>, ServerError> {
+        let mut store = locked(&self.store);
+        let ended = match store.as_mut().map(Store::alive) {
+            Some(Ok(())) => return Ok(None),
+            Some(Err(why)) => Some(why),
+            None => None,
+        };
+        *store = None;
+        *store = Some(start(&self.key)?);
+        Ok(ended)
+    }
+
+    /// Whether all its processes run and its replicas hear of every change, else which one does not.
+    pub fn check(&self) -> Result<(), String> {
+        match locked(&self.store).as_mut() {
+            Some(store) => store.alive().and_then(|()| store.in_sync()),
+            None => Err("the store is not running".to_owned()),
+        }
+    }
+
+    pub fn url(&self) -> Result<Url, String> {
+        let store = locked(&self.store);
+        let store = store.as_ref().ok_or("the store is not running")?;
+        let address = store.address();
+        let (host, port) = (address.ip().to_string(), address.port());
+        Ok(Url { scheme: scheme(store), host, port, path: "/".to_owned() })
+    }
+
+    /// `redis/7.0.15, 1 thread, persistence off, 2 replicas on CPU 0 as nobody`.
+    #[must_use]
+    pub fn words(&self, server: &[u32]) -> String {
+        let store = locked(&self.store);
+        let Some(store) = store.as_ref() else { return String::new() };
+        let of =
+            |name: &str| store.setup().iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str());
+        let mut words = store.build().version.clone();
+        if let Some(threads) = of("threads").and_then(|text| text.parse().ok()) {
+            words.push_str(&format!(", {}", counted(threads, "thread")));
+        }
+        if let Some(persistence) = of("persistence") {
+            words.push_str(&format!(", persistence {persistence}"));
+        }
+        match store.replicas().len() {
+            0 => {}
+            count => words.push_str(&format!(", {}", counted(count, "replica"))),
+        }
+        words.push_str(&format!(" on {}", cpus(server)));
+        if let Some(account) = store.primary().account() {
+            words.push_str(&format!(" as {account}"));
+        }
+        words
+    }
+
+    /// What its program says about how it was built.
+    #[must_use]
+    pub fn build(&self) -> Option<String> {
+        locked(&self.store).as_ref().map(|store| crate::workload::web::words::build(store.primary()))
+    }
+}

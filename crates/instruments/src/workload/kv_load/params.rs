@@ -1,0 +1,105 @@
+//! The parameters of a load on a key-value store.
+//!
+//! Those that a web server's load has too are the same ones; those of a store that is started here are its own.
+
+use model::{ParamKind, ParamSpec};
+
+use crate::load::kv::MOST_KEYS;
+use crate::workload::store::options;
+use crate::workload::web;
+use crate::workload::web::params::NONE;
+
+const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
+    ParamSpec { name, kind, default, says }
+}
+
+const fn is(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// A parameter of loads on web servers, as it is there.
+const fn shared(name: &str) -> ParamSpec {
+    let mut at = 0;
+    while !is(web::params::PARAMS[at].name, name) {
+        at += 1;
+    }
+    web::params::PARAMS[at]
+}
+
+const OWN: &[ParamSpec] = &[
+    // The first ones are of the schedule, which a search chooses itself.
+    spec(
+        "arrivals",
+        ParamKind::Choice(&["closed", "constant", "poisson", "ramp"]),
+        "closed",
+        "closed: each connection sends on its answer; the others: requests are due at a rate",
+    ),
+    shared("ramp"),
+    shared("load"),
+    shared("rate"),
+    shared("requests"),
+    spec(
+        "server",
+        ParamKind::Choice(&["redis", "valkey", "memcached"]),
+        "redis",
+        "the store that is started here",
+    ),
+    spec(
+        "url",
+        ParamKind::Or(NONE, &ParamKind::StoreUrl),
+        NONE,
+        "redis:// or memcached:// URL of a store to load; none starts one here",
+    ),
+    spec(
+        "keys",
+        ParamKind::Int { min: 1, max: MOST_KEYS as u64 },
+        "100000",
+        "different keys; all are written before the load",
+    ),
+    spec("key-size", ParamKind::Int { min: 1, max: 65_535 }, "30", "bytes of a key"),
+    spec(
+        "value-size",
+        ParamKind::Text,
+        "100",
+        "bytes of a value: 100, 64-1KiB (each size as often), 100*9,4KiB*1 (sizes and weights); a key keeps its size",
+    ),
+    spec(
+        "popularity",
+        ParamKind::Text,
+        "uniform",
+        "how often keys are asked for: uniform, zipf (theta 0.99) or zipf:THETA",
+    ),
+    spec(
+        "ratio",
+        ParamKind::Ratio { max: 1_000_000 },
+        "1:10",
+        "writes to reads, as memtier_benchmark has it: 0:1 only reads, 1:0 only writes",
+    ),
+    shared("connections"),
+    shared("generators"),
+    shared("duration"),
+    shared("timeout"),
+];
+
+/// How many of them, the first ones, are of the schedule.
+pub const OF_SCHEDULE: usize = 5;
+
+const COUNT: usize = OWN.len() + options::PARAMS.len();
+
+const JOINED: [ParamSpec; COUNT] = {
+    let mut all = [OWN[0]; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        all[at] = if at < OWN.len() { OWN[at] } else { options::PARAMS[at - OWN.len()] };
+        at += 1;
+    }
+    all
+};
+
+/// Those of the load and those of the store.
+pub const PARAMS: &[ParamSpec] = &JOINED;

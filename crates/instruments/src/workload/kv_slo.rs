@@ -1,0 +1,78 @@
+//! The largest load on a key-value store that keeps a percentile of response times within a limit.
+//!
+//! The same search as that of `web-slo`, with the requests of `kv-load`: an open loop with Poisson arrivals, in requests
+//! per second, to 2 %.
+
+use model::{
+    Cadence, Card, Family, Fault, Instrument, Need, ParamSpec, Probe, Record, Seconds, Setup, Tier, Unfit,
+    Variant,
+};
+
+use super::kv_load::ask::KvAsk;
+use super::kv_load::params::{self, OF_SCHEDULE};
+use super::kv_load::probe::KvLoads;
+use super::web_slo::{Goal, METRICS, OWN};
+
+const COUNT: usize = OWN.len() + params::PARAMS.len() - OF_SCHEDULE;
+const PARAMS: [ParamSpec; COUNT] = {
+    let mut all = [OWN[0]; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        all[at] = if at < OWN.len() { OWN[at] } else { params::PARAMS[at - OWN.len() + OF_SCHEDULE] };
+        at += 1;
+    }
+    all
+};
+
+static CARD: Card = Card {
+    name: "kv-slo",
+    family: Family::Kv,
+    says: "the largest load on a key-value store that keeps a percentile of response times within a limit",
+    source: "own",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &PARAMS,
+    metrics: &METRICS,
+    needs: &[Need::Server, Need::Objective],
+    variants: &[Variant { tier: Tier::Full, set: "", headline: &["slo-throughput"] }],
+};
+
+pub struct KvSlo;
+
+pub static INSTRUMENT: KvSlo = KvSlo;
+
+impl Instrument for KvSlo {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        Goal::of(setup)?;
+        KvAsk::searching(setup).map(drop)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let goal = Goal::of(setup)?;
+        Ok(Box::new(Searches { goal, loads: KvLoads::prepare(setup, KvAsk::searching(setup)?)? }))
+    }
+}
+
+struct Searches {
+    goal: Goal,
+    loads: KvLoads,
+}
+
+impl Probe for Searches {
+    fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
+        self.loads.before(|loads| loads.capacity().map(|_| 1))
+    }
+
+    fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let goal = self.goal;
+        self.loads.during(record, |loads, record| goal.search(loads, record))
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.loads.cpus()
+    }
+}
