@@ -3,8 +3,8 @@
  *   floor PORT CONNECTIONS SECONDS REQUEST_FILE
  *
  * sends the bytes of REQUEST_FILE to 127.0.0.1:PORT in a closed loop on every connection and prints the number of
- * answers. What an answer is long is learnt from the first one (its Content-Length); no other is looked at. Not
- * counted: what is in flight at the end. CPU time is for the caller to measure.
+ * answers. How long an answer is is learnt from the first one (its Content-Length, or the length of a RESP bulk
+ * string); no other is looked at. Not counted: what is in flight at the end. CPU time is for the caller to measure.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -51,6 +51,12 @@ static long learn(int port) {
         ssize_t n = read(fd, buffer + have, sizeof buffer - 1 - have);
         if (n <= 0) die("first answer");
         buffer[have += n] = 0;
+        char *line = strstr(buffer, "\r\n");
+        if (line && *buffer == '$') {
+            long whole = line + 2 - buffer + atol(buffer + 1) + 2;
+            if (have >= whole) { close(fd); return whole; }
+            continue;
+        }
         char *end = strstr(buffer, "\r\n\r\n"), *length = strcasestr(buffer, "\r\ncontent-length:");
         if (!end) continue;
         if (!length || length > end) { fputs("the first answer has no Content-Length\n", stderr); exit(1); }

@@ -6,6 +6,8 @@
 
 mod bound;
 mod crc;
+mod generators;
+mod kv;
 mod limits;
 mod logs;
 mod memory;
@@ -77,6 +79,9 @@ pub fn run(words: &[&str]) -> Result<()> {
     }
     if options.wants("web") {
         web::run(&options, &peers, &mut outcome)?;
+    }
+    if options.wants("kv") {
+        kv::run(&options, &peers, &mut outcome)?;
     }
     if options.wants("logs") {
         logs::run(&options, &peers, &mut outcome)?;

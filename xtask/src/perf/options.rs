@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 
 pub const HELP: &str = "\
-  perf [--pairs N] [--cpu N] [--size MiB] [--only crc32c,latency,bandwidth,stream,web,logs,limits] [--dry]
+  perf [--pairs N] [--cpu N] [--size MiB] [--only crc32c,latency,bandwidth,stream,web,kv,logs,limits] [--dry]
        [--bw-mem PATH] [--lat-mem-rd PATH] [--stream PATH]... [--boxscore PATH] [--peers PATH]
        [--log-lines N] [--logs-peers mawk,duckdb,goaccess]
                                our kernels beside others' (by path), our size and start-up; one JSON line
@@ -78,6 +78,11 @@ impl Options {
             bail!("--pairs {}: at least {FEWEST}", options.pairs);
         }
         Ok(options)
+    }
+
+    /// For a server beside a client on `cpu`.
+    pub fn other_cpu(&self) -> u32 {
+        u32::from(self.cpu == 0)
     }
 
     pub fn wants(&self, part: &str) -> bool {

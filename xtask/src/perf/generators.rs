@@ -1,0 +1,180 @@
+//! Load generators beside each other on one server: CPU time for each answer, and throughput, in rounds of random order.
+//!
+//! CPU time is that of the generator's whole process, its start included, in microseconds for each good answer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::{Options, Outcome, bound, comparison, load};
+use crate::shell;
+
+pub const OURS: &str = "boxscore";
+pub const FLOOR: &str = "floor";
+/// How long a generator sends, in seconds.
+pub const SECONDS: &str = "3";
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A server in a folder of its own, ended when dropped.
+pub struct Server {
+    child: Child,
+    pub port: u16,
+    pub folder: PathBuf,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A master ends its workers; all are ours.
+        let pid = self.child.id().to_string();
+        if shell::run("kill", &["-TERM", &pid]).is_ok() {
+            drop(self.child.wait());
+        }
+        drop(fs::remove_dir_all(&self.folder));
+    }
+}
+
+/// An empty folder for a comparison.
+pub fn folder(what: &str) -> Result<PathBuf> {
+    let folder = shell::root().join(format!("target/perf-{what}-{}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+impl Server {
+    /// Starts `words` on one CPU and waits until it listens.
+    pub fn start(cpu: u32, words: &[&str], port: u16, folder: PathBuf) -> Result<Server> {
+        let mut command = Command::new("taskset");
+        command.args(["-c", &cpu.to_string()]).args(words).current_dir(&folder);
+        let name = words.first().copied().unwrap_or_default();
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+        let child = child.with_context(|| format!("cannot start {name}"))?;
+        let mut server = Server { child, port, folder };
+        for _ in 0..500 {
+            if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                return Ok(server);
+            }
+            if let Some(status) = server.child.try_wait()? {
+                bail!("{name} ended at once ({status}); is it installed?");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        bail!("{name} does not answer on port {port}")
+    }
+}
+
+/// The program of a C source under `perf/`, built in `folder`.
+pub fn built(folder: &Path, name: &str) -> Result<String> {
+    let program = folder.join(name).display().to_string();
+    let source = shell::root().join(format!("perf/{name}.c")).display().to_string();
+    shell::run("cc", &["-O2", "-D_GNU_SOURCE", "-o", &program, &source])?;
+    Ok(program)
+}
+
+/// What one run of a generator gave.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    cpu_us: f64,
+    per_s: f64,
+}
+
+/// What is compared, and how its generators are called.
+pub trait Match {
+    /// What the rows begin with.
+    fn what(&self) -> &'static str;
+    /// The program and its arguments.
+    fn words(&self, name: &str, connections: u32) -> Vec<String>;
+    /// Good answers of a run, from what the generator prints.
+    fn answers(&self, name: &str, out: &str) -> Option<f64>;
+    /// How long it sent, in seconds.
+    fn seconds(&self, name: &str, out: &str, answers: f64) -> Option<f64>;
+}
+
+/// Those of `names` that are installed, behind the floor.
+pub fn installed<'a>(what: &str, names: &[&'a str], outcome: &mut Outcome) -> Vec<&'a str> {
+    let mut found = vec![FLOOR];
+    for name in names {
+        match shell::output("which", &[name]) {
+            Ok(_) => found.push(name),
+            Err(_) => outcome.skip(&format!("{what} beside {name}"), "not installed"),
+        }
+    }
+    found
+}
+
+/// Runs one generator; its CPU time is what the shell counts for it.
+fn take(options: &Options, game: &dyn Match, name: &str, connections: u32) -> Result<Seen> {
+    let words = game.words(name, connections);
+    let timed = "TIMEFORMAT='cpu %U %S'; time \"$@\"";
+    let mut all = vec!["bash", "-c", timed, "_"];
+    all.extend(words.iter().map(String::as_str));
+    let (out, err) = bound::on_cpu(options.cpu, &all, LIMIT)?;
+    let cpu_s = cpu_seconds(&err).with_context(|| format!("no CPU time in {err}"))?;
+    let answers = game.answers(name, &out).with_context(|| format!("{name} printed {out}"))?;
+    if answers < 1.0 {
+        bail!("{name} had no answer:\n{out}{err}");
+    }
+    let seconds = game.seconds(name, &out, answers).with_context(|| format!("{name} printed {out}"))?;
+    Ok(Seen { cpu_us: 1e6 * cpu_s / answers, per_s: answers / seconds })
+}
+
+fn cpu_seconds(err: &str) -> Option<f64> {
+    let (user, system) = err.lines().rev().find_map(|line| line.strip_prefix("cpu ")?.split_once(' '))?;
+    Some(user.parse::<f64>().ok()? + system.trim().parse::<f64>().ok()?)
+}
+
+/// All generators in turns, `options.pairs` times.
+pub fn compare(
+    options: &Options,
+    game: &dyn Match,
+    names: &[&str],
+    connections: u32,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let before = load();
+    let mut random = stats::Rng::new(u64::from(connections));
+    let mut rounds: Vec<Vec<(&str, Seen)>> = Vec::new();
+    for _ in 0..options.pairs {
+        let mut order = [&[OURS], names].concat();
+        for last in (1..order.len()).rev() {
+            order.swap(last, random.below(last + 1));
+        }
+        let round: Result<Vec<(&str, Seen)>> =
+            order.iter().map(|&name| Ok((name, take(options, game, name, connections)?))).collect();
+        rounds.push(round?);
+    }
+    let of = |round: &[(&str, Seen)], name: &str| {
+        round.iter().find(|(one, _)| *one == name).map(|(_, seen)| *seen)
+    };
+    for (what, unit, times) in [("CPU per request", "us", true), ("throughput", "k/s", false)] {
+        for name in names {
+            let value = |seen: Seen| if times { seen.cpu_us } else { seen.per_s / 1e3 };
+            let pairs: Option<Vec<(f64, f64)>> =
+                rounds.iter().map(|round| Some((value(of(round, OURS)?), value(of(round, name)?)))).collect();
+            let pairs = pairs.context("a round misses a generator")?;
+            let what = format!("{} {what}, {connections} connections", game.what());
+            outcome.keep(comparison(&what, name, unit, &pairs, times, before)?);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shells_count_is_read() {
+        assert_eq!(cpu_seconds("x\ncpu 0.250 1.500\n"), Some(1.75));
+        assert_eq!(cpu_seconds("cpu 0.250\n"), None);
+    }
+
+    #[test]
+    fn a_server_that_cannot_start_is_told() {
+        let here = folder("none").unwrap();
+        let error = Server::start(0, &["false"], 1, here).err().unwrap().to_string();
+        assert!(error.contains("false ended at once"), "{error}");
+    }
+}
