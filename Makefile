@@ -1,7 +1,7 @@
 # One line each; the work is in xtask/ (`cargo xtask help`). setup.sh installs what is missing on Debian.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 .PHONY: run test test-all bench doc dist dist-all
-run:      ; @sh xtask/setup.sh build && cargo run --release --quiet -p boxscore -- run --quick
+run:      ; @sh xtask/setup.sh build && cargo run --release -p boxscore -- run --quick
 test:     ; @sh xtask/setup.sh test && cargo xtask ci
 test-all: ; @sh xtask/setup.sh dist-all && cargo xtask test-all
 bench:    ; @sh xtask/setup.sh build && cargo xtask perf

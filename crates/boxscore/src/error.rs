@@ -84,10 +84,15 @@ impl fmt::Display for CliError {
 
 impl std::error::Error for CliError {}
 
-/// The known name nearest to a mistyped one, when it is near enough to be meant.
+/// The known name that a typed one begins, or the nearest to a mistyped one when it is near enough to be meant.
 #[must_use]
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (typed.chars().count() / 3).max(1) + 1;
+    let known: Vec<&str> = known.into_iter().collect();
+    let begun = |name: &&str| typed.chars().count() >= 3 && name.starts_with(typed);
+    if let Some(whole) = known.iter().copied().filter(begun).min_by_key(|name| name.len()) {
+        return Some(whole);
+    }
     known
         .into_iter()
         .map(|name| (distance(typed, name), name))
@@ -120,6 +125,7 @@ mod tests {
     fn names_the_nearest() {
         assert_eq!(nearest("crc23c", ["crc32c", "cipher"]), Some("crc32c"));
         assert_eq!(nearest("mem-bandwith", ["mem-bandwidth", "mem-latency"]), Some("mem-bandwidth"));
+        assert_eq!(nearest("mem", ["mac", "memory", "mem-bandwidth"]), Some("memory"));
         assert_eq!(nearest("zebra", ["crc32c", "cipher"]), None);
     }
 }

@@ -104,8 +104,31 @@ pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareD
     Ok((!document.rows.is_empty()).then_some(document))
 }
 
+/// How figures are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Layout {
+    #[default]
+    Text,
+    /// That of RAMCloud's clusterperf; runs of key-value stores alone have it
+    Clusterperf,
+}
+
+/// A run in clusterperf's layout.
+pub fn clusterperf(one: &Shown) -> Result<String, CliError> {
+    report::text::clusterperf::lines(&one.doc, &one.data).ok_or_else(|| {
+        CliError::data(format!("run {} has no figure of a key-value store", short(&one.doc.run)))
+            .hint("--format clusterperf is for runs of kv; without --format every figure is shown")
+    })
+}
+
 /// After a run: documents, the screen or JSON, and the report.
-pub fn after_run(runs: &[String], path: &Path, global: &Global, report: bool) -> Result<(), CliError> {
+pub fn after_run(
+    runs: &[String],
+    path: &Path,
+    global: &Global,
+    report: bool,
+    layout: Layout,
+) -> Result<(), CliError> {
     let mut resolver = Resolver::new(global)?;
     let schema = "boxscore.run/1";
     let each = runs.iter().map(|run| shown(run, schema, false, &mut resolver));
@@ -121,6 +144,12 @@ pub fn after_run(runs: &[String], path: &Path, global: &Global, report: bool) ->
     if global.json {
         shown.iter().take(1).for_each(|one| out::json(&one.doc));
         return Ok(());
+    }
+    if layout == Layout::Clusterperf {
+        for one in &shown {
+            out::print(&clusterperf(one)?);
+        }
+        return failed;
     }
     let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
     if let (true, Some(document)) = (study, &versus) {

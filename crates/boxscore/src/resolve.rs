@@ -362,9 +362,11 @@ impl Resolver {
         ) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => {
-                let published: Vec<&str> =
-                    self.machines.iter().map(|machine| machine.name.as_str()).collect();
-                error.hint(format!("{}; published: {}", known_names(&self.heads), published.join(", ")))
+                let others: Vec<&str> = catalogue::references()
+                    .into_iter()
+                    .chain(self.machines.iter().map(|machine| machine.name.as_str()))
+                    .collect();
+                error.hint(format!("{}; others' machines: {}", known_names(&self.heads), others.join(", ")))
             }
         }
     }

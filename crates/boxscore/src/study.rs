@@ -15,6 +15,7 @@ use crate::cli::run::Args;
 use crate::display::{Display, Screen, Silent};
 use crate::error::{CliError, Kind};
 use crate::ids::Ids;
+use crate::present::Layout;
 use crate::sink::{Begun, Said, StoreSink};
 use crate::stopping::Stop;
 use crate::{link, out, paths, planning, present, probing, resolve};
@@ -35,6 +36,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         (Some(plan), _) => plan,
         (None, name) => repeated(name.as_deref().unwrap_or_default(), args, &store)?,
     };
+    fits_layout(&plan, args.format)?;
     let _measuring = measuring_alone(&plan, &path)?;
     if let Some(world) = &mut plan.fake {
         world.run_index = store.heads(&Filter::default()).map_err(present::store_error)?.len() as u64;
@@ -51,7 +53,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, manner))?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
-    finish(&outcome, &runs, &path, global, (!args.no_report, plan.telemetry_only))
+    finish(&outcome, &runs, &path, global, (!args.no_report, plan.telemetry_only, args.format))
 }
 
 /// Carries out a plan whose result is not a box score; what it took is stored.
@@ -111,7 +113,7 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, manner))?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
-    finish(&outcome, &runs, &path, global, (true, plan.telemetry_only))
+    finish(&outcome, &runs, &path, global, (true, plan.telemetry_only, Layout::Text))
 }
 
 fn open(path: &Path) -> Result<Store, CliError> {
@@ -448,6 +450,16 @@ fn nothing(outcome: &Outcome, telemetry_only: bool) -> Result<Option<u8>, CliErr
     Ok(Some(Kind::Faults.exit_code()))
 }
 
+/// clusterperf's layout is for figures of key-value stores.
+fn fits_layout(plan: &Plan, layout: Layout) -> Result<(), CliError> {
+    if layout == Layout::Text
+        || plan.cells.iter().any(|cell| report::text::clusterperf::is_kv(&cell.instrument))
+    {
+        return Ok(());
+    }
+    Err(CliError::usage("--format clusterperf is for runs of key-value stores, and none is in this one"))
+}
+
 /// Shows the box score and writes the report; the exit code says how it ended. However a run was cut, and even when
 /// nothing can be shown, the last lines say why it ended and what is stored.
 fn finish(
@@ -455,12 +467,12 @@ fn finish(
     runs: &[String],
     path: &Path,
     global: &Global,
-    (report, telemetry_only): (bool, bool),
+    (report, telemetry_only, layout): (bool, bool, Layout),
 ) -> Result<u8, CliError> {
     let shown = if telemetry_only && !global.json {
         recorded(runs, path, global, report)
     } else {
-        present::after_run(runs, path, global, report)
+        present::after_run(runs, path, global, report, layout)
     };
     if shown.is_err() {
         let ids: Vec<&str> = runs.iter().map(|id| crate::ids::short(id)).collect();

@@ -55,3 +55,41 @@ fn a_label_may_have_a_slash() {
     let said = bench.run(&["compare", "rack/a", "rack/b"]).expect(0, &[]);
     assert!(said.out.contains("rack/b"), "{}", said.out);
 }
+
+#[test]
+fn a_matrix_sets_figures_over_parameters() {
+    let bench = Bench::new();
+    let call = |more: &[&str]| {
+        let names = ["compare", "atom-c2750", "ramcloud-xeon-infiniband", "--matrix"];
+        bench.run(&[&names[..], more].concat())
+    };
+    let said = call(&["transport,replicas,size", "--json"]).expect(0, &[]);
+    let doc: model::doc::MatrixDoc = serde_json::from_str(&said.out).expect("a document");
+    let reads = doc.tables.iter().find(|table| table.metric == "basic.read").expect("the reads");
+    let rows: Vec<&str> = reads.rows.iter().map(|row| row.as_deref().unwrap_or("-")).collect();
+    assert_eq!(rows, ["100", "1K", "10K", "100K", "1M"]);
+    let columns: Vec<String> = (reads.columns.iter())
+        .map(|one| {
+            format!("{} {}", one.side, one.values.iter().flatten().cloned().collect::<Vec<_>>().join(" "))
+        })
+        .collect();
+    let expected = [
+        "atom-c2750 kernel-tcp 0",
+        "atom-c2750 kernel-bypass 0",
+        "atom-c2750 kernel-bypass 1",
+        "ramcloud-xeon-infiniband kernel-tcp 0",
+        "ramcloud-xeon-infiniband kernel-tcp 1",
+        "ramcloud-xeon-infiniband infiniband 0",
+    ];
+    assert_eq!(columns, expected);
+    assert_eq!(reads.cells.len(), 7 + 7);
+    assert!(reads.cells.iter().all(|cell| cell.point && cell.n == 0 && cell.source == "ramcloud-atom-2014"));
+    // Any instrument and parameter, and one name is enough.
+    let said =
+        bench.run(&["compare", "xeon-e5620", "--matrix", "impl,size", "--metric", "crc32c"]).expect(0, &[]);
+    assert!(said.out.starts_with("crc32c throughput"), "{}", said.out);
+    call(&["nosuch"]).expect(1, &["no figure has any of the parameters nosuch"]);
+    call(&["size,size"]).expect(2, &["each parameter stands once"]);
+    call(&["size", "--format", "csv"]).expect(2, &["text or JSON"]);
+    call(&["size", "--all"]).expect(2, &[]);
+}

@@ -174,3 +174,42 @@ fn of_wrong_files_nothing_is_kept() {
     assert!(!bench.store().exists(), "something was kept");
     bench.run(&["import"]).expect(2, &["FILE"]);
 }
+
+#[test]
+fn output_of_clusterperf_stands_beside_the_published_tables() {
+    let bench = Bench::new();
+    let text = "basic.read100          5.0 us     read single 100B object with 30B key\n";
+    std::fs::write(bench.path("ib.txt"), text).expect("a file");
+    bench.run(&["import", "ib.txt"]).expect(1, &["ib.txt: ", "which machine", "--machine NAME"]);
+    let call =
+        ["import", "ib.txt", "--machine", "rc1", "--set", "transport=infiniband", "--set", "replicas=0"];
+    bench.run(&call).expect(0, &["1 added with 1 takes"]);
+    // A copy with another date is the same output.
+    let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_400_000_000);
+    std::fs::File::options().write(true).open(bench.path("ib.txt")).unwrap().set_modified(old).unwrap();
+    bench.run(&call).expect(0, &["0 added with 0 takes, 1 were there"]);
+    let said = bench.run(&["compare", "rc1", "ramcloud-xeon-infiniband", "--json"]).expect(0, &[]);
+    let doc: model::doc::CompareDoc = serde_json::from_str(&said.out).expect("a document");
+    let row = doc.rows.iter().find(|row| row.metric == "basic.read100").expect("the figure of both");
+    let us = |value: Option<f64>| value.map(|value| (value * 1e9).round() / 1e3);
+    assert_eq!((us(row.base_value), us(row.arm_value), row.point), (Some(5.0), Some(5.1), true), "{row:#?}");
+    let shown = bench.run(&["show", "rc1", "--format", "clusterperf"]).expect(0, &[]);
+    assert_eq!(
+        shown.out,
+        format!("# kv definition=era1 replicas=0 store=ramcloud transport=infiniband\n{text}")
+    );
+    let all = ["compare", "rc1", "ramcloud-xeon-infiniband", "--matrix", "transport,replicas,size"];
+    let said = bench.run(&all).expect(0, &[]);
+    for part in ["kv basic.read, us\n", "\n100             5.00! ", "points without samples"] {
+        assert!(said.out.contains(part), "{part:?}: {}", said.out);
+    }
+    // What is exported of it comes back whole.
+    bench.run(&["export", "rc1", "-o", "rc1.json"]).expect(0, &[]);
+    let other = Bench::new();
+    std::fs::copy(bench.path("rc1.json"), other.path("rc1.json")).expect("a copy");
+    other.run(&["import", "rc1.json"]).expect(0, &["1 added"]);
+    assert_eq!(other.only(), bench.only());
+    std::fs::write(bench.path("bad.txt"), format!("{text}what is this\n")).expect("a file");
+    bench.run(&["import", "bad.txt", "--machine", "rc1"]).expect(1, &["error: bad.txt:2: `what is this`"]);
+    bench.run(&["import", "rc1.json", "--machine", "x"]).expect(2, &["are for clusterperf's output"]);
+}

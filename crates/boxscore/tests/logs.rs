@@ -120,6 +120,12 @@ fn labels_are_compared_and_stored() {
     assert!((doc.labels[0].seconds.unwrap() - expected as f64 / 1e6).abs() < 1e-9);
     assert_eq!((doc.days.len(), doc.labels[0].bytes), (2, Some(4e6)));
     assert_eq!(bench.heads().len(), 2);
+    // What is read again is stored once, and its run is said.
+    let again = bench.run(&["logs", "hdd=hdd.log", "ssd=ssd.log", "--json"]).expect(3, &[]);
+    let again: LogsDoc = serde_json::from_str(&again.out).unwrap();
+    assert_eq!((bench.heads().len(), again.run), (2, doc.run));
+    let text = bench.run(&["logs", "hdd=hdd.log", "ssd=ssd.log"]).expect(3, &[]);
+    assert!(text.out.ends_with("stored  boxscore report hdd ssd\n"), "{}", text.out);
     let compared = bench.run(&["compare", "latest"]).expect(0, &[]);
     assert!(compared.out.contains("hdd") && compared.out.contains("better"), "{}", compared.out);
 }

@@ -162,7 +162,7 @@ impl<'a> Rig<'a> {
             let probe = Box::new(FakeProbe::new(world, card, stand));
             return Ok(Ready { probe, card, params, repeats: 1, used: 0 });
         }
-        making(&format!("preparing {} {params}", card.name));
+        making(&format!("preparing {}", card.name));
         self.check_cpus(arm.set.get("cpus"))?;
         let mut setup = Setup {
             relay: self.relay.clone(),

@@ -5,6 +5,7 @@
 
 mod load;
 mod logs;
+mod matrix;
 pub mod mix;
 mod web;
 
@@ -24,6 +25,7 @@ pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel,
     PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
 };
+pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,

@@ -11,6 +11,9 @@ use crate::unfit::{Unfit, check};
 use crate::{ALPHA, LEVEL, MIN_N, describe};
 use std::fmt;
 
+/// Share of the median within which takes count as equal.
+const FLAT: f64 = 1e-4;
+
 /// What may be wrong with a series although its figures could be computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Doubt {
@@ -24,7 +27,7 @@ impl fmt::Display for Doubt {
             Self::Autocorrelated { lag1, effective_n } => write!(
                 f,
                 "successive takes resemble each other (lag-1 autocorrelation {lag1:.2}): they count as \
-                 {effective_n:.1}"
+                 {effective_n:.1} independent takes"
             ),
         }
     }
@@ -74,7 +77,9 @@ pub fn summary(values: &[f64]) -> Result<Summary, Unfit> {
     let median = describe::median_sorted(&sorted).ok_or(Unfit::Empty)?;
     let mean = describe::mean(values).ok_or(Unfit::Empty)?;
     let sd = describe::standard_deviation(values);
-    let lag1 = autocorrelation::lag1(values);
+    // Takes that differ by less than any output shows have no order to tell anything from.
+    let flat = sorted[n - 1] - sorted[0] <= median.abs() * FLAT;
+    let lag1 = if flat { None } else { autocorrelation::lag1(values) };
     let effective = effective_n(n, lag1);
     let (interval, why) = match median_interval(&sorted, effective, lag1) {
         Ok(i) => (Some(i), None),
@@ -188,6 +193,10 @@ mod tests {
         assert_eq!(s.interval.map(|i| (i.low, i.high)), Some((7.0, 7.0)));
         assert_eq!(s.relative_half_width(), Some(0.0));
         assert!(s.doubts.is_empty());
+        // A step of 20 ns that creeps by a millionth is no trend.
+        let creeping: Vec<f64> = (0..8).map(|n| 20.0 + f64::from(n) * 2e-6).collect();
+        let s = summary(&creeping).expect("finite");
+        assert!(s.doubts.is_empty() && s.interval.is_some());
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod facts;
 mod family;
 mod load;
 pub mod loads;
+pub mod matrix;
 pub mod noise;
 pub mod paragraph;
 pub mod prove;

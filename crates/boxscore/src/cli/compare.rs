@@ -1,8 +1,11 @@
 //! `boxscore compare`: machines, runs, labels and published figures side by side, with verdicts.
 
+use std::collections::BTreeSet;
+
 use model::doc::{CompareDoc, VerdictWord};
 use model::{Card, Instrument};
 use verdict::compare::{CompareOptions, Side, compare};
+use verdict::matrix::MatrixOptions;
 
 use crate::cli::Global;
 use crate::error::{CliError, Kind};
@@ -17,6 +20,8 @@ Examples:
   boxscore compare main.json this.json --fail-on worse
                                                  in continuous integration: exit 3 when something got worse
   boxscore compare 01a1fcd16c6c                  the arms or machines of one study
+  boxscore compare atom-c2750 ramcloud-xeon-infiniband --matrix transport,replicas,size
+                                                 a table: sizes down, transports and replicas across
 Names: a run or its beginning, latest, latest~N, `.` (this machine), a label, a machine, RUN/ARM, an exported file,
 another store, a published machine, a line of `boxscore show --line`. The first is the base.";
 
@@ -35,6 +40,10 @@ pub struct Args {
     /// The relative difference that you would not act on [default: 5% between machines, 2% between arms]
     #[arg(long, value_name = "PERCENT")]
     pub margin: Option<String>,
+    /// Figures over parameters instead of verdicts: the last one down, those before it across
+    #[arg(long, value_name = "PARAMETER,…", value_delimiter = ',', conflicts_with_all = ["margin", "all", "life",
+        "fail_on"])]
+    pub matrix: Vec<String>,
     /// How to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
@@ -63,6 +72,9 @@ pub enum FailOn {
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let mut resolver = Resolver::new(global)?;
+    if !args.matrix.is_empty() {
+        return matrix(args, &mut resolver, global);
+    }
     let loaded: Vec<Loaded> = match args.names.as_slice() {
         [one] => resolver.arms(one)?,
         many => many.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?,
@@ -87,6 +99,43 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         Some(FailOn::Invalid) => word == VerdictWord::Invalid,
     };
     Ok(if document.rows.iter().any(|row| fires(row.verdict)) { Kind::Faults.exit_code() } else { 0 })
+}
+
+/// Figures over the chosen parameters; one side is enough.
+fn matrix(args: &Args, resolver: &mut Resolver, global: &Global) -> Result<u8, CliError> {
+    let names: BTreeSet<&String> = args.matrix.iter().collect();
+    if names.len() < args.matrix.len() || names.iter().any(|name| name.trim().is_empty()) {
+        let text =
+            format!("--matrix {}: each parameter stands once, and none is empty", args.matrix.join(","));
+        return Err(CliError::usage(text));
+    }
+    let json = global.json || args.format == Format::Json;
+    if !json && args.format != Format::Text {
+        return Err(
+            CliError::usage("--matrix prints text or JSON").hint("leave out --format, or say --format json")
+        );
+    }
+    let loaded: Vec<Loaded> =
+        args.names.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?;
+    let cards = cards();
+    let options = MatrixOptions { params: args.matrix.clone(), metric: args.metric.clone(), cards: &cards };
+    let document = verdict::matrix::matrix(&named(&loaded), &options);
+    if document.tables.is_empty() {
+        let of = args.metric.as_ref().map_or(String::new(), |metric| format!(" of `{metric}`"));
+        return Err(CliError::data(format!(
+            "no figure{of} has any of the parameters {}",
+            args.matrix.join(", ")
+        ))
+        .hint(
+            "`boxscore list --long` shows the parameters of each instrument; `size` is also that in a name",
+        ));
+    }
+    if json {
+        out::json(&document);
+    } else {
+        out::print(&report::text::matrix::tables(&document, out::look()));
+    }
+    Ok(0)
 }
 
 fn document(loaded: &[Loaded], args: &Args) -> Result<CompareDoc, CliError> {

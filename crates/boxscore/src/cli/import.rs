@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use model::data::RunData;
 use model::doc::DoneDoc;
-use store::{MachineSheet, StoreError};
+use store::{Filter, MachineSheet, Store, StoreError};
 
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::importers::clusterperf::About;
 use crate::importers::{self, Read, check, own};
 use crate::{out, paths, present, resolve};
 
@@ -18,27 +19,43 @@ Examples:
   boxscore import box1.json            runs that `boxscore export` wrote
   boxscore import other/store.db       every run of another store
   boxscore import machines.csv         spec sheets: a column `machine`, then facts (cpu, cores, ram_gb, cpu.mhz.max)
+  boxscore import ib.txt --machine rc1 --set transport=infiniband --set replicas=0
+                                       what RAMCloud's clusterperf printed, of any of its years
 A file that is wrong says where, and then nothing of any file is imported.";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct Args {
-    /// Exported runs (JSON), machine sheets (CSV), or other stores
+    /// Exported runs (JSON), machine sheets (CSV), other stores, or clusterperf's output
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
+    /// The machine that clusterperf's output is of
+    #[arg(long, value_name = "NAME")]
+    pub machine: Option<String>,
+    /// Label of the run that clusterperf's output becomes
+    #[arg(long, value_name = "LABEL")]
+    pub label: Option<String>,
+    /// What clusterperf's output does not say, such as transport=kernel-tcp or replicas=3; repeatable
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
 }
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
+    let about = About::new(args.machine.as_deref(), args.label.as_deref(), &args.set)?;
     let mut all = All::default();
     for file in &args.files {
         if same_file(file, &path) {
             return Err(CliError::usage(format!("{} is the store itself", file.display())));
         }
-        all.add(file, importers::read(file)?)?;
+        all.add(file, importers::read(file, &about)?)?;
     }
     let mut store = resolve::create(&path)?;
+    all.date(&store)?;
     let done = store.import(&all.runs, &all.machines).map_err(|error| all.named(error))?;
+    for said in &all.said {
+        out::say(&format!("note: {said}"));
+    }
     if global.json {
         out::json(&DoneDoc {
             schema: "boxscore.import/1".to_owned(),
@@ -65,13 +82,20 @@ struct All {
     runs: Vec<RunData>,
     machines: Vec<MachineSheet>,
     files: Vec<String>,
+    said: Vec<String>,
+    /// Runs whose start is only that of their file.
+    undated: Vec<String>,
 }
 
 impl All {
     fn add(&mut self, file: &Path, read: Read) -> Result<(), CliError> {
         let name = file.display().to_string();
         let now_ns = i64::try_from(sys::clock::wall_ns()).unwrap_or(i64::MAX);
+        self.said.extend(read.said);
         for run in read.runs {
+            if read.undated {
+                self.undated.push(run.head.id.clone());
+            }
             check::started(&run, now_ns).map_err(|what| own::refused(&name, &run, what))?;
             for (known, of) in self.runs.iter().zip(&self.files) {
                 if let Some(what) = store::conflict(known, &run) {
@@ -83,6 +107,17 @@ impl All {
             self.files.push(name.clone());
         }
         self.machines.extend(read.machines);
+        Ok(())
+    }
+
+    /// A copy of a file has another date than the file: what is stored already keeps its own.
+    fn date(&mut self, store: &Store) -> Result<(), CliError> {
+        let known = store.heads(&Filter::default()).map_err(present::store_error)?;
+        for run in self.runs.iter_mut().filter(|run| self.undated.contains(&run.head.id)) {
+            if let Some(there) = known.iter().find(|there| there.id == run.head.id) {
+                run.head.started_ns = there.started_ns;
+            }
+        }
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use store::Store;
 
 use crate::cli::Global;
 use crate::error::CliError;
-use crate::ids::Ids;
+use crate::ids::{Ids, short};
 use crate::traffic::beside::Recorded;
 use crate::traffic::cut::Cut;
 use crate::traffic::follow::{Ask, Followed};
@@ -309,7 +309,7 @@ fn profile(path: &std::path::Path, gathered: &Gathered, logged: bool) -> Result<
     Ok(())
 }
 
-/// Puts the runs into the store; the id of the first.
+/// Puts the runs into the store, unless it has them; the id of the first label.
 fn keep(
     args: &Args,
     named: &[Named<'_>],
@@ -324,8 +324,11 @@ fn keep(
         out::say("note: nothing is stored: no request with a time of day was read");
         return Ok(None);
     }
-    store.import(&runs, &[]).map_err(present::store_error)?;
-    Ok(runs.first().map(|run| run.head.id.clone()))
+    let known = traffic::stored(store, &runs).map_err(present::store_error)?;
+    if known.is_none() {
+        store.import(&runs, &[]).map_err(present::store_error)?;
+    }
+    Ok(known.or_else(|| runs.first().map(|run| run.head.id.clone())))
 }
 
 fn show(document: &LogsDoc, follow: bool, global: &Global) {
@@ -337,5 +340,12 @@ fn show(document: &LogsDoc, follow: bool, global: &Global) {
         out::json(document);
         return;
     }
-    out::print(&report::text::logs::screen(document, out::look()));
+    let next = document.run.as_ref().map(|run| match document.labels.as_slice() {
+        [_] => format!("boxscore report {}", short(run)),
+        several => {
+            let names: Vec<&str> = several.iter().map(|one| one.label.as_str()).collect();
+            format!("boxscore report {}", names.join(" "))
+        }
+    });
+    out::print(&report::text::logs::screen(document, next.as_deref(), out::look()));
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::present::Layout;
 
 const AFTER: &str = "\
 Examples:
@@ -152,6 +153,9 @@ pub struct Args {
     /// Which of the three definitions that clusterperf's basic had: era1, era2, era3 (family kv)
     #[arg(long, value_name = "ERA")]
     pub definition: Option<String>,
+    /// How to print the figures
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text", conflicts_with = "json")]
+    pub format: Layout,
     /// Write no HTML report
     #[arg(long)]
     pub no_report: bool,

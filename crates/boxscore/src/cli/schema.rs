@@ -12,7 +12,7 @@ use crate::out;
     after_long_help = "Examples:\n  boxscore schema run\n  boxscore schema compare > compare.schema.json"
 )]
 pub struct Args {
-    /// A verb, `mix` or `error`
+    /// A verb, `compare-matrix`, `mix` or `error`
     #[arg(value_name = "VERB")]
     pub verb: String,
 }
@@ -28,6 +28,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("show", schema_for!(doc::RunDoc)),
         ("resume", schema_for!(doc::RunDoc)),
         ("compare", schema_for!(doc::CompareDoc)),
+        ("compare-matrix", schema_for!(doc::MatrixDoc)),
         ("history", schema_for!(doc::HistoryDoc)),
         ("note", schema_for!(doc::DoneDoc)),
         ("import", schema_for!(doc::DoneDoc)),

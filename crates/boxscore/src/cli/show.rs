@@ -11,7 +11,7 @@ use crate::cli::{Global, compare};
 use crate::error::CliError;
 use crate::ids::short;
 use crate::names::{self, Machine};
-use crate::present::{self, Shown};
+use crate::present::{self, Layout, Shown};
 use crate::resolve::Resolver;
 use crate::{importers, out, paths, runs};
 
@@ -23,6 +23,8 @@ Examples:
   boxscore show latest~1 --all     the one before, every figure
   boxscore show box1 --line        one line that `boxscore compare . 'bx1:...'` accepts
   boxscore show box1.json          a run that `boxscore export` wrote
+  boxscore show latest --format clusterperf
+                                   figures of a key-value store as clusterperf prints them
   boxscore show 019d2f --takes     every measured value, in time order";
 
 #[derive(Clone, Debug, clap::Args)]
@@ -40,6 +42,10 @@ pub struct Args {
     /// Print every figure, not the headline ones alone, and of loads how all requests ended and their times
     #[arg(long)]
     pub all: bool,
+    /// How to print the figures
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text", conflicts_with_all = ["line", "takes",
+        "all", "json"])]
+    pub format: Layout,
 }
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
@@ -55,7 +61,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         let id = run_id(&args.run, store)?;
         present::shown(&id, SCHEMA, args.takes, &mut resolver)?
     };
-    if args.line {
+    if args.format == Layout::Clusterperf {
+        out::print(&present::clusterperf(&shown)?);
+    } else if args.line {
         out::print(&format!("{}\n", report::text::line::line(&shown.doc)));
     } else if global.json {
         out::json(&shown.doc);
@@ -69,7 +77,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 
 /// The newest run of an exported file or another store, without earlier runs beside it.
 fn of_file(name: &str, with_takes: bool) -> Result<Shown, CliError> {
-    let runs = importers::read(Path::new(name))?.runs;
+    let runs = importers::read(Path::new(name), &importers::clusterperf::About::default())?.runs;
     let data = runs.into_iter().max_by_key(|run| run.head.started_ns);
     let data = data.ok_or_else(|| CliError::data(format!("{name}: no run in it")))?;
     let cards = compare::cards();

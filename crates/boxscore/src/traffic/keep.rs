@@ -11,8 +11,9 @@ use logs::aggregate::{Aggregate, CoarseTimes};
 use model::data::{Note, Origin, Point, RunData, RunHead, Series, Status, TakeHead};
 use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
-use model::traffic::Traffic;
+use model::traffic::{NOTE as TRAFFIC, Traffic};
 use model::{Better, Cell, Instrument, MetricInfo, Params, Plan};
+use store::{Filter, Store};
 
 use super::Named;
 use super::figures::{group, tops};
@@ -54,6 +55,38 @@ pub fn keep(
         })
     };
     all.iter().map(run).collect()
+}
+
+/// The id of the first of these runs in a study of the store whose runs say the same: logs that are read again are
+/// stored once.
+pub fn stored(store: &Store, runs: &[RunData]) -> store::Result<Option<String>> {
+    let Some(first) = runs.first() else { return Ok(None) };
+    for known in same(store, first, None)? {
+        let study = store.heads(&Filter { study: Some(known.study.clone()), ..Filter::default() })?;
+        let mut there = study.len() == runs.len();
+        for run in runs.iter().skip(1) {
+            there = there && !same(store, run, Some(&known.study))?.is_empty();
+        }
+        if there {
+            return Ok(Some(known.id));
+        }
+    }
+    Ok(None)
+}
+
+/// Stored runs of the same label that say the same as this one.
+fn same(store: &Store, run: &RunData, study: Option<&String>) -> store::Result<Vec<RunHead>> {
+    let said = |notes: &[Note]| notes.iter().find(|note| note.kind == TRAFFIC).map(|note| note.text.clone());
+    let filter =
+        Filter { machine_id: Some(run.head.machine_id.clone()), study: study.cloned(), ..Filter::default() };
+    let mut found = Vec::new();
+    for head in store.heads(&filter)? {
+        let alike = head.label == run.head.label && head.started_ns == run.head.started_ns;
+        if alike && head.takes == run.head.takes && said(&store.notes(&head.id)?) == said(&run.notes) {
+            found.push(head);
+        }
+    }
+    Ok(found)
 }
 
 /// What comparisons and the report are made of.

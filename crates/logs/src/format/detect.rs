@@ -39,11 +39,12 @@ pub fn detect(lines: &[&[u8]]) -> Result<Detected, FormatError> {
         return Err(FormatError::whole("no format is known"));
     };
     if count * 100 < lines.len() * LEAST {
+        let nearest = match count {
+            0 => "none reads any of them".to_owned(),
+            _ => format!("{} reads most, {count} of {}", format.text, lines.len()),
+        };
         return Err(FormatError::whole(format!(
-            "the lines are of no known format ({} reads most, {count} of {}): give --format with the server's own string, \
-             or --config",
-            format.text,
-            lines.len()
+            "the lines are of no known format ({nearest}): give --format with the server's own string, or --config"
         )));
     }
     let mut why = match lines.len() {
@@ -186,7 +187,7 @@ mod tests {
         assert!(detect(&[]).unwrap_err().what.contains("no lines"));
         assert!(detect(&[b"", b"  "]).unwrap_err().what.contains("no lines"));
         let error = detect(&[b"a b c", b"d"]).unwrap_err();
-        assert!(error.what.contains("--format"), "{error}");
+        assert!(error.what.contains("none reads any") && error.what.contains("--format"), "{error}");
         assert!(of(&["", " x", " x", " x"]).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! What access logs said: requests and times over the hours for each label, how the labels compare, what weighs.
 //!
-//! Requests an hour, seconds, bytes. An hour is a take of the run; gaps are hours without requests. The comparison is
+//! Requests an hour, seconds, bytes. An hour is a take of the run; gaps are hours without requests, and
+//! one hour alone is not drawn. The comparison is
 //! that of requests of one size in one quarter hour ([`model::traffic`] holds what it is made of).
 
 use maud::{Markup, html};
@@ -36,8 +37,11 @@ impl Section for Logs {
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
         let all: Vec<Label> = (0..input.runs.len()).filter_map(|run| Label::of(input, run)).collect();
         let first = all.iter().map(|label| label.start).reduce(f64::min)?;
-        let mut plots = vec![rates(&all, first)];
-        plots.extend(all.iter().filter_map(|label| times(label, first, all.len() > 1)));
+        let mut plots = Vec::new();
+        if all.iter().any(|label| label.rate.len() > 1) {
+            plots.push(rates(&all, first));
+            plots.extend(all.iter().filter_map(|label| times(label, first, all.len() > 1)));
+        }
         let rows: Vec<&RowDoc> =
             input.compare.iter().flat_map(|doc| &doc.rows).filter(|row| is_judged(row)).collect();
         let body = html! {

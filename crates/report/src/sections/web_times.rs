@@ -48,7 +48,12 @@ impl Section for WebTimes {
             }
         }
         plots.truncate(MOST);
-        Some(page::section("web-times", &said?, &page::grid(&plots)))
+        if plots.is_empty() {
+            return None;
+        }
+        // One plot says the same in its own title.
+        let said = if plots.len() > 1 { said? } else { "Times of answers".to_owned() };
+        Some(page::section("web-times", &said, &page::grid(&plots)))
     }
 }
 

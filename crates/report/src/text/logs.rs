@@ -14,9 +14,9 @@ use crate::number::{self, Kind, Scale};
 const MOST_COLUMNS: usize = 4;
 const NONE: &str = "-";
 
-/// The whole screen.
+/// The whole screen; `next` is the command that shows what was stored.
 #[must_use]
-pub fn screen(doc: &LogsDoc, look: Look) -> String {
+pub fn screen(doc: &LogsDoc, next: Option<&str>, look: Look) -> String {
     let mut parts = vec![read(doc, look)];
     if doc.labels.len() <= MOST_COLUMNS {
         parts.push(beside(&doc.labels, look));
@@ -30,6 +30,7 @@ pub fn screen(doc: &LogsDoc, look: Look) -> String {
     parts.push(verdicts(doc, look));
     parts.push(said(&doc.findings, look));
     parts.extend(doc.top.iter().map(|top| paths(top, doc.labels.len() > 1, look)));
+    parts.extend(next.map(|command| hang("stored  ", command, look.columns)));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -122,6 +123,8 @@ fn beside(groups: &[TrafficDoc], look: Look) -> String {
 
 fn clients(group: &TrafficDoc) -> String {
     let about = |clients: f64| match group.clients_error {
+        // A sketch of few is off by less than one.
+        Some(error) if error * clients < 0.5 => format!("about {}", number::fixed(clients, 0)),
         Some(error) if error > 0.0 => {
             format!("about {} (±{})", number::number(clients), number::percent(error))
         }
@@ -345,7 +348,7 @@ mod tests {
 
     #[test]
     fn the_studys_table_fits_in_80_columns() {
-        let text = screen(&doc(), Look::wide(80));
+        let text = screen(&doc(), None, Look::wide(80));
         assert!(text.lines().all(|line| super::super::width(line) <= 80), "{text}");
         insta::assert_snapshot!(text);
     }
@@ -354,7 +357,7 @@ mod tests {
     fn many_labels_stand_in_rows() {
         let mut doc = doc();
         doc.labels = (0..9).map(|i| study(&format!("host{i}"), 10 + i, 1e6, 100.0, 1e-3)).collect();
-        let text = screen(&doc, Look::wide(80));
+        let text = screen(&doc, None, Look::wide(80));
         assert!(text.contains("host8") && text.lines().all(|line| super::super::width(line) <= 80), "{text}");
     }
 
@@ -371,7 +374,7 @@ mod tests {
             };
         }
         (doc.days, doc.rows) = (Vec::new(), Vec::new());
-        let text = screen(&doc, Look::plain());
+        let text = screen(&doc, None, Look::plain());
         assert!(!text.contains("speed:") && !text.contains("time:") && text.contains("size: mean"), "{text}");
     }
 }

@@ -3,6 +3,7 @@
 //! Widths are characters. Colour is optional and only repeats what a mark or a word says. Numbers are scaled by
 //! `number`; nothing here computes a statistic.
 
+pub mod clusterperf;
 pub mod compare;
 pub mod doctor;
 pub mod fold;
@@ -14,6 +15,7 @@ pub mod load;
 pub mod logs;
 pub mod logs_beside;
 pub mod logs_live;
+pub mod matrix;
 pub mod names;
 pub mod notes;
 pub mod prove;

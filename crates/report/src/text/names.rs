@@ -251,7 +251,12 @@ pub fn label(key: Key<'_>) -> String {
     }
     let Some(name) = find(key.instrument) else {
         let params = key.params.to_string().replace(';', " ");
-        return format!("{} {} {params}", key.instrument, key.metric).trim_end().to_owned();
+        let metric = match (key.instrument, key.metric) {
+            ("logs", "ratio_of_totals") => "speed of totals",
+            ("logs", "mean_of_ratios") => "mean speed",
+            (_, metric) => metric,
+        };
+        return format!("{} {metric} {params}", key.instrument).trim_end().to_owned();
     };
     let mut words = vec![name.says.to_owned()];
     for tell in name.tells {

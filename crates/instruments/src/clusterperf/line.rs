@@ -1,0 +1,124 @@
+//! One line of one figure: `basic.read100         17.1 us     read random 100B object (30B key) median`.
+
+use model::{Better, Unit};
+
+/// Which definition of `basic` was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    /// The mean over one hot object, until July 2014.
+    One,
+    /// Each request to one hot object, until September 2014.
+    Two,
+    /// Each request to random objects, since.
+    Three,
+}
+
+impl Era {
+    /// The value of the parameter `definition`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Era::One => "era1",
+            Era::Two => "era2",
+            Era::Three => "era3",
+        }
+    }
+}
+
+/// Units as they are printed, with the base unit and the factor to it.
+const UNITS: [(&str, Unit, f64); 13] = [
+    ("ns", Unit::Second, 1e-9),
+    ("us", Unit::Second, 1e-6),
+    ("ms", Unit::Second, 1e-3),
+    ("s", Unit::Second, 1.0),
+    ("B/s", Unit::BytesPerSec, 1.0),
+    ("KB/s", Unit::BytesPerSec, 1024.0),
+    ("MB/s", Unit::BytesPerSec, 1_048_576.0),
+    ("GB/s", Unit::BytesPerSec, 1_073_741_824.0),
+    ("/s", Unit::PerSec, 1.0),
+    ("K/s", Unit::PerSec, 1e3),
+    ("M/s", Unit::PerSec, 1e6),
+    ("G/s", Unit::PerSec, 1e9),
+    ("%", Unit::Ratio, 0.01),
+];
+
+/// Beginnings of the names by which output of clusterperf is told from other texts.
+const KNOWN: [&str; 4] = ["basic.read", "basic.write", "readNotFound", "netBandwidth"];
+
+/// Ends of the names of figures that stand beside another one.
+const ASIDE: [&str; 9] = [".min", ".max", ".9", ".90", ".99", ".999", ".9999", ".99999", ".avg"];
+
+/// A line, as far as it is one of a figure.
+pub struct Line<'a> {
+    pub name: &'a str,
+    pub unit: Unit,
+    number: &'a str,
+    factor: f64,
+    words: &'a str,
+}
+
+/// Whether this is a line that tells clusterperf's output from other texts.
+pub fn is_known(text: &str) -> bool {
+    KNOWN.iter().any(|known| text.starts_with(known)) && parse(text).is_some()
+}
+
+/// The line of a figure: a name, a number, a unit, words.
+pub fn parse(text: &str) -> Option<Line<'_>> {
+    let (name, rest) = text.split_once(char::is_whitespace)?;
+    let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(named) {
+        return None;
+    }
+    let (number, rest) = rest.trim_start().split_once(char::is_whitespace)?;
+    let rest = rest.trim_start();
+    let (printed, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let (_, unit, factor) = *UNITS.iter().find(|(known, ..)| *known == printed)?;
+    number.starts_with(|c: char| c.is_ascii_digit() || c == '-').then_some(())?;
+    Some(Line { name, unit, number, factor, words: words.trim() })
+}
+
+/// Why a line of no table is none of a figure either.
+pub fn told(text: &str) -> String {
+    let shown: String = text.chars().take(40).collect();
+    format!("`{shown}` is neither a figure (name, number, unit, words) nor of a table of clusterperf")
+}
+
+impl Line<'_> {
+    /// In the base unit; none where clusterperf had too few requests for the percentile, which it prints as 0.
+    pub fn value(&self) -> Result<Option<f64>, String> {
+        let value = self.number.parse::<f64>().ok().map(|number| number * self.factor);
+        match value.filter(|value| value.is_finite() && *value >= 0.0) {
+            Some(value) if value > 0.0 || self.unit == Unit::Ratio => Ok(Some(value)),
+            Some(_) if self.is_aside() => Ok(None),
+            Some(_) => Err(format!("{}: it is 0, which no request takes", self.name)),
+            None => Err(format!("{}: `{}` is no such number", self.name, self.number)),
+        }
+    }
+
+    /// What the words say of `basic`'s definition.
+    pub fn era(&self) -> Option<Era> {
+        let has = |word: &str| self.words.split(' ').any(|one| one == word);
+        let each = has("median") || has("minimum") || self.words.ends_with('%');
+        match (has("random"), has("single")) {
+            (true, _) => Some(Era::Three),
+            (false, true) if each => Some(Era::Two),
+            (false, true) => Some(Era::One),
+            (false, false) => None,
+        }
+    }
+
+    pub fn better(&self) -> Better {
+        match self.unit {
+            _ if self.is_aside() => Better::Neither,
+            Unit::Second => Better::Lower,
+            // It follows from the times.
+            Unit::BytesPerSec if self.name.starts_with("basic.") => Better::Neither,
+            Unit::BytesPerSec | Unit::PerSec => Better::Higher,
+            _ => Better::Neither,
+        }
+    }
+
+    fn is_aside(&self) -> bool {
+        ASIDE.iter().any(|end| self.name.ends_with(end))
+    }
+}
