@@ -9,6 +9,7 @@ mod crc;
 mod limits;
 mod logs;
 mod memory;
+mod net;
 mod options;
 mod record;
 mod web;
@@ -80,6 +81,9 @@ pub fn run(words: &[&str]) -> Result<()> {
     }
     if options.wants("logs") {
         logs::run(&options, &peers, &mut outcome)?;
+    }
+    if options.wants("net") {
+        net::run(&options, &peers, &mut outcome)?;
     }
     if options.wants("limits") {
         limits::run(&options, &mut outcome)?;
