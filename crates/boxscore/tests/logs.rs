@@ -128,6 +128,13 @@ fn labels_are_compared_and_stored() {
     assert!(text.out.ends_with("stored  boxscore report hdd ssd\n"), "{}", text.out);
     let compared = bench.run(&["compare", "latest"]).expect(0, &[]);
     assert!(compared.out.contains("hdd") && compared.out.contains("better"), "{}", compared.out);
+    // Hours are no repetitions: nothing is said of their scatter, and of what two of them differ by.
+    bench.run(&["report", "latest~1", "latest", "-o", "report.html"]).expect(0, &[]);
+    let page = std::fs::read_to_string(bench.path("report.html")).unwrap();
+    assert!(page.contains("id=\"logs\""), "no section of logs");
+    for other in ["id=\"noise\"", "id=\"other\"", "A/A", "scatter most", "resemble each other"] {
+        assert!(!page.contains(other), "the report says {other}");
+    }
 }
 
 #[test]

@@ -7,12 +7,14 @@ use model::{Fact, Finding, Histogram, MetricInfo, Params, Record, Seconds, Setup
 /// Long enough for a take; the conductor's own default.
 const AT_LEAST: Seconds = Seconds(0.05);
 
-#[derive(Default)]
-struct Values(Vec<f64>);
+/// Values of the metric of this name.
+struct Values(&'static str, Vec<f64>);
 
 impl Record for Values {
-    fn value(&mut self, _: &MetricInfo, value: f64) {
-        self.0.push(value);
+    fn value(&mut self, metric: &MetricInfo, value: f64) {
+        if metric.name == self.0 {
+            self.1.push(value);
+        }
     }
     fn value_of(&mut self, _: &MetricInfo, _: &Params, _: f64) {}
     fn histogram(&mut self, _: &MetricInfo, _: Histogram) {}
@@ -35,9 +37,10 @@ pub fn run(name: &str, set: &str, cpu: &str, takes: &str, repeats: &str) -> Resu
     let setup = Setup { llc: None, memory: Some(1 << 40), ..bare };
     let mut probe = instrument.prepare(&setup)?;
     let repeats = if repeats == 0 { probe.calibrate(AT_LEAST)? } else { repeats };
-    let mut values = Values::default();
+    let first = instrument.card().metrics.first().ok_or_else(|| format!("{name} has no metric"))?;
+    let mut values = Values(first.name, Vec::new());
     for _ in 0..takes {
         probe.take(repeats, &mut values)?;
     }
-    Ok(serde_json::to_string(&values.0)?)
+    Ok(serde_json::to_string(&values.1)?)
 }

@@ -11,6 +11,7 @@ mod kv;
 mod limits;
 mod logs;
 mod memory;
+mod net;
 mod options;
 mod record;
 mod web;
@@ -85,6 +86,9 @@ pub fn run(words: &[&str]) -> Result<()> {
     }
     if options.wants("logs") {
         logs::run(&options, &peers, &mut outcome)?;
+    }
+    if options.wants("net") {
+        net::run(&options, &peers, &mut outcome)?;
     }
     if options.wants("limits") {
         limits::run(&options, &mut outcome)?;

@@ -3,7 +3,8 @@
 use anyhow::{Context, Result, bail};
 
 pub const HELP: &str = "\
-  perf [--pairs N] [--cpu N] [--size MiB] [--only crc32c,latency,bandwidth,stream,web,kv,logs,limits] [--dry]
+  perf [--pairs N] [--cpu N] [--size MiB] [--dry]
+       [--only crc32c,latency,bandwidth,stream,web,kv,logs,net,limits]
        [--bw-mem PATH] [--lat-mem-rd PATH] [--stream PATH]... [--boxscore PATH] [--peers PATH]
        [--log-lines N] [--logs-peers mawk,duckdb,goaccess]
                                our kernels beside others' (by path), our size and start-up; one JSON line

@@ -168,7 +168,8 @@ fn tally_of(doc: &CompareDoc) -> Markup {
         .filter(|figure| figure.rows.iter().flatten().any(|row| row.verdict == VerdictWord::Invalid))
         .map(|figure| figure.label.as_str())
         .collect();
-    let floors: Vec<f64> = rows.iter().filter_map(|row| row.floor).collect();
+    let repeated = rows.iter().filter(|row| row.instrument != super::logs::INSTRUMENT);
+    let floors: Vec<f64> = repeated.filter_map(|row| row.floor).collect();
     let noise = rows.iter().find_map(|row| row.noise).map_or("", |noise| noise.word());
     html! {
         span { (tally(&verdicts)) @if !refused.is_empty() { " (" (refused.join(", ")) ")" } }

@@ -21,7 +21,8 @@ use crate::theme::{Trust, Verdict};
 pub struct Logs;
 pub static SECTION: Logs = Logs;
 
-const INSTRUMENT: &str = "logs";
+/// Whose takes are hours, and are drawn as such.
+pub const INSTRUMENT: &str = "logs";
 const PERCENTILES: [(&str, &str); 3] = [("time.p50", "p50"), ("time.p90", "p90"), ("time.p99", "p99")];
 /// Paths of one list.
 const MOST: usize = 10;

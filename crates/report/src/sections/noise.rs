@@ -1,8 +1,10 @@
-//! The A/A floor: what two runs of the same machine differ by without any cause, assumed or measured.
+//! The A/A floor: what two runs of the same machine differ by without any cause, assumed or measured. What access logs
+//! said has none: their hours are no repetitions.
 
 use maud::{Markup, html};
 use model::doc::Noise;
 
+use super::logs;
 use crate::number;
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
@@ -18,8 +20,10 @@ impl Section for Floor {
     }
 
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let mut figures: Vec<Figure<'_>> =
-            input.figures(0).filter(|figure| figure.doc.headline && figure.doc.floor.is_some()).collect();
+        let has_floor = |figure: &Figure<'_>| {
+            figure.doc.headline && figure.doc.floor.is_some() && figure.doc.instrument != logs::INSTRUMENT
+        };
+        let mut figures: Vec<Figure<'_>> = input.figures(0).filter(has_floor).collect();
         figures.sort_by_key(|figure| names::rank(&figure.doc.instrument));
         let floors: Vec<f64> = figures.iter().filter_map(|figure| figure.doc.floor).collect();
         let range = share_range(&floors)?;

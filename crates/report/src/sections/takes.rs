@@ -1,9 +1,11 @@
-//! Raw takes of a topic's figures: relative to their medians for one run, in their own units for several.
+//! Raw takes of a topic's figures: relative to their medians for one run, in their own units for several. The hours of
+//! access logs are drawn over time by their own section.
 
 use maud::Markup;
 use model::Validity;
 use model::unit::Unit;
 
+use super::logs;
 use crate::number::{self, Kind, quantity};
 use crate::plot::strip::{Strip, Take};
 use crate::plot::{Caption, Estimate, Size, StripPlot};
@@ -16,8 +18,9 @@ const MOST: usize = 12;
 
 /// The figures that are drawn: headlines, or the first ones where a run has none.
 fn chosen<'a>(input: &'a ReportInput, family: &str) -> Vec<Figure<'a>> {
-    let all: Vec<Figure<'a>> =
-        input.family(0, family).into_iter().filter(|figure| figure.takes().len() > 1).collect();
+    let has_takes =
+        |figure: &Figure<'_>| figure.takes().len() > 1 && figure.doc.instrument != logs::INSTRUMENT;
+    let all: Vec<Figure<'a>> = input.family(0, family).into_iter().filter(has_takes).collect();
     let headline = all.iter().any(|figure| figure.doc.headline);
     all.into_iter().filter(|figure| figure.doc.headline || !headline).take(MOST).collect()
 }
@@ -67,6 +70,7 @@ pub fn overview(input: &ReportInput) -> Option<Markup> {
         .figures(0)
         .filter(|figure| figure.doc.headline && figure.takes().len() > 1 && figure.estimate().is_some())
         .filter(|figure| figure.doc.params.get("threads") != Some("all"))
+        .filter(|figure| figure.doc.instrument != logs::INSTRUMENT)
         .filter(|figure| !names::is_detail(&figure.doc.instrument, &figure.doc.metric))
         .filter(|figure| !swept || !names::web::is_web(&figure.doc.instrument))
         .collect();
