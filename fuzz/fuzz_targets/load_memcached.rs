@@ -1,4 +1,4 @@
-//! Answers of stores that speak as `load::kv::memcached` reads: whatever the bytes, cutting them elsewhere changes nothing.
+//! Answers of stores as `load::kv::memcached` reads them: whatever the bytes, cutting them elsewhere changes nothing.
 #![no_main]
 
 use instruments::load::kv::memcached::Memcached;

@@ -1,4 +1,4 @@
-//! Answers of stores that speak as `load::kv::resp` reads: whatever the bytes, cutting them elsewhere changes nothing.
+//! Answers of stores as `load::kv::resp` reads them: whatever the bytes, cutting them elsewhere changes nothing.
 #![no_main]
 
 use instruments::load::kv::resp::Resp;

@@ -140,8 +140,11 @@ fn params(args: &Args, cpus: usize, mix: Option<&Named>) -> Result<Params, CliEr
     Ok(params)
 }
 
+/// A flag, its parameter, and what was given.
+type Flag = (&'static str, &'static str, fn(&Args) -> Option<&String>);
+
 /// What only a load on a store has.
-const OF_STORE: [(&str, &str, fn(&Args) -> Option<&String>); 5] = [
+const OF_STORE: [Flag; 5] = [
     ("--keys", "keys", |args| args.keys.as_ref()),
     ("--key-size", "key-size", |args| args.key_size.as_ref()),
     ("--value-size", "value-size", |args| args.value_size.as_ref()),

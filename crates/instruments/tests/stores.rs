@@ -382,7 +382,7 @@ fn loads_read_and_write_and_leave_nothing() {
             StoreKind::Memcached => (info.number("get_hits"), info.number("get_misses")),
             _ => (info.number("keyspace_hits"), info.number("keyspace_misses")),
         };
-        // Of 6000 requests seven in ten read; five standard deviations. The values that came are of the sizes asked for.
+        // Of 6000 requests seven in ten read; five standard deviations. Values have the sizes that were asked for.
         assert!(hits.unwrap().abs_diff(4200) < 180 && misses == Some(0), "{hits:?} {misses:?}");
         assert!(bytes > hits.unwrap() * 100, "{bytes}");
         data::clear(store.address(), scheme(kind), &spec).unwrap();

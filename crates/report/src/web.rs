@@ -6,7 +6,7 @@
 use model::doc::{Binding, BottleneckDoc, CurveDoc, CurvePointDoc, RunDoc, SeriesDoc};
 use model::{Params, Validity};
 
-use crate::text::names::web::{is_web, server, unusual};
+use crate::text::names::web::{is_web, server, topic, unusual};
 
 /// Loads of a run beyond which single rows tell less than a table of their own.
 pub const MANY: usize = 3;
@@ -88,6 +88,12 @@ impl<'a> Sweep<'a> {
         self.loads.iter().any(|load| load.params.get(param) != self.loads[0].params.get(param))
     }
 
+    /// What is loaded: `web`, `kv load`.
+    #[must_use]
+    pub fn topic(&self) -> &'static str {
+        self.loads.first().map_or("", |load| topic(load.instrument))
+    }
+
     /// `nginx, closed loop, no keep-alive [event]`
     #[must_use]
     pub fn title(&self, run: &RunDoc) -> String {
@@ -98,7 +104,7 @@ impl<'a> Sweep<'a> {
             None | Some("closed") => "closed loop".to_owned(),
             Some(arrivals) => format!("open loop ({arrivals})"),
         });
-        if first.instrument == "web-slo" {
+        if first.instrument.ends_with("-slo") {
             words.push("highest load within the limit".to_owned());
         }
         let varied = |param: &str| self.loads.len() > 1 && self.varies(param);

@@ -1,8 +1,8 @@
 //! A load on a key-value store, one that we start or one that runs already: reads and writes of keys of our own, with
 //! rate, response and service times, failures, and what the generators, the store and the machine did meanwhile.
 //!
-//! One take is one load; the keys are there and the connections made before it starts, and one request is in flight on a
-//! connection. Other keys of a store are neither read nor changed. Pipelining, transactions, several keys in a request
+//! One take is one load; the keys are there and the connections made before it starts, and one request is in flight on
+//! a connection. Other keys of a store are neither read nor changed. Pipelining, transactions, several keys in a request
 //! and values of other types are not measured; replicas copy what is written, and no write waits for them.
 
 pub mod ask;

@@ -1,7 +1,7 @@
 //! The largest load on a key-value store that keeps a percentile of response times within a limit.
 //!
-//! The same search as that of `web-slo`, with the requests of `kv-load`: an open loop with Poisson arrivals, in requests
-//! per second, to 2 %.
+//! The same search as that of `web-slo`, with the requests of `kv-load`: an open loop with Poisson arrivals, in
+//! requests per second, to 2 %.
 
 use model::{
     Cadence, Card, Family, Fault, Instrument, Need, ParamSpec, Probe, Record, Seconds, Setup, Tier, Unfit,

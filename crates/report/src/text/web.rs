@@ -30,9 +30,8 @@ pub fn screen(run: &RunDoc, look: Look) -> String {
         if !out.is_empty() {
             out.push('\n');
         }
-        out.push_str(
-            &Tone::Bold.paint(&super::cut(&format!("web: {}", sweep.title(run)), look.columns), look.paint),
-        );
+        let title = format!("{}: {}", sweep.topic(), sweep.title(run));
+        out.push_str(&Tone::Bold.paint(&super::cut(&title, look.columns), look.paint));
         out.push('\n');
         out.push_str(&Table::of(run, sweep).grid().render(look.columns, look.paint));
         for text in marks(run, sweep) {

@@ -1,7 +1,7 @@
 //! Key-value stores: reads and writes of keys of our own, built as they are sent, answers parsed as they come.
 //!
-//! One request is in flight on a connection, as a client without pipelining has it. What protocols differ in is one file
-//! each (`resp`, `memcached`). An answer is good when it is whole and a value as long as the one that was written; its
+//! One request is in flight on a connection, as a client without pipelining has it. What protocols differ in is one
+//! file each (`resp`, `memcached`). An answer is good when it is whole and a value as long as the one that was written; its
 //! bytes are not compared. A key without a value has failed, since all were written before (`data`).
 
 pub mod data;

@@ -282,14 +282,7 @@ impl Ask {
         let (course, read) =
             course.map_err(Unfit::new)?.map_or((None, None), |(course, said)| (Some(course), said));
         let mut said: Vec<(&'static str, String)> = read.map(|said| ("replay", said)).into_iter().collect();
-        let shape = match (&mix, text("arrivals")) {
-            (Some(mix), "mix") => {
-                offered = mixed::own_rate(mix, offered, number(setup, "speed")?)?;
-                let untold = || Unfit::new(format!("arrivals=mix: {}", mixed::untold(mix)));
-                Some(mix::shape(mix).ok_or_else(untold)?)
-            }
-            _ => None,
-        };
+        let shape = shape(setup, mix.as_deref(), &mut offered)?;
         if let Some(mix) = &mix {
             said.push(("mix", mixed::says(text("mix"), mix)));
             if let Some(first) = targets.first().cloned() {
@@ -378,6 +371,18 @@ impl Ask {
         });
         let over_ns = u64::try_from(over.as_nanos()).unwrap_or(u64::MAX);
         Schedule::Shaped { rate, seed: self.load.seed, over_ns, shape: shape.clone() }
+    }
+}
+
+/// The shape of arrivals where that is the mix's, and its rate where no other is given.
+fn shape(setup: &Setup, mix: Option<&MixDoc>, offered: &mut Offered) -> Result<Option<Shape>, Unfit> {
+    match (mix, setup.params.get("arrivals")) {
+        (Some(mix), Some("mix")) => {
+            *offered = mixed::own_rate(mix, *offered, number(setup, "speed")?)?;
+            let untold = || Unfit::new(format!("arrivals=mix: {}", mixed::untold(mix)));
+            mix::shape(mix).ok_or_else(untold).map(Some)
+        }
+        _ => Ok(None),
     }
 }
 

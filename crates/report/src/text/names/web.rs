@@ -61,6 +61,12 @@ pub fn is_web(instrument: &str) -> bool {
     matches!(instrument, "web" | "web-slo" | "kv-load" | "kv-slo")
 }
 
+/// What is loaded.
+#[must_use]
+pub fn topic(instrument: &str) -> &'static str {
+    if instrument.starts_with("kv") { "kv load" } else { "web" }
+}
+
 /// `nginx`, `own server`, `httpd prefork`, the URL; nothing where the program chose the server and did not say.
 #[must_use]
 pub fn server(params: &Params) -> String {
@@ -139,7 +145,7 @@ fn metric(instrument: &str, metric: &str) -> String {
 /// `web p99, nginx, 10 connections`.
 #[must_use]
 pub fn label(key: Key<'_>, always: &[&str]) -> String {
-    let mut head = if key.instrument.starts_with("kv") { "kv load" } else { "web" }.to_owned();
+    let mut head = topic(key.instrument).to_owned();
     let what = metric(key.instrument, key.metric);
     if !what.is_empty() {
         head.push_str(&format!(" {what}"));

@@ -1,0 +1,282 @@
+//! `boxscore load redis://` and `memcached://`, and `run kv-load`, against the real stores, and against one that
+//! answers as it is told.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{Bench, PATIENCE, PROGRAM, Running};
+use instruments::workload::guard;
+use instruments::workload::store::{Options, Store, StoreKind};
+use model::doc::{Binding, ErrorDoc, LoadDoc};
+
+/// A store in a folder of its own.
+struct Managed {
+    store: Store,
+    _dir: tempfile::TempDir,
+}
+
+impl Managed {
+    fn start(kind: StoreKind) -> Managed {
+        guard::set_program(PROGRAM);
+        let dir = tempfile::Builder::new().prefix("store").tempdir_in("/tmp").expect("a folder");
+        std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
+        let store = Store::start(&Options::new(kind), dir.path()).expect("it starts");
+        Managed { store, _dir: dir }
+    }
+
+    fn url(&self) -> String {
+        let scheme = if self.store.kind().speaks_resp() { "redis" } else { "memcached" };
+        format!("{scheme}://{}", self.store.address())
+    }
+
+    fn ask(&self, request: &str) -> String {
+        ask(self.store.address(), request)
+    }
+
+    /// How many keys there are.
+    fn keys(&self) -> u64 {
+        match self.store.kind() {
+            StoreKind::Memcached => {
+                self.store.info().expect("it answers").number("curr_items").expect("a count")
+            }
+            _ => self.ask("DBSIZE\r\n").trim_start_matches(':').parse().expect("a count"),
+        }
+    }
+}
+
+/// The first line of an answer.
+fn ask(address: SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    stream.write_all(request.as_bytes()).expect("it is sent");
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).expect("an answer");
+    line.trim_end().to_owned()
+}
+
+fn document(text: &str) -> LoadDoc {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// The message and the hint of an error that is told as a document.
+fn refused(text: &str) -> String {
+    let doc: ErrorDoc = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    format!("{doc:?}")
+}
+
+#[test]
+fn stores_are_loaded_and_keep_what_was_theirs() {
+    for (kind, write) in
+        [(StoreKind::Redis, "SET theirs 1\r\n"), (StoreKind::Memcached, "set theirs 0 0 1\r\n1\r\n")]
+    {
+        let (bench, store) = (Bench::new(), Managed::start(kind));
+        let stored = store.ask(write);
+        assert!(["+OK", "STORED"].contains(&stored.as_str()), "{stored}");
+        let args = ["load", &store.url(), "-c", "4", "-t", "2", "-n", "600", "--keys", "300", "--json"];
+        let more =
+            ["--value-size", "10-1KiB", "--popularity", "zipf:0.8", "--ratio", "1:2", "--key-size", "40"];
+        let said = bench.run(&[args.as_slice(), more.as_slice()].concat()).expect(0, &[]);
+        let doc = document(&said.out);
+        assert_eq!((doc.requests, doc.good, doc.response_time.count), (600, 600, 600), "{said:#?}");
+        assert!(doc.setup.as_deref().is_some_and(|text| text.contains(kind.name())), "{:?}", doc.setup);
+        assert_eq!(doc.params.get("server"), Some(kind.name()));
+        assert!(doc.bytes.is_some_and(|bytes| bytes > 0.0), "{doc:?}");
+        // Ours are gone, theirs is there and was told of.
+        assert_eq!(store.keys(), 1, "{}", kind.name());
+        let notes = bench.only().notes;
+        let holds = notes.iter().find(|note| note.kind == "store-holds").expect("a note");
+        assert!(holds.text.contains("holds 1 keys that are not ours"), "{}", holds.text);
+        assert!(notes.iter().all(|note| note.kind != "keys-left"), "{notes:?}");
+    }
+}
+
+#[test]
+fn a_rate_is_an_open_loop() {
+    let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
+    let args = ["load", &store.url(), "-r", "500", "--poisson", "-d", "1", "--keys", "50", "--json"];
+    let doc = document(&bench.run(&args).expect(0, &[]).out);
+    assert_eq!(doc.offered_load, Some(500.0));
+    assert!(doc.requests > 300 && doc.late_p99.is_some(), "{doc:?}");
+    assert_eq!(store.keys(), 0);
+}
+
+/// Answers `GET` in turn with these, and everything else as a store would.
+struct Scripted(u16);
+
+impl Scripted {
+    fn start(gets: &'static [&'static str], sets: &'static str) -> Scripted {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let nth = Arc::new(AtomicU64::new(0));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let nth = Arc::clone(&nth);
+                // A connection that breaks has been served.
+                std::thread::spawn(move || serve(&stream, gets, sets, &nth).unwrap_or(()));
+            }
+        });
+        Scripted(port)
+    }
+
+    fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.0)
+    }
+}
+
+fn serve(stream: &TcpStream, gets: &[&str], sets: &str, nth: &AtomicU64) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut to = stream;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let words: u32 = line.trim_end().strip_prefix('*').and_then(|count| count.parse().ok()).unwrap_or(0);
+        let mut name = line.trim_end().to_owned();
+        for word in 0..words {
+            let mut head = String::new();
+            reader.read_line(&mut head)?;
+            let length: usize = head.trim_end().trim_start_matches('$').parse().expect("a length");
+            let mut bytes = vec![0; length + 2];
+            reader.read_exact(&mut bytes)?;
+            if word == 0 {
+                name = String::from_utf8_lossy(&bytes[..length]).into_owned();
+            }
+        }
+        let answer = match name.as_str() {
+            "INFO" => "$21\r\nredis_version:9.9.9\r\n\r\n".to_owned(),
+            "SET" => sets.to_owned(),
+            "DEL" => ":1\r\n".to_owned(),
+            _ => {
+                let nth = usize::try_from(nth.fetch_add(1, Ordering::Relaxed)).expect("it fits");
+                gets[nth % gets.len()].to_owned()
+            }
+        };
+        to.write_all(answer.as_bytes())?;
+    }
+}
+
+#[test]
+fn failures_are_counted_by_kind() {
+    let bench = Bench::new();
+    let store = Scripted::start(
+        &[
+            "$3\r\nabc\r\n",
+            "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
+            "-MOVED 866 127.0.0.1:7001\r\n",
+            "-LOADING Redis is loading the dataset in memory\r\n",
+            "-NOAUTH Authentication required.\r\n",
+            "-ERR something else\r\n",
+            "$-1\r\n",
+            "$4\r\nabcd\r\n",
+            "HTTP/1.1 400 Bad Request\r\n",
+        ],
+        "+OK\r\n",
+    );
+    let args =
+        ["load", &store.url(), "-c", "1", "-n", "90", "--keys", "5", "--value-size", "3", "--ratio", "0:1"];
+    let said = bench.run(&[args.as_slice(), &["--json"]].concat()).expect(3, &[]);
+    let doc = document(&said.out);
+    let kinds =
+        ["out_of_memory", "moved", "loading", "auth", "refused", "missing", "wrong_body", "bad_response"];
+    for kind in kinds {
+        assert_eq!(doc.errors.get(kind), Some(&10), "{kind}: {:?}", doc.errors);
+    }
+    assert_eq!((doc.requests, doc.good, doc.errors.len()), (90, 10, kinds.len()));
+}
+
+#[test]
+fn a_store_that_cannot_be_loaded_is_told_in_a_line() {
+    let bench = Bench::new();
+    let junk = Scripted::start(&["+OK\r\n"], "HTTP/1.1 200 OK\r\n");
+    let moved = Scripted::start(&["+OK\r\n"], "-MOVED 866 127.0.0.1:7001\r\n");
+    let full = Scripted::start(&["+OK\r\n"], "-OOM command not allowed\r\n");
+    let replica = Scripted::start(&["+OK\r\n"], "-READONLY You can't write against a read only replica.\r\n");
+    let missing = Scripted::start(&["$-1\r\n"], "+OK\r\n");
+    let memcached = Managed::start(StoreKind::Memcached);
+    let other = format!("redis://{}", memcached.store.address());
+    for (url, says) in [
+        (junk.url(), "no answer of RESP"),
+        (moved.url(), "node of a cluster"),
+        (full.url(), "no memory left"),
+        (replica.url(), "load its primary"),
+        (missing.url(), "evicts or expires keys"),
+        (other, "is no Redis or Valkey"),
+        ("redis://127.0.0.1:1".to_owned(), "is the server running"),
+    ] {
+        let args = ["load", &url, "-c", "1", "-n", "20", "--keys", "5", "--ratio", "0:1", "--json"];
+        let said = bench.run(&args).expect(1, &[]);
+        let why = refused(&said.out);
+        assert!(why.contains(says), "{url}: {why}");
+    }
+}
+
+#[test]
+fn a_store_that_is_killed_stopped_answering() {
+    let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
+    let args = ["load", &store.url(), "-c", "4", "-d", "5s", "--keys", "100", "--timeout", "1s", "--json"];
+    let running = Running::start(bench.command(&args));
+    let cpu_ns = || store.store.cpu().map_or(0, |used| used.user_ns + used.system_ns);
+    let (before_ns, end) = (cpu_ns(), Instant::now() + PATIENCE);
+    while cpu_ns() < before_ns + 50_000_000 {
+        assert!(Instant::now() < end, "no request came");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    sys::process::signal_group(store.store.primary().pgid(), 9).expect("it is killed");
+    let said = running.end().expect(3, &[]);
+    let doc = document(&said.out);
+    assert!(doc.good > 0 && doc.errors.contains_key("connect"), "{:?}", doc.errors);
+    assert_eq!(doc.bottlenecks[0].kind, Binding::Silent, "{said:#?}");
+    // Its keys could not be deleted any more.
+    assert!(bench.only().notes.iter().any(|note| note.kind == "keys-left"), "{said:#?}");
+}
+
+#[test]
+fn a_run_starts_a_store_of_its_own_and_searches_a_goal() {
+    let bench = Bench::new();
+    for server in ["redis", "memcached"] {
+        let server = format!("server={server}");
+        let sets =
+            ["--set", &server, "--set", "connections=2", "--set", "arrivals=closed", "--set", "keys=100"];
+        let replicas = if server == "server=redis" { "replicas=1" } else { "replicas=0" };
+        let args = [
+            "run",
+            "kv-load",
+            "--takes",
+            "1",
+            "--set",
+            "duration=0.2",
+            "--set",
+            replicas,
+            "--label",
+            &server,
+        ];
+        bench.run(&[args.as_slice(), sets.as_slice()].concat()).expect(0, &[]);
+    }
+    let runs: Vec<_> = bench.heads().iter().map(|head| bench.data(&head.id)).collect();
+    assert_eq!(runs.len(), 2);
+    for run in &runs {
+        assert!(run.takes.iter().all(|take| take.fault.is_none()), "{:?}", run.takes);
+        let setup = run.notes.iter().find(|note| note.kind == "web-setup").expect("a note");
+        assert!(setup.text.contains("/") && setup.text.contains("generator"), "{}", setup.text);
+        assert!(run.series.iter().any(|series| series.key.metric == "throughput"), "{:?}", run.head);
+    }
+    let goal =
+        ["run", "kv-load", "--slo", "p50=5ms", "--takes", "1", "--set", "duration=0.1", "--set", "keys=100"];
+    let said = bench.run(&[goal.as_slice(), &["--set", "timeout=1"]].concat());
+    // On a busy machine the limit may be held at no load, or at every one, which is told.
+    let run = bench
+        .heads()
+        .iter()
+        .map(|head| bench.data(&head.id))
+        .find(|run| run.plan.cells.iter().any(|cell| cell.instrument == "kv-slo"));
+    let run = run.unwrap_or_else(|| panic!("{said:#?}"));
+    let fault = run.takes.iter().find_map(|take| take.fault.as_deref());
+    let found = run.series.iter().any(|series| series.key.metric == "slo-throughput");
+    assert!(found || fault.is_some_and(|why| why.contains("the goal was held")), "{fault:?} {said:#?}");
+}
