@@ -20,6 +20,8 @@ use crate::shell;
 
 const LIMIT: Duration = Duration::from_secs(60);
 const HOST: &str = "127.0.0.1";
+/// Of ours: a second or two asleep; spinning threads on a busy machine need far longer than on an idle one.
+const ROUNDS: &str = "20000";
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,9 +60,7 @@ impl Test {
         let to = format!("{HOST}:{port}");
         let (name, set, rounds) = match self {
             Test::PingPong { proto, mode } => {
-                // About as long as sockperf's second.
-                let rounds = if mode == "spin" { "60000" } else { "20000" };
-                ("net-rtt", format!("to={to};proto={proto};size=64;mode={mode}"), rounds)
+                ("net-rtt", format!("to={to};proto={proto};size=64;mode={mode}"), ROUNDS)
             }
             Test::Bandwidth => ("net-bandwidth", format!("to={to};duration=2"), "1"),
         };
@@ -80,7 +80,7 @@ impl Test {
         let mut common = vec!["-i", HOST, "-p", port];
         common.extend((proto == "tcp").then_some("--tcp"));
         common.extend((mode == "spin").then_some("--nonblocked"));
-        let client = ["sockperf", "ping-pong", "--full-rtt", "-m", "64", "-t", "1"];
+        let client = ["sockperf", "ping-pong", "--full-rtt", "-m", "64", "-t", "2"];
         Side {
             server: words(&[&["sockperf", "server"][..], &common].concat()),
             client: words(&[&client[..], &common].concat()),
@@ -200,7 +200,14 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
             figure(test.read_theirs(&out), &out)
         };
         let before = load();
-        let pairs = in_turns(options.pairs, 13, ours, theirs)?;
+        let pairs = match in_turns(options.pairs, 13, ours, theirs) {
+            Ok(pairs) => pairs,
+            // sockperf has no figure where the machine is so busy that few messages come back.
+            Err(error) => {
+                outcome.skip(&what, &format!("{error:#}"));
+                continue;
+            }
+        };
         let is_time = test != Test::Bandwidth;
         let unit = if is_time { "us" } else { "GB/s" };
         outcome.keep(comparison(&what, peer, unit, &pairs, is_time, before)?);
