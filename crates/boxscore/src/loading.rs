@@ -2,6 +2,8 @@
 //!
 //! What is wrong with the command line is said before anything is started or stored.
 
+mod stores;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,6 +33,7 @@ use crate::present::{self, Shown};
 use crate::resolve::Resolver;
 use crate::study;
 use crate::{out, planning};
+use stores::is_store;
 
 const DURATION: &str = "10s";
 const CONNECTIONS: u64 = 50;
@@ -100,11 +103,6 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<(Plan, Load), CliEr
     Ok((plan, load))
 }
 
-/// Whether the load is on a store.
-fn is_store(args: &Args) -> bool {
-    args.urls.iter().any(|url| url.parse::<Url>().is_ok_and(|url| url.scheme.is_store()))
-}
-
 /// The parameters of `web` or `kv-load` that the flags mean.
 fn params(args: &Args, cpus: usize, mix: Option<&Named>) -> Result<Params, CliError> {
     let mut params = Params::default();
@@ -133,59 +131,16 @@ fn params(args: &Args, cpus: usize, mix: Option<&Named>) -> Result<Params, CliEr
     arrivals(args, &mut params, mix)?;
     params.set("timeout", &value("--timeout", "timeout", &args.timeout)?);
     if is_store(args) {
-        of_store(args, &mut params)?
+        stores::params(args, &mut params)?
     } else {
         of_web(args, &mut params)?
     }
     Ok(params)
 }
 
-/// A flag, its parameter, and what was given.
-type Flag = (&'static str, &'static str, fn(&Args) -> Option<&String>);
-
-/// What only a load on a store has.
-const OF_STORE: [Flag; 5] = [
-    ("--keys", "keys", |args| args.keys.as_ref()),
-    ("--key-size", "key-size", |args| args.key_size.as_ref()),
-    ("--value-size", "value-size", |args| args.value_size.as_ref()),
-    ("--popularity", "popularity", |args| args.popularity.as_ref()),
-    ("--ratio", "ratio", |args| args.ratio.as_ref()),
-];
-
-/// Which keys are read and written.
-fn of_store(args: &Args, params: &mut Params) -> Result<(), CliError> {
-    let of_web = [
-        ("--weight", !args.weights.is_empty()),
-        ("--header", !args.headers.is_empty()),
-        ("--method", args.method.is_some()),
-        ("--body", args.body.is_some()),
-        ("--no-keepalive", args.no_keepalive),
-        ("--insecure", args.insecure),
-        ("--replay", args.replay.is_some()),
-    ];
-    if let Some((flag, _)) = of_web.iter().find(|(_, given)| *given) {
-        let error = CliError::usage(format!("{flag} belongs to a load on a web server, and not on a store"));
-        return Err(error.hint("--keys, --value-size, --popularity and --ratio say what is read and written"));
-    }
-    if args.urls.len() > 1 {
-        return Err(CliError::usage(format!("{} URLs: a store is loaded by itself", args.urls.len())));
-    }
-    if let Some(store) = args.urls.first().and_then(|url| planning::web::stored(url)) {
-        params.set("server", store);
-    }
-    for (flag, key, given) in OF_STORE {
-        if let Some(text) = given(args) {
-            params.set(key, &value(flag, key, text)?);
-        }
-    }
-    Ok(())
-}
-
 /// What is asked for, and how.
 fn of_web(args: &Args, params: &mut Params) -> Result<(), CliError> {
-    if let Some((flag, ..)) = OF_STORE.iter().find(|(.., given)| given(args).is_some()) {
-        return Err(CliError::usage(format!("{flag} belongs to a load on redis:// or memcached://")));
-    }
+    stores::none(args)?;
     for text in &args.headers {
         header(text).map_err(|why| CliError::usage(format!("--header: {why}")))?;
     }
@@ -457,11 +412,11 @@ mod tests {
         }
     }
 
-    fn planned(given: &[&str]) -> Result<Params, CliError> {
+    pub fn planned(given: &[&str]) -> Result<Params, CliError> {
         plan(&args(given), &[0, 1, 2, 3], 1).map(|(plan, _)| plan.cells[0].params.clone())
     }
 
-    const URL: &str = "http://127.0.0.1:8080/a";
+    pub const URL: &str = "http://127.0.0.1:8080/a";
 
     #[test]
     fn flags_become_parameters() {

@@ -1,5 +1,5 @@
-//! `boxscore load`: one load on a web server or key-value store that runs already, live while it lasts, on one screen at
-//! its end.
+//! `boxscore load`: one load on a web server or key-value store that runs already, live while it lasts, on one
+//! screen at its end.
 
 use crate::cli::Global;
 use crate::error::CliError;

@@ -431,6 +431,20 @@ mod tests {
     }
 
     #[test]
+    fn stores_are_swept_and_searched_too() {
+        let sweep = cells(&named(&["kv-load"]), 4);
+        assert_eq!(of(&sweep, "connections"), ["1", "10", "100", "400", "50"]);
+        assert!(sweep.iter().all(|cell| cell.params.get(SERVER) == Some("redis")));
+        let search = cells(&Args { slo: Some("p99=1ms".to_owned()), ..named(&["kv-load"]) }, 4);
+        assert_eq!((search.len(), search[0].instrument.as_str()), (1, "kv-slo"));
+        let url = Some("memcached://10.0.0.7".to_owned());
+        let theirs = cells(&Args { url, ..named(&["kv-load"]) }, 4);
+        assert!(!theirs.is_empty() && theirs.iter().all(|cell| cell.params.get(SERVER) == Some("memcached")));
+        let nothing = Args { slo: Some("p99=1ms".to_owned()), ..named(&["crc32c"]) };
+        assert!(names(&nothing).unwrap_err().message.contains("kv-load"));
+    }
+
+    #[test]
     fn typical_closed_loops_are_profiled_in_every_arm() {
         let sweep = cells(&named(&["web"]), 2);
         let arm = || Arm { name: String::new(), set: Params::default() };

@@ -2,8 +2,8 @@
 //! rate, response and service times, failures, and what the generators, the store and the machine did meanwhile.
 //!
 //! One take is one load; the keys are there and the connections made before it starts, and one request is in flight on
-//! a connection. Other keys of a store are neither read nor changed. Pipelining, transactions, several keys in a request
-//! and values of other types are not measured; replicas copy what is written, and no write waits for them.
+//! a connection. Other keys of a store are neither read nor changed. Pipelining, transactions, several keys in a
+//! request and values of other types are not measured; replicas copy what is written, and no write waits for them.
 
 pub mod ask;
 pub mod hosted;

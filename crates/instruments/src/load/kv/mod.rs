@@ -1,8 +1,8 @@
 //! Key-value stores: reads and writes of keys of our own, built as they are sent, answers parsed as they come.
 //!
 //! One request is in flight on a connection, as a client without pipelining has it. What protocols differ in is one
-//! file each (`resp`, `memcached`). An answer is good when it is whole and a value as long as the one that was written; its
-//! bytes are not compared. A key without a value has failed, since all were written before (`data`).
+//! file each (`resp`, `memcached`). An answer is good when it is whole and its value as long as the one that was
+//! written; its bytes are not compared. A key without a value has failed, since all were written before (`data`).
 
 pub mod data;
 #[cfg(test)]

@@ -90,7 +90,8 @@ pub const SILENT_CORES: Metric<Count> = neither(
 .per("core");
 pub const FAILED: Metric<Count> = neither(
     "failed",
-    "requests that failed, by kind: no connection, reset, closed, timeout, 4xx, 5xx, wrong or short answer, unsent",
+    "requests that failed, by kind: no connection, reset, closed, timeout, 4xx, 5xx, wrong or short answer, a store's \
+     error answers, unsent",
 )
 .per("request");
 pub const LATE: Metric<Seconds> = neither(
