@@ -76,9 +76,7 @@ pub fn plan(
     let telemetry_only = args.names == ["telemetry"];
     let command = command(args)?;
     let mix = args.mix.as_deref().map(|path| mixes::read("--mix", path)).transpose()?;
-    let sets =
-        [words::sets(&args.sets)?, web::flags(args, mix.as_ref())?, net::flags(args)?, kv::flags(args)?]
-            .concat();
+    let sets = fixed(args, mix.as_ref())?;
     let chosen = choose(args, cards, command.is_some(), telemetry_only)?;
     words::check(&sets, &chosen)?;
     let listed = args.cpus.as_deref().map(parse_cpus).transpose()?;
@@ -91,9 +89,8 @@ pub fn plan(
     let (cells, implied) = web::settle(cells, &host, &chosen, &sets);
     let mut said = [said, implied].concat();
     let words = [sets, words].concat();
-    let cells = kv::settle(cells, &words);
     web::agree(&words, arms.len())?;
-    let cells = distinct(cells, &arms, &chosen);
+    let cells = distinct(kv::settle(cells, &words), &arms, &chosen);
     let (cells, left_out) = match &host.setup {
         Some(setup) => fits::Asked { words: &words, arms: &arms, cards: &chosen, setup }.settle(cells)?,
         None => (cells, Vec::new()),
@@ -137,6 +134,12 @@ pub fn plan(
         mixes: mix.map(|named| (named.name, named.mix)).into_iter().collect(),
     };
     Ok((plan, said))
+}
+
+/// The parameters that `--set` and the flags of families fix.
+fn fixed(args: &Args, mix: Option<&mixes::Named>) -> Result<Vec<Word>, CliError> {
+    let families = [web::flags(args, mix)?, net::flags(args)?, kv::flags(args)?];
+    Ok([words::sets(&args.sets)?, families.concat()].concat())
 }
 
 /// What each card measures where it is, before arms and what fits.

@@ -135,7 +135,7 @@ pub struct Args {
     /// File with the token that the far end has too (family net)
     #[arg(long, value_name = "FILE")]
     pub token: Option<PathBuf>,
-    /// The store: redis, valkey or memcached, started here, or one that runs; none: those that are installed (family kv)
+    /// The store: redis, valkey or memcached, started here, or one that runs [default: what is installed] (family kv)
     #[arg(long, value_name = "STORE|HOST:PORT")]
     pub kv: Option<String>,
     /// Replicas that must have each write (family kv)

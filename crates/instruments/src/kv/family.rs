@@ -1,4 +1,4 @@
-//! clusterperf's family of tests as a whole: what of it is not there yet or never will be, and what of a store cannot be.
+//! clusterperf's family of tests as a whole: what of it is not there yet or never will be, and what a store cannot do.
 
 /// A remark for who looks at the family as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

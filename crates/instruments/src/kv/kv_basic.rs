@@ -111,6 +111,8 @@ static CARD: Card = Card {
     ],
 };
 
+/// clusterperf's, in bytes.
+const USUAL_FILL: u64 = 200_000_000;
 /// Bytes beside the value that an object counts with, and of its key.
 const OVERHEAD: usize = 20 + KEY;
 /// A figure of requests has no more, and in era2 or of writes takes no longer.
@@ -159,14 +161,13 @@ impl Instrument for KvBasic {
             limit: if smoke { Duration::from_secs(10) } else { params::limit_of(setup) },
             times: Times::default(),
             random: Random::new(setup.seed),
+            fill: if smoke { 2_000_000 } else { params::number(setup, "fill").saturating_mul(1_000_000) },
+            told: false,
             bytes: 0,
         };
-        let fill = if smoke { 2_000_000 } else { params::number(setup, "fill").saturating_mul(1_000_000) };
         for (at, size) in sizes.into_iter().enumerate() {
             if wanted == "all" || NAMES.get(at).is_some_and(|name| wanted == *name) {
-                basic
-                    .put(at, size, fill)
-                    .map_err(|failure| Unfit::new(basic.held.target.explain(&failure).0))?;
+                basic.put(at, size).map_err(|failure| Unfit::new(basic.held.target.explain(&failure).0))?;
             }
         }
         Ok(Box::new(basic))
@@ -193,13 +194,16 @@ struct Basic {
     limit: Duration,
     times: Times,
     random: Random,
+    /// Bytes of objects of each size.
+    fill: u64,
+    told: bool,
     bytes: u64,
 }
 
 impl Basic {
-    fn put(&mut self, at: usize, size: usize, fill: u64) -> Result<(), Failure> {
+    fn put(&mut self, at: usize, size: usize) -> Result<(), Failure> {
         let count = match self.era {
-            Era::Three => u32::try_from(fill / (size + OVERHEAD) as u64).unwrap_or(u32::MAX).max(1),
+            Era::Three => u32::try_from(self.fill / (size + OVERHEAD) as u64).unwrap_or(u32::MAX).max(1),
             _ => 1,
         };
         let letter = b'a' + u8::try_from(at).unwrap_or(0);
@@ -210,6 +214,18 @@ impl Basic {
         self.bytes += u64::from(count) * (size + OVERHEAD) as u64 * u64::from(1 + self.held.target.replicas);
         self.objects.push(Objects { at, value, table, hot });
         Ok(())
+    }
+
+    /// Says once how much less than clusterperf a take does.
+    fn tell(&mut self, record: &mut dyn Record) {
+        self.held.target.tell(record);
+        if self.era == Era::Three && self.fill < USUAL_FILL && !std::mem::replace(&mut self.told, true) {
+            let mb = self.fill as f64 / 1e6;
+            record.note(
+                "kv-fill",
+                &format!("basic draws from {mb} MB of objects of each size; clusterperf fills 200 MB (--set fill=200)"),
+            );
+        }
     }
 
     /// Reads of one size, then its writes.
@@ -265,7 +281,7 @@ impl Basic {
 
 impl Probe for Basic {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        self.held.target.tell(record);
+        self.tell(record);
         let _pinned = self.held.target.pin(0)?;
         let mut to = self.held.target.open().map_err(|failure| self.held.target.explain(&failure))?;
         // As clusterperf: measured with the largest first where objects are random, told by size.

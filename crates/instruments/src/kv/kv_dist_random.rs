@@ -1,4 +1,5 @@
-//! clusterperf's `readDistRandom` and `writeDistRandom`: one client reads, then writes, random objects of a large table.
+//! clusterperf's `readDistRandom` and `writeDistRandom`: one client reads, then writes random objects of a large
+//! table.
 //!
 //! Counted is a request from before it is written to the connection until its answer is understood; the key is chosen
 //! before. Filling the table is not counted.

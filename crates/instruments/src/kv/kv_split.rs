@@ -1,10 +1,10 @@
 //! Where a round trip goes: how much of the time of a request is the client's, the wire's and the store's.
 //!
 //! Means of one client's requests, in seconds. The client's part is the CPU time of its thread, with what the kernel
-//! does for it. What the store's CPU time for a request and the client's leave of the round trip is waiting: on the wire
-//! as long as a TCP handshake with the store's port takes, which its kernel answers without the store; all beyond that
-//! is the store's. So a store that pauses, computes or is busy with others shows as the store, and a slow wire as the
-//! wire. Not told apart: a wire that is slow for requests and quick for handshakes.
+//! does for it. What the store's CPU time for a request and the client's leave of the round trip is waiting: on the
+//! wire as long as a TCP handshake with the store's port takes, which its kernel answers without the store; all beyond
+//! that is the store's. So a store that pauses, computes or is busy with others shows as the store, and a slow wire as
+//! the wire. Not told apart: a wire that is slow for requests and quick for handshakes.
 
 use std::time::Duration;
 
