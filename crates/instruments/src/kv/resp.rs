@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(read(Asked::Set(2), b"+OK\r\n+OK\r\n"), answer(2, 0, (0, 0)));
         assert_eq!(read(Asked::SetWait(2), b"+OK\r\n:2\r\n"), answer(1, 0, (0, 0)));
         assert_eq!(read(Asked::Delete(2), b":1\r\n:0\r\n"), answer(1, 0, (0, 0)));
-        assert_eq!(read(Asked::Text, b"$7\r\na:1\r\nb\r\n"), answer(0, 0, (4, 11)));
+        assert_eq!(read(Asked::Text, b"$6\r\na:1\r\nb\r\n"), answer(0, 0, (4, 10)));
         // Short ones say how many bytes there must be.
         assert_eq!(read(Asked::Get(1), b"$1000\r\nab").map(|(more, _)| more), Ok(Some(1009)));
         assert_eq!(read(Asked::Get(1), b"$10").map(|(more, _)| more), Ok(Some(4)));
