@@ -178,7 +178,7 @@ fn a_quick_run_has_basic_of_both_stores_and_compares_with_the_studies() {
 #[test]
 fn the_other_tests_of_the_family_run_on_both_stores() {
     let bench = Bench::new();
-    let short = "limit=0.02;window=0.02;span=0.001;objects=2000;count=600";
+    let short = "limit=0.02;window=0.3;span=0.001;objects=2000;count=600";
     let mut args = vec!["--clients", "2", "--set", short];
     for test in [
         "readNotFound",
@@ -202,8 +202,12 @@ fn the_other_tests_of_the_family_run_on_both_stores() {
             let of = |metric: &str| value(&data, metric, &format!("kv={kv};k={k}"));
             let derived = f64::from(k) / of("readLoaded");
             assert!((of("readLoaded.derived") / derived - 1.0).abs() < 1e-9, "{kv} {k}");
-            assert!(of("readLoaded.measured") > 0.0 && of("readThroughput") > 10.0, "{kv} {k}");
-            assert!(of("writeThroughput") > 10.0 && of("readThroughput.cpu") >= 0.0, "{kv} {k}");
+            for metric in
+                ["readLoaded.measured", "readThroughput", "writeThroughput", "readThroughput.clients"]
+            {
+                assert!(of(metric) > 0.0, "{kv} {k} {metric}");
+            }
+            assert!(of("readThroughput.cpu") >= 0.0, "{kv} {k}");
         }
         let multi = |objects: u32| value(&data, "multiRead_oneMaster", &format!("kv={kv};objects={objects}"));
         assert!(multi(5000) > multi(1), "{kv}: {} {}", multi(5000), multi(1));

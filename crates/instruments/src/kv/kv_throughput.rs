@@ -152,6 +152,9 @@ impl Throughput {
                 },
             )?;
             let seconds = ns as f64 / 1e9;
+            if usage.calls == 0 {
+                return Err(Failure::Silent(seconds));
+            }
             let mut extra = Params::default();
             extra.set("k", &clients.to_string());
             record.push_of(rate, &extra, PerSec(usage.calls as f64 / seconds));
