@@ -4,6 +4,7 @@ use model::Instrument;
 
 pub mod connection;
 pub mod crowd;
+pub mod family;
 pub mod fuzz;
 pub mod hot;
 pub mod keys;
@@ -27,7 +28,6 @@ pub mod target;
 pub mod times;
 pub mod wire;
 
-pub mod family;
 pub static ALL: &[&dyn Instrument] = &[
     &kv_bandwidth::INSTRUMENT,
     &kv_basic::INSTRUMENT,
