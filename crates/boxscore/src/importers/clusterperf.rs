@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use instruments::clusterperf::{self, Figure, INSTRUMENT};
+use instruments::clusterperf::{self, Figure};
 use model::data::{Note, Origin, Point, RunData, RunHead, Series, Status, TakeHead};
 use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
@@ -86,24 +86,25 @@ pub fn parse(
     common.set(STORE.0, STORE.1);
     let common = common.with(&about.set);
     let (series, takes) = series(&output.figures, &common);
+    let count = takes.len() as u64;
     let label = about.label.clone();
     let plan = Plan {
         machines: vec![Via { name: machine.clone(), command: None }],
         label: label.clone(),
         ..Plan::bare(
-            vec![cell(&output.figures, &common)],
-            Takes::Fixed(u32::try_from(takes).unwrap_or(u32::MAX)),
+            cells(&output.figures, &common),
+            Takes::Fixed(takes.iter().map(|take| take.block.saturating_add(1)).max().unwrap_or(1)),
         )
     };
     let (study, id) = ids(&format!("{machine}\n{label:?}\n{common}\n{text}"));
     let note = format!("{name}: clusterperf's output, {} figures", output.figures.len());
     let run = RunData {
-        head: head(id, study, machine, label, started_ns, takes),
+        head: head(id, study, machine, label, started_ns, count),
         origin: Origin { build: BUILD.to_owned(), ..Origin::default() },
         clock_offsets: Vec::new(),
         plan,
         facts: Vec::new(),
-        takes: (0..takes).map(take).collect(),
+        takes,
         series,
         notes: vec![Note { kind: "source".to_owned(), text: note, at_ns: None }],
         telemetry: Vec::new(),
@@ -112,15 +113,32 @@ pub fn parse(
     Ok((run, said))
 }
 
-/// One cell for all; its figures are all headlines but those that stand beside another.
-fn cell(figures: &[Figure], common: &Params) -> Cell {
-    let mut headline: Vec<String> = Vec::new();
-    for figure in figures.iter().filter(|figure| figure.better != model::Better::Neither) {
-        if !headline.contains(&figure.metric) {
-            headline.push(figure.metric.clone());
+/// A cell for each instrument; its figures are all headlines but those that stand beside another.
+fn cells(figures: &[Figure], common: &Params) -> Vec<Cell> {
+    instruments_of(figures)
+        .into_iter()
+        .map(|instrument| {
+            let own = figures.iter().filter(|figure| figure.instrument() == instrument);
+            let mut headline: Vec<String> = Vec::new();
+            for figure in own.filter(|figure| figure.better != model::Better::Neither) {
+                if !headline.contains(&figure.metric) {
+                    headline.push(figure.metric.clone());
+                }
+            }
+            Cell { instrument: instrument.to_owned(), params: common.clone(), headline }
+        })
+        .collect()
+}
+
+/// In the order of the text.
+fn instruments_of(figures: &[Figure]) -> Vec<&'static str> {
+    let mut all = Vec::new();
+    for figure in figures {
+        if !all.contains(&figure.instrument()) {
+            all.push(figure.instrument());
         }
     }
-    Cell { instrument: INSTRUMENT.to_owned(), params: common.clone(), headline }
+    all
 }
 
 fn head(
@@ -150,12 +168,13 @@ fn head(
     }
 }
 
-fn take(seq: u64) -> TakeHead {
+/// The `again`-th time that a cell's figures stand in the text.
+fn take(seq: u64, cell: u32, again: u32) -> TakeHead {
     TakeHead {
         seq,
-        block: u32::try_from(seq).unwrap_or(u32::MAX),
+        block: again,
         phase: Phase::Measured,
-        cell: 0,
+        cell,
         arm: 0,
         start_ns: 0,
         end_ns: 0,
@@ -165,30 +184,36 @@ fn take(seq: u64) -> TakeHead {
     }
 }
 
-/// A series for each figure, in the order of the text, and the number of takes.
-fn series(figures: &[Figure], common: &Params) -> (Vec<Series>, u64) {
+/// A series for each figure, in the order of the text, and the takes that they are of.
+fn series(figures: &[Figure], common: &Params) -> (Vec<Series>, Vec<TakeHead>) {
+    let cells = instruments_of(figures);
     let mut all: Vec<Series> = Vec::new();
     let mut places: BTreeMap<SeriesKey, usize> = BTreeMap::new();
-    let mut takes = 0;
+    let (mut takes, mut numbers) = (Vec::new(), BTreeMap::new());
     for figure in figures {
         let key = SeriesKey {
-            instrument: INSTRUMENT.to_owned(),
+            instrument: figure.instrument().to_owned(),
             metric: figure.metric.clone(),
             unit: figure.unit,
             params: common.with(&figure.params),
             arm: String::new(),
-            definition: 1,
+            definition: instruments::find(figure.instrument()).map_or(1, |one| one.card().definition),
         };
         let place = *places.entry(key.clone()).or_insert_with(|| {
             all.push(Series { key, better: figure.better, points: Vec::new() });
             all.len() - 1
         });
         let points = &mut all[place].points;
-        let seq = points.len() as u64;
-        takes = takes.max(seq + 1);
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let cell = number(cells.iter().position(|name| *name == figure.instrument()).unwrap_or(0));
+        let again = number(points.len());
+        let seq = *numbers.entry((cell, again)).or_insert_with(|| {
+            takes.push(take(takes.len() as u64, cell, again));
+            takes.len() as u64 - 1
+        });
         points.push(Point {
             seq,
-            block: u32::try_from(seq).unwrap_or(u32::MAX),
+            block: again,
             phase: Phase::Measured,
             at_ns: 0,
             window_ns: 0,
@@ -212,6 +237,13 @@ fn ids(content: &str) -> (String, String) {
 mod tests {
     use super::*;
 
+    /// Figures of three instruments, one of them twice.
+    const SEVERAL: &str = "\
+readNotFound          14.4 us     read object that doesn't exist
+basic.read100          5.1 us     read single 100B object with 30B key
+netBandwidth          97.1 MB/s   many clients reading from different servers
+readNotFound          14.6 us     read object that doesn't exist
+";
     const TEXT: &str = "\
 basic.read100          5.1 us     read single 100B object with 30B key
 basic.readBw100       18.6 MB/s   bandwidth reading 100B object with 30B key
@@ -241,6 +273,10 @@ basic.read100          5.3 us     read single 100B object with 30B key
         assert_eq!((run.takes.len(), run.series.len(), run.head.label.as_deref()), (2, 2, Some("ib")));
         assert_eq!(run.plan.cells[0].headline, ["basic.read100"]);
         super::super::own::checked("a.txt", std::slice::from_ref(&run)).unwrap();
+        let several = parse("b.txt", SEVERAL, 0, &given).unwrap().0;
+        super::super::own::checked("b.txt", std::slice::from_ref(&several)).unwrap();
+        let takes: Vec<_> = several.takes.iter().map(|take| (take.seq, take.cell, take.block)).collect();
+        assert_eq!(takes, [(0, 0, 0), (1, 1, 0), (2, 2, 0), (3, 0, 1)]);
         // The same again has the same id, another transport another one.
         let id = |about: &About| parse("b.txt", TEXT, 0, about).unwrap().0.head.id;
         assert_eq!(id(&given), run.head.id);

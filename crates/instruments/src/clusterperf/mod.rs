@@ -18,8 +18,21 @@ use distribution::Distribution;
 pub use line::Era;
 use section::Section;
 
-/// The instrument of these figures, that of the published ones.
-pub const INSTRUMENT: &str = "kv";
+/// The instruments that measure the same, by the beginning of the metric's name; the first that fits counts.
+const INSTRUMENTS: [(&str, &str); 10] = [
+    ("basic.", "kv-basic"),
+    ("readNotFound", "kv-miss"),
+    ("readDistRandom", "kv-dist-random"),
+    ("writeDistRandom", "kv-dist-random"),
+    ("readDist", "kv-dist"),
+    ("readLoaded", "kv-loaded"),
+    ("readThroughput", "kv-throughput"),
+    ("writeThroughput", "kv-throughput"),
+    ("multiRead_oneMaster", "kv-multi-read"),
+    ("netBandwidth", "kv-bandwidth"),
+];
+/// Of whatever nothing here measures.
+const OTHER: &str = "kv";
 
 /// One printed number.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +46,14 @@ pub struct Figure {
     /// In the base unit.
     pub value: f64,
     pub params: Params,
+}
+
+impl Figure {
+    /// The instrument that measures the same here, and that published figures of it have.
+    #[must_use]
+    pub fn instrument(&self) -> &'static str {
+        INSTRUMENTS.iter().find(|(begins, _)| self.metric.starts_with(begins)).map_or(OTHER, |(_, one)| one)
+    }
 }
 
 /// What a text holds.

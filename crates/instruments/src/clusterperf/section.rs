@@ -35,25 +35,27 @@ enum Column {
     Param(&'static str),
     /// What is added to the metric's name, the unit, the factor to it, the direction.
     Figure(&'static str, Unit, f64, Better),
+    /// A share of the server's threads that not every version prints.
+    Also(&'static str),
     /// What follows from the others.
     Skip,
 }
 
 const LOADED: &[Column] = &[
-    Column::Param("clients"),
+    Column::Param("k"),
     Column::Figure("", Unit::Second, 1e-6, Better::Lower),
     // Clients over the mean time of one of them: worked out there, not measured.
-    Column::Figure(".throughput", Unit::PerSec, 1e3, Better::Neither),
+    Column::Figure(".derived", Unit::PerSec, 1e3, Better::Neither),
 ];
 const READS: &[Column] = &[
-    Column::Param("clients"),
+    Column::Param("k"),
     Column::Figure("", Unit::PerSec, 1e3, Better::Higher),
-    Column::Figure(".worker", Unit::Ratio, 1.0, Better::Neither),
-    Column::Figure(".dispatch", Unit::Ratio, 1.0, Better::Neither),
+    Column::Also(".worker"),
+    Column::Also(".dispatch"),
 ];
 /// What follows differs by version.
 const WRITES: &[Column] =
-    &[Column::Param("clients"), Column::Figure("", Unit::PerSec, 1e3, Better::Higher), Column::Skip];
+    &[Column::Param("k"), Column::Figure("", Unit::PerSec, 1e3, Better::Higher), Column::Skip];
 const MULTI: &[Column] = &[
     Column::Param("objects"),
     Column::Param("masters"),
@@ -142,19 +144,27 @@ impl Table {
                 params.set(name, &format!("{number:.0}"));
             }
         }
-        let needed = self.columns.iter().rposition(|column| !matches!(column, Column::Skip)).unwrap_or(0);
+        let needed = self
+            .columns
+            .iter()
+            .rposition(|column| matches!(column, Column::Param(_) | Column::Figure(..)))
+            .unwrap_or(0);
         if numbers.len() <= needed {
             let (has, wants) = (numbers.len(), needed + 1);
             return Err(format!("{}: {has} columns, of at least {wants}", self.metric));
         }
         let mut figures = Vec::new();
         for (column, number) in self.columns.iter().zip(&numbers) {
-            let Column::Figure(end, unit, factor, better) = column else { continue };
+            let (end, unit, factor, better) = match column {
+                Column::Figure(end, unit, factor, better) => (*end, *unit, *factor, *better),
+                Column::Also(end) => (*end, Unit::Ratio, 1.0, Better::Neither),
+                Column::Param(_) | Column::Skip => continue,
+            };
             let metric = format!("{}{end}", self.metric);
-            if *number <= 0.0 && *better != Better::Neither {
+            if *number <= 0.0 && better != Better::Neither {
                 return Err(format!("{metric}: it is 0, which no test comes to"));
             }
-            let (unit, better, value, params) = (*unit, *better, number * factor, params.clone());
+            let (value, params) = (number * factor, params.clone());
             figures.push(Figure { line, metric, unit, better, value, params });
         }
         Ok(figures)

@@ -124,13 +124,13 @@ fn each_era_of_basic_is_told_by_its_words() {
 fn graphs_give_a_figure_for_each_row() {
     let told = told(GRAPHS);
     let expected = [
-        of("readLoaded", "clients=1;size=100", 13.8e-6),
-        of("readLoaded.throughput", "clients=1;size=100", 72_000.0),
-        of("readLoaded", "clients=2;size=100", 14.1e-6),
-        of("readLoaded.throughput", "clients=2;size=100", 142_000.0),
-        of("readThroughput", "clients=1;size=100", 72_000.0),
-        of("readThroughput.worker", "clients=1;size=100", 0.31),
-        of("readThroughput.dispatch", "clients=1;size=100", 0.52),
+        of("readLoaded", "k=1;size=100", 13.8e-6),
+        of("readLoaded.derived", "k=1;size=100", 72_000.0),
+        of("readLoaded", "k=2;size=100", 14.1e-6),
+        of("readLoaded.derived", "k=2;size=100", 142_000.0),
+        of("readThroughput", "k=1;size=100", 72_000.0),
+        of("readThroughput.worker", "k=1;size=100", 0.31),
+        of("readThroughput.dispatch", "k=1;size=100", 0.52),
         of("multiRead_oneMaster", "masters=1;objects=1;size=100", 15.1e-6),
         of("multiRead_oneMaster", "masters=1;objects=5000;size=100", 4120.4e-6),
         of("readNotFound", "", 14.4e-6),
@@ -140,6 +140,20 @@ fn graphs_give_a_figure_for_each_row() {
     assert_eq!((told.len(), told[11].0.as_str()), (12, "netBandwidth.min"));
     let skipped = parse(GRAPHS).unwrap().skipped;
     assert_eq!(skipped, [(30, "writeAsyncSync".to_owned())]);
+}
+
+#[test]
+fn figures_belong_to_the_instruments_that_measure_the_same() {
+    let of = |text: &str| parse(text).unwrap().figures.iter().map(Figure::instrument).collect::<Vec<_>>();
+    assert!(of(ERA1).into_iter().all(|name| name == "kv-basic"));
+    assert_eq!((of(CDF)[0], of(&CDF.replace("random 100", "single 100"))[0]), ("kv-dist-random", "kv-dist"));
+    let graphs = of(GRAPHS);
+    assert_eq!((graphs[0], graphs[4], graphs[7]), ("kv-loaded", "kv-throughput", "kv-multi-read"));
+    assert_eq!((graphs[9], graphs[10]), ("kv-miss", "kv-bandwidth"));
+    assert_eq!(of("broadcast   12.0 us   words\nnetBandwidth   1.0 MB/s   words\n")[0], "kv");
+    for figure in [ERA1, GRAPHS, CDF].into_iter().flat_map(|text| parse(text).unwrap().figures) {
+        assert!(crate::find(figure.instrument()).is_some(), "{}", figure.metric);
+    }
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! Medians of a run's takes. Times in ns, us, ms or s; MB are 2^20 as there. Refused and missing figures are `n/a`. A
 //! line with `#` says what the figures below it are of, so that `boxscore import` reads the text back.
 
+mod graph;
+
 use model::data::{RunData, Series};
 use model::doc::RunDoc;
 use model::{Params, Unit, Validity};
@@ -25,8 +27,14 @@ const PERCENTILES: [(&str, &str); 8] = [
 pub fn lines(doc: &RunDoc, data: &RunData) -> Option<String> {
     let mut out = String::new();
     let mut before: Option<(&str, &str, Params)> = None;
-    for series in data.series.iter().filter(|series| is_line(series)) {
-        let measured = series.measured();
+    for (at, series) in data.series.iter().enumerate().filter(|(_, series)| is_line(series)) {
+        if let Some(graph) = graph::of(&series.key.metric) {
+            if graph::is_first(&data.series, at) {
+                out.push_str(&graph.table(doc, data, series));
+                before = None;
+            }
+            continue;
+        }
         let numbers = series.points.iter().any(|point| point.number().is_some());
         if !numbers && !series.points.is_empty() {
             continue;
@@ -37,15 +45,23 @@ pub fn lines(doc: &RunDoc, data: &RunData) -> Option<String> {
             out.push_str(&heading(&group));
             before = Some(group);
         }
-        let refused = doc.series.iter().any(|row| {
-            (row.instrument == key.instrument && row.metric == key.metric && row.arm == key.arm)
-                && row.params == key.params
-                && row.validity == Validity::Invalid
-        });
-        let value = stats::summary(&measured).ok().map(|summary| summary.median).filter(|_| !refused);
-        out.push_str(&format!("{:<20} {}  {}\n", key.metric, printed(value, key.unit), words(series)));
+        let value = figure(doc, series);
+        let line = format!("{:<20} {}  {}", key.metric, printed(value, key.unit), words(series));
+        out.push_str(line.trim_end());
+        out.push('\n');
     }
     (!out.is_empty()).then_some(out)
+}
+
+/// The median of the takes; none where it was refused or nothing was measured.
+fn figure(doc: &RunDoc, series: &Series) -> Option<f64> {
+    let key = &series.key;
+    let refused = doc.series.iter().any(|row| {
+        (row.instrument == key.instrument && row.metric == key.metric && row.arm == key.arm)
+            && row.params == key.params
+            && row.validity == Validity::Invalid
+    });
+    stats::summary(&series.measured()).ok().map(|summary| summary.median).filter(|_| !refused)
 }
 
 /// Whether an instrument is one of key-value stores.
@@ -59,10 +75,10 @@ fn is_line(series: &Series) -> bool {
         && matches!(series.key.unit, Unit::Second | Unit::BytesPerSec | Unit::PerSec)
 }
 
-/// What tells groups of figures apart: what belongs to single ones stands in their words.
+/// What tells groups of figures apart: what belongs to single ones stands in their words or rows.
 fn common(params: &Params) -> Params {
     let mut params = params.clone();
-    params.0.retain(|name, _| !["size", "clients", "objects", "masters"].contains(&name.as_str()));
+    params.0.retain(|name, _| name != "size" && name != "k");
     params
 }
 
@@ -114,19 +130,13 @@ fn words(series: &Series) -> String {
     }
     let size = params.get("size").unwrap_or("100");
     let verb = if metric.starts_with("write") { "write" } else { "read" };
-    let mut text = match metric.split('.').next().unwrap_or_default() {
+    match metric.split('.').next().unwrap_or_default() {
         "readDist" => format!("read single {size}B object (30B key) {}", percentile(metric)),
         "readDistRandom" | "writeDistRandom" => {
             format!("{verb} random {size}B object (30B key) {}", percentile(metric))
         }
-        _ => format!("{size}B objects (30B key)"),
-    };
-    for name in ["clients", "objects", "masters"] {
-        if let Some(value) = params.get(name) {
-            text.push_str(&format!(", {value} {name}"));
-        }
+        _ => String::new(),
     }
-    text
 }
 
 /// `read100.99` and `readBw1K`, in the words of each definition.

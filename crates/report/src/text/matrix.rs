@@ -93,6 +93,10 @@ fn grid(doc: &MatrixDoc, table: &MatrixTableDoc, scale: &Scale, columns: std::op
     }
     head(down, vec![String::new(); shown.len()]);
     for (row, name) in table.rows.iter().enumerate() {
+        // A piece of the table may have none of it.
+        if !table.cells.iter().any(|cell| cell.row == row && columns.contains(&cell.column)) {
+            continue;
+        }
         let mut cells = vec![Cell::from(name.as_deref().unwrap_or(NONE))];
         cells.extend(columns.clone().map(|column| {
             let of = |cell: &&MatrixCellDoc| (cell.row, cell.column) == (row, column);

@@ -61,6 +61,10 @@ fn advice(look: &Look<'_>, instrument: &str) -> String {
         "logs" => {
             "a log is read once; `boxscore logs A=FILE B=FILE` compares labels with intervals".to_owned()
         }
+        name if name.starts_with("kv") && look.run.head.build == "clusterperf" => {
+            "clusterperf prints a figure once; several of its outputs in one file are as many takes"
+                .to_owned()
+        }
         "web" if is_load => format!(
             "`boxscore run web --url URL --takes {least}` repeats a load (--set fixes its connections and rate)"
         ),
