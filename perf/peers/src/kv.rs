@@ -1,5 +1,5 @@
-//! A store over RESP: round trips of one hot key as `kv-basic` has them, and a closed loop of the load engine on its own
-//! keys, which are written before it and deleted after it.
+//! A store over RESP: round trips of one hot key as `kv-basic` has them, and a closed loop of the load engine on keys of
+//! its own, which are written before it and deleted after it.
 
 use std::error::Error;
 use std::time::Duration;

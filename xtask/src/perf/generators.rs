@@ -1,4 +1,5 @@
-//! Load generators beside each other on one server: CPU time for each answer, and throughput, in rounds of random order.
+//! Load generators beside each other on one server: CPU time for each answer, and throughput, in rounds of random
+//! order.
 //!
 //! CPU time is that of the generator's whole process, its start included, in microseconds for each good answer.
 

@@ -1,8 +1,8 @@
 //! Round trips and load on Redis beside floors and other generators.
 //!
 //! redis-server runs on one CPU, each client on the other. `basic.read100` (era 1: one hot key, a mean) stands beside a
-//! bare blocking ping-pong of the same bytes (`perf/pingpong.c`), medians of ten blocks of 100 ms; the load engine, in a
-//! closed loop of 50 connections without pipelining, beside a bare epoll loop of a request as long (`perf/floor.c`).
+//! bare blocking ping-pong of the same bytes (`perf/pingpong.c`), medians of ten blocks of 100 ms; the load engine, in
+//! a closed loop of 50 connections without pipelining, beside a bare epoll loop of a request as long (`perf/floor.c`).
 //! CPU time of ours holds the writing and deleting of its 1000 keys.
 
 use std::fs;
