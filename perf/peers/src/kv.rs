@@ -1,5 +1,6 @@
-//! A store over RESP: round trips of one hot key as `kv-basic` has them, and a closed loop of the load engine on keys of
-//! its own, which are written before it and deleted after it.
+//! A store over RESP: round trips of one hot key as `kv-basic` has them, and a closed loop of the load engine.
+//!
+//! The loop has keys of its own, which are written before it and deleted after it.
 
 use std::error::Error;
 use std::time::Duration;
