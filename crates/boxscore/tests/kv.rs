@@ -406,7 +406,8 @@ fn a_planted_delay_of_the_store_is_the_stores() {
         let planted = Planted::new(&redis, line);
         let (rtt, server, note) = split(&bench, &redis);
         drop(planted);
-        assert!(rtt > usual + 0.002, "{line}: {rtt} {usual}");
+        // How many requests go through between two delays depends on how busy this machine is.
+        assert!(rtt > 2.0 * usual, "{line}: {rtt} {usual}");
         assert!(
             server > 0.8 * rtt && note.contains("most is the store"),
             "{line}: {server} of {rtt}: {note}"

@@ -345,6 +345,12 @@ impl Drop for Guarded {
     }
 }
 
+/// The process groups that were started here and have not been ended.
+#[must_use]
+pub fn groups() -> BTreeSet<i32> {
+    book().wards.groups.clone()
+}
+
 /// Ends everything that was started here: for a program that is about to end in the middle of its work.
 pub fn end_all() {
     let mut book = book();

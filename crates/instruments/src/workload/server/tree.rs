@@ -78,6 +78,14 @@ pub fn members(group: i32) -> Result<Vec<Stat>, String> {
     Ok(processes()?.into_iter().filter(|stat| stat.group == group && stat.is_alive()).collect())
 }
 
+/// The living processes of several groups.
+pub fn of_groups(groups: &BTreeSet<i32>) -> Result<Vec<Stat>, String> {
+    if groups.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(processes()?.into_iter().filter(|stat| groups.contains(&stat.group) && stat.is_alive()).collect())
+}
+
 /// These processes and all that descend from them, alive.
 pub fn family(roots: &BTreeSet<i32>) -> Result<Vec<Stat>, String> {
     let all = processes()?;

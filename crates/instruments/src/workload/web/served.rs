@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::pool::Hosted;
 use crate::load::target::Url;
+use crate::workload::guard;
 use crate::workload::server::sockets;
 use crate::workload::server::tree::{self, Stat, Usage};
 
@@ -29,7 +30,7 @@ pub struct Theirs {
 
 static UNDER_LOAD: Mutex<Vec<Weak<Served>>> = Mutex::new(Vec::new());
 
-/// CPU time of the servers under load so far.
+/// CPU time so far of the servers under load and of all that was started here and still runs: stores, peers, commands.
 #[must_use]
 pub fn cpu_ns() -> u64 {
     let known: Vec<Arc<Served>> =
@@ -37,7 +38,8 @@ pub fn cpu_ns() -> u64 {
     // Several loads may share one server.
     let servers: HashMap<String, &Arc<Served>> = known.iter().map(|one| (one.name(), one)).collect();
     let processes = servers.values().filter_map(|served| served.processes().ok()).flatten();
-    let each: BTreeMap<i32, Stat> = processes.map(|stat| (stat.pid, stat)).collect();
+    let started = tree::of_groups(&guard::groups()).unwrap_or_default();
+    let each: BTreeMap<i32, Stat> = processes.chain(started).map(|stat| (stat.pid, stat)).collect();
     let each: Vec<Stat> = each.into_values().collect();
     // Where the clock's ticks are not known, nothing else that is counted in them is either.
     tree::cpu_ns(&each).unwrap_or_default()
