@@ -75,7 +75,7 @@ pub fn processes() -> Result<Vec<Stat>, String> {
 
 /// The living processes of a process group.
 pub fn members(group: i32) -> Result<Vec<Stat>, String> {
-    Ok(processes()?.into_iter().filter(|stat| stat.group == group && stat.is_alive()).collect())
+    of_groups(&BTreeSet::from([group]))
 }
 
 /// The living processes of several groups.

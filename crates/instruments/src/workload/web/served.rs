@@ -1,7 +1,7 @@
 //! The server under load, ours or another, and its processes.
 //!
-//! Processes of a server that is not ours are found by its listening socket, on this machine only. All servers under
-//! load are known here, so that nobody takes their work for that of strangers.
+//! Processes of a server that is not ours are found by its listening socket, on this machine only. All such servers that
+//! are under load are known here, so that nobody takes their work for that of strangers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use crate::workload::server::tree::{self, Stat, Usage};
 #[derive(Debug)]
 pub enum Served {
     Ours(Arc<Hosted>),
-    Theirs(Theirs),
+    Theirs(Arc<Theirs>),
 }
 
 /// A server that runs without our doing.
@@ -28,18 +28,19 @@ pub struct Theirs {
     roots: Mutex<Option<BTreeSet<i32>>>,
 }
 
-static UNDER_LOAD: Mutex<Vec<Weak<Served>>> = Mutex::new(Vec::new());
+static UNDER_LOAD: Mutex<Vec<Weak<Theirs>>> = Mutex::new(Vec::new());
 
-/// CPU time so far of the servers under load and of all that was started here and still runs: stores, peers, commands.
+/// CPU time so far of the servers under load and of all that was started here and still runs: servers, stores, peers,
+/// commands.
 #[must_use]
 pub fn cpu_ns() -> u64 {
-    let known: Vec<Arc<Served>> =
+    let known: Vec<Arc<Theirs>> =
         UNDER_LOAD.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
     // Several loads may share one server.
-    let servers: HashMap<String, &Arc<Served>> = known.iter().map(|one| (one.name(), one)).collect();
-    let processes = servers.values().filter_map(|served| served.processes().ok()).flatten();
+    let servers: HashMap<String, &Arc<Theirs>> = known.iter().map(|one| (one.url.authority(), one)).collect();
+    let found = servers.values().filter_map(|theirs| theirs.processes().ok()).flatten();
     let started = tree::of_groups(&guard::groups()).unwrap_or_default();
-    let each: BTreeMap<i32, Stat> = processes.chain(started).map(|stat| (stat.pid, stat)).collect();
+    let each: BTreeMap<i32, Stat> = found.chain(started).map(|stat| (stat.pid, stat)).collect();
     let each: Vec<Stat> = each.into_values().collect();
     // Where the clock's ticks are not known, nothing else that is counted in them is either.
     tree::cpu_ns(&each).unwrap_or_default()
@@ -47,18 +48,15 @@ pub fn cpu_ns() -> u64 {
 
 impl Served {
     pub fn ours(hosted: Arc<Hosted>) -> Arc<Served> {
-        known(Served::Ours(hosted))
+        Arc::new(Served::Ours(hosted))
     }
 
     pub fn theirs(url: &Url) -> Arc<Served> {
-        known(Served::Theirs(Theirs { url: url.clone(), roots: Mutex::new(None) }))
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Served::Ours(hosted) => hosted.with(|server| server.pgid().to_string()).unwrap_or_default(),
-            Served::Theirs(theirs) => theirs.url.authority(),
-        }
+        let theirs = Arc::new(Theirs { url: url.clone(), roots: Mutex::new(None) });
+        let mut all = UNDER_LOAD.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|one| one.strong_count() > 0);
+        all.push(Arc::downgrade(&theirs));
+        Arc::new(Served::Theirs(theirs))
     }
 
     fn processes(&self) -> Result<Vec<Stat>, String> {
@@ -89,14 +87,6 @@ impl Served {
     pub fn usage(&self) -> Result<Usage, String> {
         Usage::of(self.processes()?)
     }
-}
-
-fn known(served: Served) -> Arc<Served> {
-    let served = Arc::new(served);
-    let mut all = UNDER_LOAD.lock().unwrap_or_else(PoisonError::into_inner);
-    all.retain(|one| one.strong_count() > 0);
-    all.push(Arc::downgrade(&served));
-    served
 }
 
 impl Theirs {
