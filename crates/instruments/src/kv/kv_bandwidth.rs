@@ -73,9 +73,7 @@ impl Instrument for KvBandwidth {
         let value = value(params::size(setup));
         let mut stores = Vec::new();
         for nth in 0..u32::try_from(params::number(setup, SERVERS.name)).unwrap_or(1) {
-            let mut held = Held::new(Target::prepare_nth(setup, nth)?);
-            let filled = held.fill(b'a', 1, &value);
-            let table = filled.map_err(|failure| Unfit::new(held.target.explain(&failure).0))?;
+            let (held, table) = Held::new(Target::prepare_nth(setup, nth)?).with_table(1, &value)?;
             stores.push((held, table.keys.key(table.letter, 0)));
         }
         let clients = usize::try_from(params::number(setup, "clients")).unwrap_or(1);

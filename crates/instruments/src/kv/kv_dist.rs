@@ -12,7 +12,7 @@ use sys::clock;
 use super::hot::{self, Hot};
 use super::keys::value;
 use super::params;
-use super::target::{Held, Target, fit};
+use super::target::{Held, fit};
 use super::times::{Figure, Lines, Times};
 use super::wire::Failure;
 use crate::kv_figure;
@@ -65,10 +65,8 @@ impl Instrument for KvDist {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let mut held = Held::new(Target::prepare(setup)?);
         let value = value(params::size(setup));
-        let filled = held.fill(b'a', 1, &value);
-        let table = filled.map_err(|failure| Unfit::new(held.target.explain(&failure).0))?;
+        let (held, table) = Held::filled(setup, 1, &value)?;
         let count = if setup.size == Size::Smoke { 600 } else { params::number(setup, "count") };
         Ok(Box::new(BackToBack {
             key: table.keys.key(table.letter, 0),

@@ -12,11 +12,11 @@ use model::{
 };
 
 use super::hot;
-use super::keys::{KEY, value};
+use super::keys::value;
 use super::params;
 use super::single;
 use super::table::Table;
-use super::target::{Held, Target, fit};
+use super::target::{Held, fit};
 use super::times::{Figure, LINES, Lines, Times};
 use super::wire::Failure;
 use crate::bench::kernels::random::Random;
@@ -82,11 +82,8 @@ impl Instrument for KvDistRandom {
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         let smoke = setup.size == Size::Smoke;
-        let mut held = Held::new(Target::prepare(setup)?);
         let value = value(params::size(setup));
-        let objects = if smoke { 1000 } else { params::number(setup, "objects") };
-        let filled = held.fill(b'a', u32::try_from(objects).unwrap_or(u32::MAX), &value);
-        let table = filled.map_err(|failure| Unfit::new(held.target.explain(&failure).0))?;
+        let (held, table) = Held::filled(setup, params::objects(setup), &value)?;
         let count = if smoke { 600 } else { params::number(setup, "count") };
         Ok(Box::new(RandomObjects {
             held,
@@ -142,7 +139,6 @@ impl Probe for RandomObjects {
     }
 
     fn footprint(&self) -> u64 {
-        let held = u64::from(self.table.count) * (self.value.len() + KEY) as u64;
-        if self.held.target.is_ours() { held * u64::from(1 + self.held.target.replicas) } else { 0 }
+        self.held.footprint(self.table.count, self.value.len())
     }
 }

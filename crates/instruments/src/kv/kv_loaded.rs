@@ -14,7 +14,7 @@ use super::crowd::{self, Until};
 use super::hot::{self, Hot};
 use super::keys::{KEY, value};
 use super::params;
-use super::target::{Held, Target, fit};
+use super::target::{Held, fit};
 use super::times::lower;
 use super::wire::Failure;
 
@@ -56,10 +56,8 @@ impl Instrument for KvLoaded {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let mut held = Held::new(Target::prepare(setup)?);
         let value = value(params::size(setup));
-        let table =
-            held.fill(b'a', 1, &value).map_err(|failure| Unfit::new(held.target.explain(&failure).0))?;
+        let (held, table) = Held::filled(setup, 1, &value)?;
         let clients = usize::try_from(params::number(setup, "clients")).unwrap_or(1);
         Ok(Box::new(Loaded { key: table.keys.key(table.letter, 0), held, value, clients }))
     }

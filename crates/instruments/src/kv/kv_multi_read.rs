@@ -12,7 +12,7 @@ use super::hot;
 use super::keys::{KEY, value};
 use super::params;
 use super::table::Table;
-use super::target::{Held, Target, fit};
+use super::target::{Held, fit};
 use super::times::{Times, aside, lower};
 use super::wire::Failure;
 
@@ -69,10 +69,8 @@ impl Instrument for KvMultiRead {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let mut held = Held::new(Target::prepare(setup)?);
         let value = value(params::size(setup));
-        let filled = held.fill(b'a', MOST_OBJECTS, &value);
-        let table = filled.map_err(|failure| Unfit::new(held.target.explain(&failure).0))?;
+        let (held, table) = Held::filled(setup, MOST_OBJECTS, &value)?;
         let span = params::span(setup, SPAN.name);
         let span_ns = if setup.size == Size::Smoke { 1 } else { u64::try_from(span.as_nanos()).unwrap_or(1) };
         Ok(Box::new(MultiRead { held, table, value, span_ns, blocks: Times::default() }))

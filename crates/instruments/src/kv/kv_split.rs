@@ -20,7 +20,7 @@ use super::keys::{KEY, value};
 use super::params;
 use super::server::{Usage, What};
 use super::single;
-use super::target::{Held, Target, fit};
+use super::target::{Held, fit};
 use super::times::{Times, aside, lower};
 use super::wire::Failure;
 
@@ -99,10 +99,8 @@ impl Instrument for KvSplit {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let mut held = Held::new(Target::prepare(setup)?);
         let value = value(params::size(setup));
-        let table =
-            held.fill(b'a', 1, &value).map_err(|failure| Unfit::new(held.target.explain(&failure).0))?;
+        let (held, table) = Held::filled(setup, 1, &value)?;
         let what = if setup.params.get("op") == Some("write") { What::Write } else { What::Read };
         let smoke = setup.size == Size::Smoke;
         let limit = if smoke { Duration::from_millis(20) } else { params::limit_of(setup) };

@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use model::{
     Better, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec, Params, PerSec,
-    Probe, Ratio, Record, RecordExt, Setup, Size, Tier, Unfit, Variant,
+    Probe, Ratio, Record, RecordExt, Setup, Tier, Unfit, Variant,
 };
 use sys::clock;
 
 use super::crowd::{self, Until};
 use super::hot;
-use super::keys::{KEY, value};
+use super::keys::value;
 use super::params;
 use super::server::{Usage, What};
 use super::table::Table;
-use super::target::{Held, Target, fit};
+use super::target::{Held, fit};
 use super::wire::Failure;
 
 const READ: Metric<PerSec> =
@@ -101,12 +101,8 @@ impl Instrument for KvThroughput {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let smoke = setup.size == Size::Smoke;
-        let mut held = Held::new(Target::prepare(setup)?);
         let value = value(params::size(setup));
-        let objects = if smoke { 1000 } else { params::number(setup, "objects") };
-        let filled = held.fill(b'a', u32::try_from(objects).unwrap_or(u32::MAX), &value);
-        let table = filled.map_err(|failure| Unfit::new(held.target.explain(&failure).0))?;
+        let (held, table) = Held::filled(setup, params::objects(setup), &value)?;
         let clients = usize::try_from(params::number(setup, "clients")).unwrap_or(1);
         let window = params::span(setup, WINDOW.name);
         Ok(Box::new(Throughput { held, table, value, clients, window }))
@@ -177,7 +173,6 @@ impl Probe for Throughput {
     }
 
     fn footprint(&self) -> u64 {
-        let held = u64::from(self.table.count) * (self.value.len() + KEY) as u64;
-        if self.held.target.is_ours() { held * u64::from(1 + self.held.target.replicas) } else { 0 }
+        self.held.footprint(self.table.count, self.value.len())
     }
 }

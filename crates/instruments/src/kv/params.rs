@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::params::parse_bytes;
-use model::{ParamKind, ParamSpec, Setup, Unfit};
+use model::{ParamKind, ParamSpec, Setup, Size, Unfit};
 
 use crate::net::frame::Wait;
 
@@ -84,6 +84,16 @@ pub const OBJECTS: ParamSpec = ParamSpec {
 #[must_use]
 pub fn number(setup: &Setup, name: &str) -> u64 {
     setup.params.get(name).and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
+/// How many objects are drawn from; few in a smoke take.
+#[must_use]
+pub fn objects(setup: &Setup) -> u32 {
+    if setup.size == Size::Smoke {
+        1000
+    } else {
+        u32::try_from(number(setup, OBJECTS.name)).unwrap_or(u32::MAX)
+    }
 }
 
 #[must_use]

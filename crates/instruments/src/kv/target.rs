@@ -9,7 +9,7 @@ use std::time::Duration;
 use model::{Fault, Record, Setup, Unfit};
 
 use super::connection::Connection;
-use super::keys::Keys;
+use super::keys::{KEY, Keys};
 use super::managed::{self, Shared};
 use super::memcached::Memcached;
 use super::params;
@@ -239,6 +239,26 @@ impl Held {
     #[must_use]
     pub fn new(target: Target) -> Held {
         Held { target, tables: Vec::new() }
+    }
+
+    /// One table of values that are all the same, on the store that a setup asks for.
+    pub fn filled(setup: &Setup, count: u32, value: &[u8]) -> Result<(Held, Table), Unfit> {
+        Held::new(Target::prepare(setup)?).with_table(count, value)
+    }
+
+    pub fn with_table(mut self, count: u32, value: &[u8]) -> Result<(Held, Table), Unfit> {
+        match self.fill(b'a', count, value) {
+            Ok(table) => Ok((self, table)),
+            Err(failure) => Err(Unfit::new(self.target.explain(&failure).0)),
+        }
+    }
+
+    /// What a store of ours holds of `count` objects with values of so many bytes, its replicas included; a store of
+    /// the user's has its own machine.
+    #[must_use]
+    pub fn footprint(&self, count: u32, bytes: usize) -> u64 {
+        let held = u64::from(count) * (bytes + KEY) as u64;
+        if self.target.is_ours() { held * u64::from(1 + self.target.replicas) } else { 0 }
     }
 
     /// Writes a table; it is removed at the end even where only some of it was written.
