@@ -165,8 +165,10 @@ impl<'f> Scanner<'f> {
         took
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[expect(unsafe_code, reason = "the processor's features are asked at run time")]
+    #[cfg_attr(
+        target_arch = "x86_64",
+        expect(unsafe_code, reason = "the processor's features are asked at run time")
+    )]
     fn fastest<'l>(
         &mut self,
         run: Run<'l>,
@@ -174,6 +176,7 @@ impl<'f> Scanner<'f> {
         stops: &mut Stops,
         each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
     ) -> Took {
+        #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
@@ -183,17 +186,6 @@ impl<'f> Scanner<'f> {
             // SAFETY: the features were just found.
             return unsafe { self.vectors(run, text, stops, each) };
         }
-        self.walk(run, text, stops.find(&text.0[..text.1], stops::words), each)
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn fastest<'l>(
-        &mut self,
-        run: Run<'l>,
-        text: (&'l [u8], usize),
-        stops: &mut Stops,
-        each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
-    ) -> Took {
         self.walk(run, text, stops.find(&text.0[..text.1], stops::words), each)
     }
 
