@@ -13,7 +13,7 @@ use model::{
 
 use super::frame::Test;
 use super::params;
-use super::samples::{Halves, Names, Samples};
+use super::samples::{Halves, Names, ONE_WAY_P99, ONE_WAY_P999, RTT_P99, RTT_P999, Samples};
 use super::session::Session;
 use super::target::{Target, To};
 use crate::bench::kernel::repeats_for;
@@ -23,16 +23,8 @@ use crate::workload::perftest::{LEAST, MOST, Order, Verb};
 const DEVICES: &str = "/sys/class/infiniband";
 
 const RTT: Metric<Seconds> = Metric::new("rtt", Better::Lower, "median of the take's round trips");
-const RTT_P99: Metric<Seconds> =
-    Metric::new("rtt-p99", Better::Lower, "99th percentile of the take's round trips");
-const RTT_P999: Metric<Seconds> =
-    Metric::new("rtt-p999", Better::Lower, "99.9th percentile of the take's round trips");
 const ONE_WAY: Metric<Seconds> =
     Metric::new("one-way", Better::Lower, "half of the median round trip, as perftest's t_typical");
-const ONE_WAY_P99: Metric<Seconds> =
-    Metric::new("one-way-p99", Better::Neither, "half of the 99th percentile of round trips");
-const ONE_WAY_P999: Metric<Seconds> =
-    Metric::new("one-way-p999", Better::Neither, "half of the 99.9th percentile of round trips");
 const RTTS: Metric<Seconds> = Metric::new("rtts", Better::Neither, "all round trips of the take");
 const LOST: Metric<Ratio> = Metric::new(
     "lost",

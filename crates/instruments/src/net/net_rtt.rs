@@ -16,7 +16,7 @@ use sys::clock;
 use super::frame::{LEAST_DATAGRAM, Proto, Test, Wait};
 use super::params;
 use super::pipe::{Lost, Pipe};
-use super::samples::{Halves, Names, Samples, Silence};
+use super::samples::{Halves, Names, ONE_WAY_P99, ONE_WAY_P999, RTT_P99, RTT_P999, Samples, Silence};
 use super::session::Session;
 use super::target::{Target, To};
 use crate::bench::kernel::repeats_for;
@@ -26,15 +26,7 @@ const RTT: Metric<Seconds> = Metric::new(
     Better::Lower,
     "median of the take's round trips, from before the message is sent until it is back",
 );
-const RTT_P99: Metric<Seconds> =
-    Metric::new("rtt-p99", Better::Lower, "99th percentile of the take's round trips");
-const RTT_P999: Metric<Seconds> =
-    Metric::new("rtt-p999", Better::Lower, "99.9th percentile of the take's round trips");
 const ONE_WAY: Metric<Seconds> = Metric::new("one-way", Better::Lower, "half of the median round trip");
-const ONE_WAY_P99: Metric<Seconds> =
-    Metric::new("one-way-p99", Better::Neither, "half of the 99th percentile of round trips");
-const ONE_WAY_P999: Metric<Seconds> =
-    Metric::new("one-way-p999", Better::Neither, "half of the 99.9th percentile of round trips");
 const RTTS: Metric<Seconds> =
     Metric::new("rtts", Better::Neither, "all round trips of the take that had an answer");
 const LOST: Metric<Ratio> =

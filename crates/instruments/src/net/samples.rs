@@ -2,7 +2,7 @@
 //!
 //! Quantiles are samples themselves (nearest rank), not of a histogram. One that falls on a lost round trip is missing.
 
-use model::{Fault, Histogram, Metric, MetricInfo, Ratio, Record, RecordExt, Seconds};
+use model::{Better, Fault, Histogram, Metric, MetricInfo, Ratio, Record, RecordExt, Seconds};
 
 /// A quantile needs so many round trips beyond it.
 const BEYOND: f64 = 1.0;
@@ -90,6 +90,15 @@ impl Silence {
         self.waited_ns > WAITED_NS
     }
 }
+
+pub const RTT_P99: Metric<Seconds> =
+    Metric::new("rtt-p99", Better::Lower, "99th percentile of the take's round trips");
+pub const RTT_P999: Metric<Seconds> =
+    Metric::new("rtt-p999", Better::Lower, "99.9th percentile of the take's round trips");
+pub const ONE_WAY_P99: Metric<Seconds> =
+    Metric::new("one-way-p99", Better::Neither, "half of the 99th percentile of round trips");
+pub const ONE_WAY_P999: Metric<Seconds> =
+    Metric::new("one-way-p999", Better::Neither, "half of the 99.9th percentile of round trips");
 
 /// What round trips are pushed as.
 #[derive(Clone, Copy, Debug)]

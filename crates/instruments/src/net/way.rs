@@ -55,26 +55,28 @@ fn is_used(flags: u32) -> bool {
     flags & 0x1 != 0 && flags & 0x200 == 0
 }
 
+fn hex(fields: &[&str], at: usize) -> Option<u32> {
+    u32::from_str_radix(fields.get(at)?, 16).ok()
+}
+
 fn route4(line: &str, to: Ipv4Addr) -> Option<Route> {
     let fields: Vec<&str> = line.split_whitespace().collect();
-    let hex = |at: usize| u32::from_str_radix(fields.get(at)?, 16).ok();
     // The kernel prints the bytes of the network as one of the machine's own numbers; ours are little endian.
-    let (net, mask) = (hex(1)?, hex(7)?);
+    let (net, mask) = (hex(&fields, 1)?, hex(&fields, 7)?);
     let metric = fields.get(6)?.parse().ok()?;
     let leads = u32::from_le_bytes(to.octets()) & mask == net;
-    (leads && is_used(hex(3)?)).then(|| (mask.count_ones(), metric, (*fields[0]).to_owned()))
+    (leads && is_used(hex(&fields, 3)?)).then(|| (mask.count_ones(), metric, (*fields[0]).to_owned()))
 }
 
 fn route6(line: &str, to: Ipv6Addr) -> Option<Route> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let net = u128::from_str_radix(fields.first()?, 16).ok()?;
-    let hex = |at: usize| u32::from_str_radix(fields.get(at)?, 16).ok();
-    let bits = hex(1).filter(|bits| *bits <= 128)?;
+    let bits = hex(&fields, 1).filter(|bits| *bits <= 128)?;
     let mask = u128::MAX.checked_shl(128 - bits).unwrap_or(0);
     let leads = to.to_bits() & mask == net;
-    let metric = hex(5)?;
+    let metric = hex(&fields, 5)?;
     let device = fields.get(9)?;
-    (leads && is_used(hex(8)?)).then(|| (bits, metric, (*device).to_owned()))
+    (leads && is_used(hex(&fields, 8)?)).then(|| (bits, metric, (*device).to_owned()))
 }
 
 fn described(device: &str, facts: &[Fact]) -> String {
