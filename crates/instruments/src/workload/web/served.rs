@@ -1,7 +1,7 @@
 //! The server under load, ours or another, and its processes.
 //!
-//! Processes of a server that is not ours are found by its listening socket, on this machine only. All such servers that
-//! are under load are known here, so that nobody takes their work for that of strangers.
+//! Processes of a server that is not ours are found by its listening socket, on this machine only. All such servers
+//! that are under load are known here, so that nobody takes their work for that of strangers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
