@@ -16,6 +16,7 @@ pub mod id;
 pub mod instrument;
 pub mod ladder;
 pub mod metric;
+pub mod mutate;
 pub mod params;
 pub mod plan;
 pub mod reading;
