@@ -150,13 +150,17 @@ pub struct LogsLiveFigures {
 }
 
 /// How the lines of a file were read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FormatDoc {
     pub file: String,
     /// The format string, in the words of its server.
     pub format: String,
     /// `given`, `named`, `configuration` or `detected`, and what it was told by.
     pub how: String,
+    /// Seconds of the last digit in which its server writes times: both ends of a time are cut to it, so that a time is
+    /// off by less than that either way. `null` where lines tell no time, or the keys of JSON decide.
+    #[serde(default)]
+    pub time_step: Option<f64>,
 }
 
 /// Lines that are not requests, by what was wrong with them.
