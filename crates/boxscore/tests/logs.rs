@@ -248,6 +248,13 @@ fn the_first_label_is_the_base() {
     let doc: LogsDoc = serde_json::from_str(&said.out).unwrap();
     assert_eq!(doc.labels.iter().map(|one| one.label.as_str()).collect::<Vec<_>>(), ["ssd", "hdd"]);
     assert!(doc.rows.iter().all(|row| row.base == "ssd" && row.verdict == VerdictWord::Worse));
+    // So it is of the stored runs, though the other log begins earlier.
+    let early = "10.0.0.1 - - [30/Apr/2010:23:59:00 +0000] \"GET /0 HTTP/1.1\" 200 1000 2000\n".to_owned();
+    std::fs::write(bench.path("hdd.log"), early + &planted(2_000)).unwrap();
+    let said = bench.run(&["logs", "ssd=ssd.log", "hdd=hdd.log", "--json"]).expect(0, &[]);
+    let doc: LogsDoc = serde_json::from_str(&said.out).unwrap();
+    let rows = compared(&bench, &[&doc.run.unwrap()]);
+    assert!(rows.iter().all(|row| row.base == "ssd" && row.arm == "hdd"), "{rows:#?}");
 }
 
 #[test]
