@@ -42,13 +42,17 @@ fn each(
     one: impl Fn(&mut [u32], usize, u32, &[u8; CHUNK]) -> usize,
 ) -> usize {
     let (chunks, rest) = text.as_chunks::<CHUNK>();
-    let mut last = [0; CHUNK];
-    last[..rest.len()].copy_from_slice(rest);
     let (mut count, mut base) = (0, 0);
-    // Called in one place, so that it is compiled into this one.
-    for place in 0..=chunks.len() {
-        count = one(places, count, base, chunks.get(place).unwrap_or(&last));
+    for chunk in chunks {
+        count = one(places, count, base, chunk);
         base += CHUNK as u32;
+    }
+    // Few of many, so that `one` is called in one place and compiled into this one.
+    for (at, byte) in (base..).zip(rest) {
+        if matches!(byte, b'"' | b'\n') {
+            places[count] = at;
+            count += 1;
+        }
     }
     count
 }
@@ -65,10 +69,8 @@ const FEW: usize = 4;
 #[inline(always)]
 fn keep(places: &mut [u32], count: usize, base: u32, mut bits: u64) -> usize {
     let after = count + bits.count_ones() as usize;
-    let Some(few) = places.get_mut(count..).and_then(|rest| rest.first_chunk_mut::<FEW>()) else {
-        return count;
-    };
-    for place in few {
+    // There is room for all bytes of the text, and then for those of a chunk.
+    for place in &mut places[count..count + FEW] {
         *place = base + bits.trailing_zeros();
         bits &= bits.wrapping_sub(1);
     }

@@ -61,10 +61,13 @@ fn wide(places: &mut [u32], count: usize, base: u32, chunk: &[u8; CHUNK]) -> usi
     let bits = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'"' as i8))
         | _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'\n' as i8));
     let found = bits.count_ones() as usize;
-    let room = places.get_mut(count..).and_then(|rest| rest.first_chunk_mut::<MANY>());
-    let Some(room) = room.filter(|_| found <= MANY) else { return keep(places, count, base, bits) };
+    if found > MANY {
+        return keep(places, count, base, bits);
+    }
     let numbers = _mm512_castsi512_si128(_mm512_maskz_compress_epi8(bits, vector(&NUMBERS)));
-    *room = numbers_of(_mm512_add_epi32(_mm512_cvtepu8_epi32(numbers), _mm512_set1_epi32(base as i32)));
+    let found_at = _mm512_add_epi32(_mm512_cvtepu8_epi32(numbers), _mm512_set1_epi32(base as i32));
+    // There is room for all bytes of the text, and then for those of a chunk.
+    places[count..count + MANY].copy_from_slice(&numbers_of(found_at));
     count + found
 }
 
