@@ -7,6 +7,12 @@ use twox_hash::XxHash3_64;
 #[inline]
 #[must_use]
 pub fn name(bytes: &[u8]) -> u64 {
+    if bytes.len() <= 16 { XxHash3_64::oneshot(bytes) } else { longer(bytes) }
+}
+
+/// Called, so that only what is done with short names is compiled into where they are.
+#[inline(never)]
+fn longer(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 

@@ -54,11 +54,17 @@ impl Default for Candidates {
 }
 
 impl Candidates {
+    /// Whether a request that drew `drawn` has a score with which a path can stay; never with a weight of 0.
+    #[inline(always)]
+    pub fn may_stay(&self, drawn: u64, weight: u64) -> bool {
+        // drawn / weight < limit, without dividing.
+        u128::from(drawn) < u128::from(self.limit) * u128::from(weight)
+    }
+
     /// A request for `path` (whose hash is `key`) drew `drawn`; a weight of 0 takes no part.
     #[inline]
     pub fn offer(&mut self, key: u64, path: &[u8], drawn: u64, weight: u64) {
-        // drawn / weight < limit, without dividing.
-        if u128::from(drawn) < u128::from(self.limit) * u128::from(weight) {
+        if self.may_stay(drawn, weight) {
             self.enter(key, path, drawn / weight);
         }
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Sparse", into = "Sparse")]
 pub struct LogLinear<const BITS: u32, const MAX_BITS: u32> {
-    /// Up to the highest bucket that was ever needed.
+    /// Up to the last bucket of the power of two of the highest value that there ever was.
     counts: Vec<u64>,
     saturated: u64,
     total: u64,
@@ -55,23 +55,25 @@ impl<const BITS: u32, const MAX_BITS: u32> LogLinear<BITS, MAX_BITS> {
 
     /// The same as each of them alone, in less time.
     pub fn record_all(&mut self, values: &[u64]) {
-        let Some(&highest) = values.iter().max() else { return };
-        let last = Self::index_of(highest.min(Self::HIGHEST));
+        // Its power of two is that of the highest of them.
+        let bits = values.iter().fold(0, |bits, value| bits | value);
+        if bits > Self::HIGHEST || values.is_empty() {
+            return values.iter().for_each(|value| self.record(*value));
+        }
+        let last = Self::index_of(bits);
         if last >= self.counts.len() {
             self.grow(last);
         }
+        let counts = &mut self.counts[..];
         for &value in values {
-            self.counts[Self::index_of(value.min(Self::HIGHEST))] += 1;
-        }
-        if highest > Self::HIGHEST {
-            self.saturated += values.iter().filter(|value| **value > Self::HIGHEST).count() as u64;
+            counts[Self::index_of(value)] += 1;
         }
         self.total += values.len() as u64;
     }
 
     #[cold]
     fn grow(&mut self, index: usize) {
-        self.counts.resize(index + 1, 0);
+        self.counts.resize((index | ((1 << BITS) - 1)) + 1, 0);
     }
 
     pub fn merge(&mut self, other: &Self) {

@@ -51,10 +51,20 @@ impl Paths {
         };
         let key = hash::name(path);
         let drawn = hash::request(key, offset, bytes, time_ns);
+        let may_stay = self.by_requests.may_stay(drawn, 1)
+            | self.by_bytes.may_stay(drawn, bytes)
+            | self.by_time.may_stay(drawn, time_ns);
+        if may_stay {
+            self.enter(key, path, drawn, bytes, time_ns);
+        }
+        Some(key)
+    }
+
+    #[cold]
+    fn enter(&mut self, key: u64, path: &[u8], drawn: u64, bytes: u64, time_ns: u64) {
         self.by_requests.offer(key, path, drawn, 1);
         self.by_bytes.offer(key, path, drawn, bytes);
         self.by_time.offer(key, path, drawn, time_ns);
-        Some(key)
     }
 
     /// Adds the amounts of requests that were drawn.

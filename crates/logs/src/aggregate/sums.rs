@@ -33,8 +33,14 @@ pub fn ratio(bytes: u64, time_ns: u64) -> u64 {
     if bytes <= u64::MAX / SCALE {
         bytes * SCALE / time_ns.max(1)
     } else {
-        u64::try_from(u128::from(bytes) * u128::from(SCALE) / u128::from(time_ns.max(1))).unwrap_or(u64::MAX)
+        wide(u128::from(bytes) * u128::from(SCALE), time_ns.max(1))
     }
+}
+
+#[cold]
+#[inline(never)]
+fn wide(scaled: u128, time_ns: u64) -> u64 {
+    u64::try_from(scaled / u128::from(time_ns)).unwrap_or(u64::MAX)
 }
 
 impl Sums {

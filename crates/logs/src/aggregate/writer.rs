@@ -23,18 +23,52 @@ pub struct Writer<'a> {
     /// Sums and times (ns) of requests of that slot that were put off, and the classes among them, a bit for each.
     strata: Strata,
     classes: u32,
-    times: Vec<u64>,
-    sizes: Vec<u64>,
-    ratios: Vec<u64>,
-    clients: Vec<u64>,
-    paths: Vec<(u64, Amounts)>,
+    put_off: Box<PutOff>,
     recent: Recent,
+    /// Whether every request is let in and nothing is asked for besides the usual aggregates.
+    plain: bool,
+}
+
+/// What was put off, each where its line tells it.
+#[derive(Default)]
+struct PutOff {
+    times: Column<u64>,
+    sizes: Column<u64>,
+    ratios: Column<u64>,
+    clients: Column<u64>,
+    paths: Column<(u64, Amounts)>,
+}
+
+/// What was put off of at most as many requests as are put off.
+struct Column<T> {
+    values: [T; BATCH],
+    count: usize,
+}
+
+impl<T: Copy + Default> Default for Column<T> {
+    fn default() -> Column<T> {
+        Column { values: [T::default(); BATCH], count: 0 }
+    }
+}
+
+impl<T> Column<T> {
+    #[inline(always)]
+    fn push(&mut self, value: T) {
+        // A request has one value at most, and is put off where there are fewer than that.
+        self.values[self.count] = value;
+        self.count += 1;
+    }
+
+    /// What was put off; nothing is then.
+    fn take(&mut self) -> &[T] {
+        &self.values[..std::mem::take(&mut self.count)]
+    }
 }
 
 impl<'a> Writer<'a> {
     #[must_use]
     pub fn new(aggregate: &'a mut Aggregate, settings: &'a Settings) -> Writer<'a> {
-        let room = || Vec::with_capacity(BATCH);
+        let plain = settings.filters.is_empty() && settings.group_by.is_empty() && !settings.mix;
         Writer {
             aggregate,
             settings,
@@ -44,23 +78,17 @@ impl<'a> Writer<'a> {
             slot: None,
             strata: Strata::default(),
             classes: 0,
-            times: room(),
-            sizes: room(),
-            ratios: room(),
-            clients: room(),
-            paths: Vec::with_capacity(BATCH),
+            put_off: Box::default(),
             recent: Recent::default(),
+            plain,
         }
     }
 
     /// Adds a parsed line; its line is counted too. Says whether the filters let its request in.
-    #[inline(always)]
+    // Called, so that it and the scanner have the registers to themselves.
+    #[inline(never)]
     pub fn add(&mut self, record: &Record<'_>) -> bool {
-        self.aggregate.lines += 1;
-        self.aggregate.parsed += 1;
-        let filters = &self.settings.filters;
-        if !filters.is_empty() && !filters.iter().all(|filter| filter.holds(record, &mut self.key)) {
-            self.aggregate.filtered += 1;
+        if !self.plain && !self.is_let_in(record) {
             return false;
         }
         if self.lines == BATCH {
@@ -77,23 +105,45 @@ impl<'a> Writer<'a> {
             all.methods[method as usize] += 1;
         }
         if let Some(client) = record.client {
-            self.clients.push(hash::name(client));
+            self.put_off.clients.push(hash::name(client));
         }
         let (bytes, time_ns) = (record.bytes.unwrap_or(0), record.time_ns.unwrap_or(0));
         if let Some(key) = all.paths.offer(record.path, record.offset, bytes, time_ns) {
-            self.paths.push((key, [1, bytes, time_ns]));
+            self.put_off.paths.push((key, [1, bytes, time_ns]));
         }
         self.told(record);
+        if !self.plain {
+            self.besides(record, ratio);
+        }
+        true
+    }
+
+    /// Whether all filters let a request in; one that is not is counted here.
+    #[inline(never)]
+    fn is_let_in(&mut self, record: &Record<'_>) -> bool {
+        let is_let_in = self.settings.filters.iter().all(|filter| filter.holds(record, &mut self.key));
+        if !is_let_in {
+            self.aggregate.lines += 1;
+            self.aggregate.parsed += 1;
+            self.aggregate.filtered += 1;
+        }
+        is_let_in
+    }
+
+    /// What is kept of a request where it is asked for.
+    #[inline(never)]
+    fn besides(&mut self, record: &Record<'_>, ratio: Option<u64>) {
         if !self.settings.group_by.is_empty() {
             self.group(record, ratio);
         }
         if self.settings.mix {
             self.aggregate.mix.get_or_insert_default().add(record);
         }
-        true
     }
 
     /// Another time than that of the request before.
+    #[cold]
+    #[inline(never)]
     fn moved(&mut self, at: Option<At>) {
         self.at = at;
         if let Some(at) = at {
@@ -128,13 +178,13 @@ impl<'a> Writer<'a> {
         self.strata.0[class].add(bytes, time_ns, ratio);
         self.classes |= 1 << class;
         if let Some(bytes) = bytes {
-            self.sizes.push(bytes);
+            self.put_off.sizes.push(bytes);
         }
         if let Some(ratio) = ratio {
-            self.ratios.push(ratio);
+            self.put_off.ratios.push(ratio);
         }
         if let Some(time_ns) = time_ns {
-            self.times.push(time_ns);
+            self.put_off.times.push(time_ns);
             all.whole_thousands += u64::from(record.is_whole_thousands);
         }
         ratio
@@ -181,30 +231,31 @@ impl<'a> Writer<'a> {
                 strata.0[class].merge(&sums);
             }
         }
-        if !self.times.is_empty() {
-            all.times.record_all(&self.times);
-            if let Some(times) = self.slot.and_then(|slot| all.hours.at(&hour_of(slot))) {
-                times.record_all(&self.times);
+        let times = self.put_off.times.take();
+        if !times.is_empty() {
+            all.times.record_all(times);
+            if let Some(hour) = self.slot.and_then(|slot| all.hours.at(&hour_of(slot))) {
+                hour.record_all(times);
             }
-            self.times.clear();
         }
     }
 
     /// Adds what was put off.
+    #[cold]
+    #[inline(never)]
     fn flush(&mut self) {
         self.settle();
         let all = &mut *self.aggregate;
-        all.sizes.record_all(&self.sizes);
-        all.ratios.record_all(&self.ratios);
-        self.clients.drain(..).for_each(|client| all.clients.add(client));
+        all.lines += self.lines as u64;
+        all.parsed += self.lines as u64;
+        all.sizes.record_all(self.put_off.sizes.take());
+        all.ratios.record_all(self.put_off.ratios.take());
+        self.put_off.clients.take().iter().for_each(|client| all.clients.add(*client));
         if self.lines == BATCH {
-            all.paths.put_off(&self.paths, &mut self.recent);
+            all.paths.put_off(self.put_off.paths.take(), &mut self.recent);
         } else {
-            all.paths.add_all(&self.paths);
+            all.paths.add_all(self.put_off.paths.take());
         }
-        self.sizes.clear();
-        self.ratios.clear();
-        self.paths.clear();
         self.lines = 0;
     }
 }

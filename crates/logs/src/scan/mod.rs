@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod json;
 pub mod lines;
+mod marks;
 pub mod moment;
 mod number;
 mod quick;
@@ -160,7 +161,7 @@ impl<'f> Scanner<'f> {
             };
         };
         let mut stops = std::mem::take(&mut self.stops);
-        let took = self.fastest(run, (text, length), &mut stops, each);
+        let took = self.fastest(run, (text, length), stops.find(&text[..length]), each);
         self.stops = stops;
         took
     }
@@ -173,7 +174,7 @@ impl<'f> Scanner<'f> {
         &mut self,
         run: Run<'l>,
         text: (&'l [u8], usize),
-        stops: &mut Stops,
+        stops: &[u32],
         each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
     ) -> Took {
         #[cfg(target_arch = "x86_64")]
@@ -186,7 +187,7 @@ impl<'f> Scanner<'f> {
             // SAFETY: the features were just found.
             return unsafe { self.vectors(run, text, stops, each) };
         }
-        self.walk(run, text, stops.find(&text.0[..text.1], stops::words), each)
+        self.walk(run, text, stops, each)
     }
 
     /// The same with what processors since 2013 can do; all that is in it is compiled for them.
@@ -196,10 +197,10 @@ impl<'f> Scanner<'f> {
         &mut self,
         run: Run<'l>,
         text: (&'l [u8], usize),
-        stops: &mut Stops,
+        stops: &[u32],
         each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
     ) -> Took {
-        self.walk(run, text, stops.find(&text.0[..text.1], |chunk| stops::vectors(chunk)), each)
+        self.walk(run, text, stops, each)
     }
 
     #[inline(always)]
@@ -253,14 +254,16 @@ impl<'f> Scanner<'f> {
         record: &mut Record<'l>,
     ) -> Option<(usize, &'s [u32])> {
         let window = text.get(start..)?.first_chunk()?;
-        if let Some(usual) = self.usual
-            && let Some(read) = usual.read(window, start, stops, record, &self.clocks)
+        if let Some(usual) = &self.usual
+            && let Some(read) = usual.read(window, start, stops, record)
         {
             return Some(read);
         }
         self.by_plan(window, start, stops, record)
     }
 
+    /// The same by the plan of its format.
+    #[inline(never)]
     fn by_plan<'l, 's>(
         &mut self,
         line: &'l Window,
@@ -271,6 +274,9 @@ impl<'f> Scanner<'f> {
         let (Plan::Text(plan), Some(quick)) = (self.plan, &self.quick) else { return None };
         let (of_line, rest) = stops.split_at_checked(quick.quotes + 1)?;
         quick.read(plan, line, start, of_line, record, &mut self.clocks)?;
+        if let Some(usual) = &mut self.usual {
+            usual.follow(&self.clocks);
+        }
         Some((*of_line.last()? as usize, rest))
     }
 

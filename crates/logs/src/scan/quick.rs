@@ -68,14 +68,14 @@ impl Kind {
 
 /// A fixed text of up to eight bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Short {
+struct Short {
     word: u64,
     mask: u64,
     length: usize,
 }
 
 impl Short {
-    pub fn new(bytes: &[u8]) -> Option<Short> {
+    fn new(bytes: &[u8]) -> Option<Short> {
         let mut mask = [0; 8];
         mask.get_mut(..bytes.len())?.fill(0xff);
         Some(Short { word: word::of(bytes), mask: u64::from_le_bytes(mask), length: bytes.len() })
@@ -83,7 +83,7 @@ impl Short {
 
     /// Where it ends that begins at `at`.
     #[inline(always)]
-    pub fn passed(&self, line: &Window, at: usize) -> Option<usize> {
+    fn passed(&self, line: &Window, at: usize) -> Option<usize> {
         (load(line, at) & self.mask == self.word).then_some(at + self.length)
     }
 

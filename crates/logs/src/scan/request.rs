@@ -5,7 +5,7 @@
 use memchr::{memchr, memchr2, memrchr};
 use serde::{Deserialize, Serialize};
 
-use super::{Record, told};
+use super::{Record, marks, told};
 
 /// What was asked to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -82,6 +82,7 @@ pub fn line<'l>(value: &'l [u8], record: &mut Record<'l>) {
 }
 
 /// A request line of another method than the usual one.
+#[inline(never)]
 fn other<'l>(value: &'l [u8], record: &mut Record<'l>) {
     let space =
         if value.get(3) == Some(&b' ') { Some(3) } else { memchr(b' ', &value[..value.len().min(32)]) };
@@ -97,13 +98,23 @@ fn other<'l>(value: &'l [u8], record: &mut Record<'l>) {
 /// What stands behind the method.
 #[inline(always)]
 fn target<'l>(rest: &'l [u8], record: &mut Record<'l>) {
-    let end = match rest.last_chunk::<9>().and_then(|end| end.first_chunk()) {
+    match rest.split_last_chunk::<9>() {
         // `... HTTP/1.1`: the common end, found without looking.
-        Some(end) if u64::from_le_bytes(*end) & !(0xff << 48) == u64::from_le_bytes(*b" HTTP/\0.") => {
-            rest.len() - 9
+        Some((before, end @ [start @ .., _]))
+            if u64::from_le_bytes(*start) & !(0xff << 48) == u64::from_le_bytes(*b" HTTP/\0.") =>
+        {
+            record.protocol = Some(&end[1..]);
+            path(before, record);
         }
-        _ => memrchr(b' ', rest).filter(|at| rest[at + 1..].starts_with(b"HTTP/")).unwrap_or(rest.len()),
-    };
+        _ => target_without_version(rest, record),
+    }
+}
+
+/// The same where no `HTTP/1.1` or the like ends it.
+#[cold]
+#[inline(never)]
+fn target_without_version<'l>(rest: &'l [u8], record: &mut Record<'l>) {
+    let end = memrchr(b' ', rest).filter(|at| rest[at + 1..].starts_with(b"HTTP/")).unwrap_or(rest.len());
     record.protocol = rest.get(end + 1..).and_then(told);
     path(&rest[..end], record);
 }
@@ -111,10 +122,17 @@ fn target<'l>(rest: &'l [u8], record: &mut Record<'l>) {
 /// A target: path and query.
 #[inline(always)]
 pub fn path<'l>(value: &'l [u8], record: &mut Record<'l>) {
-    if !may_have_query(value) {
-        record.path = told(value);
-        return;
+    // Such a one is not so short that it could be a dash.
+    if marks::has_none(value) {
+        record.path = Some(value);
+    } else {
+        path_and_query(value, record);
     }
+}
+
+/// The same whatever the target is.
+#[inline(never)]
+fn path_and_query<'l>(value: &'l [u8], record: &mut Record<'l>) {
     match memchr2(b'?', b'#', value) {
         Some(at) => {
             record.path = told(&value[..at]);
@@ -150,20 +168,32 @@ pub fn sendable(path: &[u8]) -> Option<String> {
     text.starts_with('/').then_some(text)
 }
 
-/// Whether a target has a mark that ends its path; sixteen bytes at a time, which is less than a call for most paths.
-#[inline(always)]
-fn may_have_query(value: &[u8]) -> bool {
-    let marks =
-        |some: &[u8; 16]| some.iter().fold(false, |any, byte| any | (*byte == b'?') | (*byte == b'#'));
-    match value.last_chunk::<16>() {
-        Some(last) => marks(last) || value.as_chunks::<16>().0.iter().any(marks),
-        None => true,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_read_without_looking_is_read_as_with_a_look_at_every_byte(
+            path in proptest::collection::vec(
+                prop_oneof![20 => b'a'..=b'z', 2 => Just(b'/'), 1 => Just(b'?'), 1 => Just(b'#'), 1 => any::<u8>()],
+                0..70,
+            ),
+            end in prop_oneof![3 => Just(" HTTP/1.1"), 1 => Just(" HTTP/2"), 1 => Just("HTTP/1.1"), 1 => Just(" -")],
+        ) {
+            let (mut quick, mut careful) = (Record::default(), Record::default());
+            super::path(&path, &mut quick);
+            path_and_query(&path, &mut careful);
+            prop_assert_eq!(quick, careful);
+            let rest = [&path[..], end.as_bytes()].concat();
+            (quick, careful) = (Record::default(), Record::default());
+            target(&rest, &mut quick);
+            target_without_version(&rest, &mut careful);
+            prop_assert_eq!(quick, careful);
+        }
+    }
 
     fn read(text: &str) -> (Option<Method>, String, String, String) {
         let mut record = Record::default();

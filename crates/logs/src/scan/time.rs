@@ -42,6 +42,8 @@ pub struct Clocks {
     /// The bytes of the last time, where equal bytes are equal times, and that time.
     last: Literals,
     last_at: At,
+    /// How often that was another one than before.
+    changes: u64,
     civil: Civil,
 }
 
@@ -51,6 +53,7 @@ impl Clocks {
             single: patterns == 1,
             last: Literals::default(),
             last_at: At::default(),
+            changes: 0,
             civil: Civil::default(),
         }
     }
@@ -71,6 +74,18 @@ impl Clocks {
         self.last.begins(start).then_some((self.last_at, self.last.length))
     }
 
+    /// How often the last time was another one than that before it.
+    #[inline(always)]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The last time and its bytes; none where there is no time whose bytes could be looked for.
+    pub fn last(&self) -> Option<(At, Vec<u8>)> {
+        let words = self.last.words.map(u64::to_le_bytes);
+        (self.last.length > 0).then(|| (self.last_at, words.as_flattened()[..self.last.length].to_vec()))
+    }
+
     /// Reads the pattern at the start of `rest` whatever the last time was.
     pub fn anew(&mut self, pattern: &Pattern, rest: &[u8], record: &mut Record<'_>) -> Result<usize, Skip> {
         if self.single {
@@ -83,6 +98,7 @@ impl Clocks {
             if pattern.is_fixed() {
                 self.last = Literals::new(&rest[..taken]);
                 self.last_at = at;
+                self.changes += 1;
             }
         }
         Ok(taken)

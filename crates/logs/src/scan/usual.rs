@@ -4,13 +4,13 @@
 //! [`text::read`](super::text::read) reads it, or nothing is said about it: of a user who is told, a size of `-`, a
 //! time with a decimal point, another second than that of the line before.
 
-use super::quick::{LONGEST, Short, Window, load, window};
+use super::quick::{LONGEST, Window, load, window};
 use super::time::Clocks;
-use super::{LONGEST_NS, Record, request, told, word};
+use super::{At, LONGEST_NS, Record, request, told, word};
 use crate::format::plan::{Field, TextPart, TextPlan};
 
 /// What such a line tells behind the size.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Usual {
     /// Whether who referred and by what program are there, and whether anybody wants to know.
     texts: bool,
@@ -18,12 +18,38 @@ pub struct Usual {
     /// Of the time behind them, if there is one.
     unit_ns: Option<u64>,
     /// What stands between the time of day, whose pattern may end with its bracket, and the request.
-    behind_clock: Short,
+    behind_clock: Box<[u8]>,
+    /// Of the second of the line before, and which time of the clocks that is.
+    lead: Option<Lead>,
+    change: u64,
 }
 
 /// Quotation marks of such a line, and its line break.
 const STOPS: usize = 7;
 const STOPS_WITHOUT_TEXTS: usize = 3;
+
+/// No unit is larger whose numbers of seven digits are all no longer than a request takes.
+const LONGEST_UNIT_NS: u64 = LONGEST_NS / 9_999_999;
+
+/// What stands between client and request in every line of one second: ` - - [10/Oct/2000:13:55:36 -0700] "`.
+#[derive(Clone, Copy, Debug)]
+struct Lead {
+    start: [u8; 32],
+    /// The last eight bytes, some of which may be in `start`.
+    end: u64,
+    /// From 32 to 40.
+    length: usize,
+    at: At,
+}
+
+impl Lead {
+    /// None where it is shorter or longer than is looked for.
+    fn new(at: At, text: &[u8]) -> Option<Lead> {
+        let (start, _) = text.split_first_chunk()?;
+        let end = u64::from_le_bytes(*text.last_chunk()?);
+        (text.len() <= start.len() + 8).then_some(Lead { start: *start, end, length: text.len(), at })
+    }
+}
 
 /// Eight bytes as [`load`] gives them.
 const fn bytes(text: &[u8; 8]) -> u64 {
@@ -63,7 +89,9 @@ impl Usual {
         let is_size = |after: &[u8]| is(size, &Field::Bytes, false, after);
         let is_time = |part: &TextPart, unit_ns: u64| is(part, &Field::Duration { unit_ns }, false, b"");
         let unit_of = |part: &TextPart| match part.field {
-            Field::Duration { unit_ns } if is_time(part, unit_ns) => Some(unit_ns),
+            Field::Duration { unit_ns } if is_time(part, unit_ns) && unit_ns <= LONGEST_UNIT_NS => {
+                Some(unit_ns)
+            }
             _ => None,
         };
         let (texts, unit_ns) = match rest {
@@ -81,28 +109,41 @@ impl Usual {
             _ => return None,
         };
         let wanted = wanted(&Field::Referer) || wanted(&Field::Agent);
-        let behind_clock = Short::new(clock.after.bytes())?;
-        is_head.then_some(Usual { texts, wanted, unit_ns, behind_clock })
+        let behind_clock = clock.after.bytes().into();
+        is_head.then_some(Usual { texts, wanted, unit_ns, behind_clock, lead: None, change: 0 })
+    }
+
+    /// Takes in the time of a line that was read by its plan: what comes next is mostly of the same second.
+    #[inline]
+    pub fn follow(&mut self, clocks: &Clocks) {
+        if clocks.changes() != self.change {
+            self.change = clocks.changes();
+            self.lead = clocks.last().and_then(|(at, text)| {
+                let text = [&b" - - ["[..], &text, &self.behind_clock].concat();
+                Lead::new(at, &text)
+            });
+        }
     }
 
     /// Reads the line that stands at `start`, where the window begins, and says where in the text it ends and the
     /// stops behind it; the places of stops are counted from the same place as `start`.
     #[inline(always)]
     pub fn read<'l, 's>(
-        self,
+        &self,
         line: &'l Window,
         start: usize,
         stops: &'s [u32],
         record: &mut Record<'l>,
-        clocks: &Clocks,
     ) -> Option<(usize, &'s [u32])> {
+        let lead = self.lead.as_ref()?;
         let place = |stop: u32| (stop as usize).wrapping_sub(start);
-        let (marks, rest, line_break, texts) = if self.texts {
-            let (&[a, b, c, d, e, f, line_break], rest) = stops.split_first_chunk::<STOPS>()?;
-            ([place(a), place(b)], rest, line_break, [place(c), place(d), place(e), place(f)])
+        // Of the marks around texts it is enough to know where those stand that end one.
+        let ([first, close], line_break, [two, four], rest) = if self.texts {
+            let (&[a, b, _, d, _, f, line_break], rest) = stops.split_first_chunk::<STOPS>()?;
+            ([a, b], line_break, [d, f], rest)
         } else {
             let (&[a, b, line_break], rest) = stops.split_first_chunk::<STOPS_WITHOUT_TEXTS>()?;
-            ([place(a), place(b)], rest, line_break, [0; 4])
+            ([a, b], line_break, [start as u32; 2], rest)
         };
         let end = place(line_break);
         if end >= LONGEST || line[end] != b'\n' {
@@ -110,29 +151,24 @@ impl Usual {
         }
         let client = word::position(load(line, 0), b' ');
         let client = if client < 8 { client } else { 8 + word::position(load(line, 8), b' ') };
-        let (at, length) = clocks.known(window(line, client + 6))?;
-        let target = self.behind_clock.passed(line, client + 6 + length)?;
-        let [first, close] = marks;
-        let head = load(line, close);
-        let (status, digits) = word::digits(head >> 16);
-        let is_usual = (client < 16)
-            & begins(load(line, client), b" - - [\0\0", 6)
-            & (first + 1 == target)
-            & (line[(close - 1) % LONGEST] != b'\\')
-            & begins(head, b"\" \0\0\0\0\0\0", 2)
-            & (digits == 3)
-            & (head >> 40 & 0xff == u64::from(b' '))
-            & (line[0] != 0);
-        if !is_usual {
+        let target = client + lead.length;
+        let close = place(close);
+        if *window::<32>(line, client) != lead.start
+            || load(line, target - 8) != lead.end
+            || place(first) + 1 != target
+            || line[(close - 1) % LONGEST] == b'\\'
+            || line[0] == 0
+        {
             return None;
         }
+        let status = word::status(load(line, close))?;
         let (size, digits) = word::digits(load(line, close + 6));
         let mut at_end = close + 6 + digits;
         if matches!(digits, 0 | 8) {
             return None;
         }
         if self.texts {
-            at_end = self.texts(line, at_end, texts, record)?;
+            at_end = self.texts(line, at_end, [place(two), place(four)], record)?;
         }
         if let Some(unit_ns) = self.unit_ns {
             at_end = time(line, at_end, unit_ns, record)?;
@@ -140,27 +176,28 @@ impl Usual {
         if at_end != end {
             return None;
         }
-        record.client = told(line.get(..client)?);
-        record.at = Some(at);
+        let name = line.get(..client)?;
+        record.client = if client > 1 { Some(name) } else { told(name) };
+        record.at = Some(lead.at);
         (record.method, record.path, record.query, record.protocol) = (None, None, None, None);
         request::line(line.get(target..close)?, record);
-        (record.status, record.bytes) = (Some(status as u16), Some(size));
+        (record.status, record.bytes) = (Some(status), Some(size));
         Some((line_break as usize, rest))
     }
 
-    /// Who referred and by what program, from the blank behind the size on; where they end.
+    /// Who referred and by what program, from the blank behind the size on; where they end. `two` and `four` are the
+    /// second and the fourth quotation mark or line break from there on.
     #[inline(always)]
     fn texts<'l>(
-        self,
+        &self,
         line: &'l Window,
         at: usize,
-        [one, two, three, four]: [usize; 4],
+        [two, four]: [usize; 2],
         record: &mut Record<'l>,
     ) -> Option<usize> {
+        // So the first is behind the blank, and the third two behind the second.
         let is_usual = begins(load(line, at), b" \"\0\0\0\0\0\0", 2)
-            & (one == at + 1)
             & begins(load(line, two), b"\" \"\0\0\0\0\0", 3)
-            & (three == two + 2)
             & (line[four % LONGEST] == b'"')
             & (line[(two - 1) % LONGEST] != b'\\')
             & (line[(four - 1) % LONGEST] != b'\\');
@@ -168,8 +205,8 @@ impl Usual {
             return None;
         }
         if self.wanted {
-            record.referer = told(line.get(one + 1..two)?);
-            record.agent = told(line.get(three + 1..four)?);
+            record.referer = told(line.get(at + 2..two)?);
+            record.agent = told(line.get(two + 3..four)?);
         }
         Some(four + 1)
     }
@@ -183,7 +220,7 @@ fn time(line: &Window, at: usize, unit_ns: u64, record: &mut Record<'_>) -> Opti
     if matches!(digits, 0 | 8) || line[at % LONGEST] != b' ' {
         return None;
     }
-    record.time_ns = Some(value.checked_mul(unit_ns).filter(|ns| *ns <= LONGEST_NS)?);
+    record.time_ns = Some(value * unit_ns);
     // The last three digits, whatever they are preceded by.
     record.is_whole_thousands = (word << (64 - 8 * digits)) >> 40 == 0x30_3030;
     Some(at + 1 + digits)

@@ -1,6 +1,6 @@
 //! Eight bytes at a time: what short fields and numbers are read by, without a branch for each byte.
 
-const ONES: u64 = 0x0101_0101_0101_0101;
+pub const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// The first eight bytes, the first of them lowest; zeros where there are fewer.
@@ -25,13 +25,18 @@ pub fn of(text: &[u8]) -> u64 {
     }
 }
 
+/// The high bit of the first byte that is 0, and maybe of later ones; nothing where none is.
+#[inline(always)]
+#[must_use]
+pub fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & HIGH
+}
+
 /// Where the first of these bytes is that equals `byte`; 8 where none does.
 #[inline(always)]
 #[must_use]
 pub fn position(word: u64, byte: u8) -> usize {
-    let differs = word ^ (ONES * u64::from(byte));
-    let zero = differs.wrapping_sub(ONES) & !differs & HIGH;
-    (zero.trailing_zeros() / 8) as usize
+    (zeros(word ^ (ONES * u64::from(byte))).trailing_zeros() / 8) as usize
 }
 
 /// The number that the leading digits of these bytes are, and how many digits there are.
@@ -52,6 +57,23 @@ pub fn digits(word: u64) -> (u64, usize) {
     ((fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) & 0xffff_ffff, count)
 }
 
+/// The number that the third to fifth of these bytes are, where they stand as in `" 200 `.
+#[inline(always)]
+#[must_use]
+pub fn status(word: u64) -> Option<u16> {
+    const LAYOUT: u64 = u64::from_le_bytes(*b"\" 000 \0\0");
+    const PLAIN: u64 = u64::from_le_bytes([0xff, 0xff, 0, 0, 0, 0xff, 0, 0]);
+    const DIGITS: u64 = u64::from_le_bytes([0, 0, 0x80, 0x80, 0x80, 0, 0, 0]);
+    let values = word ^ LAYOUT;
+    // As with [`digits`], what is carried reaches bytes behind one that is no digit already.
+    let other = values.wrapping_add(DIGITS - (DIGITS >> 7) * 10) | values;
+    if values & PLAIN | other & DIGITS != 0 {
+        return None;
+    }
+    let digit = |place: u32| (values >> (8 * place)) as u16 & 0xff;
+    Some(digit(2) * 100 + digit(3) * 10 + digit(4))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -70,6 +92,24 @@ mod tests {
             prop_assert_eq!(position(of(&text), byte), eight.iter().position(|b| *b == byte).unwrap_or(8));
             let leading: String = eight.iter().take_while(|b| b.is_ascii_digit()).map(|b| char::from(*b)).collect();
             prop_assert_eq!(digits(of(&text)), (leading.parse().unwrap_or(0), leading.len()));
+        }
+    }
+
+    #[test]
+    fn statuses_are_three_digits_in_their_place() {
+        let of = |text: &str| status(super::of(text.as_bytes()));
+        for number in 0..1000 {
+            assert_eq!(of(&format!("\" {number:03} 1")), Some(number));
+        }
+        // Each byte changed to every other one.
+        for (at, byte) in (0..8).flat_map(|at| (0..=255).map(move |byte| (at, byte))) {
+            let mut eight = *b"\" 204 77";
+            eight[at] = byte;
+            let text = &eight[2..5];
+            let is_status =
+                eight.starts_with(b"\" ") && eight[5] == b' ' && text.iter().all(u8::is_ascii_digit);
+            let number = text.iter().fold(0u16, |sum, byte| sum * 10 + u16::from(byte.wrapping_sub(b'0')));
+            assert_eq!(status(u64::from_le_bytes(eight)), is_status.then_some(number), "{eight:?}");
         }
     }
 }
