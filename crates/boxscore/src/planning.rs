@@ -90,7 +90,9 @@ pub fn plan(
     let mut said = [said, implied].concat();
     let words = [sets, words].concat();
     web::agree(&words, arms.len())?;
-    let cells = distinct(kv::settle(cells, &words), &arms, &chosen);
+    let (cells, left_out) = kv::settle(args, cells, &words);
+    said.extend(left_out);
+    let cells = distinct(cells, &arms, &chosen);
     let (cells, left_out) = match &host.setup {
         Some(setup) => fits::Asked { words: &words, arms: &arms, cards: &chosen, setup }.settle(cells)?,
         None => (cells, Vec::new()),

@@ -159,11 +159,15 @@ impl Card {
         self.params.iter().find(|param| param.name == name)
     }
 
-    /// Every parameter of the card: `given` in canonical spelling, the others at their default.
+    /// Every parameter of the card: `given` in canonical spelling, the others at their default. One that has none (its
+    /// default is empty) is there only where it is given, so that a card that gets one keeps its series.
     pub fn resolve(&self, given: &Params) -> Result<Params, ParamError> {
         let mut full = Params::default();
         for spec in self.params {
-            full.set(spec.name, &spec.canonical(given.get(spec.name).unwrap_or(spec.default))?);
+            let value = spec.canonical(given.get(spec.name).unwrap_or(spec.default))?;
+            if !value.is_empty() {
+                full.set(spec.name, &value);
+            }
         }
         match given.0.keys().find(|key| self.param(key).is_none()) {
             None => Ok(full),

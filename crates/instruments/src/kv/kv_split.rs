@@ -20,7 +20,7 @@ use super::keys::{KEY, value};
 use super::params;
 use super::server::{Usage, What};
 use super::single;
-use super::target::{Held, fit};
+use super::target::{Held, Kv, fit};
 use super::times::{Times, aside, lower};
 use super::wire::Failure;
 
@@ -95,7 +95,12 @@ impl Instrument for KvSplit {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        fit(setup)
+        match Kv::of(setup)? {
+            Kv::RamCloud => Err(Unfit::new(
+                "n/a for kv=ramcloud: its client library tells nothing of the work of its servers",
+            )),
+            _ => fit(setup),
+        }
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
@@ -167,7 +172,7 @@ impl Split {
         handshakes.clear(2 * HANDSHAKES);
         let mut shake = || {
             for _ in 0..HANDSHAKES {
-                handshakes.add(Connection::handshake(target.address)?);
+                handshakes.add(Connection::handshake(target.address()?)?);
             }
             Ok(())
         };
