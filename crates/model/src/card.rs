@@ -278,6 +278,19 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_default_is_there_where_it_is_given() {
+        const WHERE: ParamSpec =
+            ParamSpec { name: "where", kind: ParamKind::Or("", &ParamKind::Path), default: "", says: "" };
+        const SIZE: ParamSpec =
+            ParamSpec { name: "size", kind: ParamKind::Bytes { min: 1, max: 9 }, default: "7", says: "" };
+        let card = Card { params: &[SIZE, WHERE], ..CARD };
+        let of = |text: &str| card.resolve(&Params::parse(text).unwrap()).unwrap().to_string();
+        assert_eq!((of("size=8").as_str(), of("where=/a").as_str()), ("size=8", "size=7;where=/a"));
+        assert_eq!((WHERE.kind.file("/a"), WHERE.kind.file("")), (Some("/a"), None));
+        assert_eq!(WHERE.kind.wanted(), ParamKind::Path.wanted());
+    }
+
+    #[test]
     fn half_is_what_a_server_leaves() {
         let sweep = |cpus| half_sweep(cpus).join(" ");
         assert_eq!([0, 1, 2, 3, 4].map(sweep), ["1", "1", "1", "1 2", "1 2"]);

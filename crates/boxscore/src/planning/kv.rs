@@ -159,3 +159,17 @@ pub fn settle(args: &Args, mut cells: Vec<Cell>, words: &[Word]) -> (Vec<Cell>, 
 pub fn is_alone(card: &Card) -> bool {
     card.family != Family::Kv
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locator_is_told_from_a_host_of_that_name() {
+        let of = |kv: &str| located(kv);
+        assert_eq!(of("ramcloud:tcp:host=a,port=1").as_deref(), Some("tcp:host=a port=1"));
+        assert_eq!(of("ramcloud:10.0.0.3:12246").as_deref(), Some("10.0.0.3:12246"));
+        assert_eq!(of("ramcloud:zk:a:2181,b:2181").as_deref(), Some("zk:a:2181 b:2181"));
+        assert_eq!((of("ramcloud:6379"), of("ramcloud"), of("redis")), (None, None, None));
+    }
+}

@@ -49,12 +49,16 @@ pub fn name(code: u32) -> String {
     format!("{} ({code})", known.unwrap_or(&"a status that Status.h of 2019 does not have"))
 }
 
+fn told(code: &u32) -> String {
+    name(*code)
+}
+
 /// Why there is no answer of RAMCloud.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     #[error("RAMCloud's client library cannot be loaded: {0}")]
     Load(String),
-    #[error("RAMCloud says {} to {call}", name(*.code))]
+    #[error("RAMCloud says {} to {call}", told(.code))]
     Status { call: String, code: u32 },
     #[error(
         "RAMCloud's client library has not come back from {call} for {seconds} s: it waits for ever for a coordinator \
