@@ -39,7 +39,12 @@ fn found() -> Option<PathBuf> {
     let triplets = ["/usr/lib", "/lib"]
         .map(|base| PathBuf::from(format!("{base}/{}-linux-gnu", std::env::consts::ARCH)));
     let folders = std::env::split_paths(&given).filter(|folder| !folder.as_os_str().is_empty());
-    folders.chain(usual).chain(triplets).map(|folder| folder.join(LIBRARY)).find(|path| path.is_file())
+    let mut paths = folders.chain(usual).chain(triplets).map(|folder| folder.join(LIBRARY));
+    paths.find(|path| path.is_file()).or_else(|| {
+        // What `ldconfig` was told of. A host without the file has no other folders.
+        let cache = std::fs::read("/etc/ld.so.cache").unwrap_or_default();
+        memchr::memmem::find(&cache, LIBRARY.as_bytes()).map(|_| PathBuf::from(LIBRARY))
+    })
 }
 
 /// A program that stands beside the library, as RAMCloud's own build leaves it.
