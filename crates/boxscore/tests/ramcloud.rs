@@ -43,7 +43,9 @@ impl World {
 
     fn command(&self, args: &[&str], planted: &[(&str, &str)]) -> Command {
         let mut command = self.bench.command(args);
-        command.env("XDG_CACHE_HOME", self.bench.path("cache")).env("FAKE_RAMCLOUD", self.bench.path("memory"));
+        command
+            .env("XDG_CACHE_HOME", self.bench.path("cache"))
+            .env("FAKE_RAMCLOUD", self.bench.path("memory"));
         command.envs(planted.iter().copied());
         command
     }
@@ -62,7 +64,8 @@ impl World {
 fn build(flags: &[&str], source: &str, to: &Path) {
     let source = format!("{}/../../tests/fixtures/ramcloud/{source}", env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new("cc");
-    let built = command.args(["-O2", "-Wall", "-Wextra", "-Werror"]).args(flags).arg("-o").arg(to).arg(source);
+    let built =
+        command.args(["-O2", "-Wall", "-Wextra", "-Werror"]).args(flags).arg("-o").arg(to).arg(source);
     assert!(built.status().expect("`sh xtask/setup.sh` installs a C compiler").success());
 }
 
@@ -72,9 +75,11 @@ fn words(said: &Said) -> String {
 
 fn find(run: &RunData, metric: &str, k: Option<u32>) -> Option<f64> {
     let fits = |params: &model::Params| {
-        params.get("kv") == Some("ramcloud") && k.is_none_or(|k| params.get("k") == Some(k.to_string().as_str()))
+        params.get("kv") == Some("ramcloud")
+            && k.is_none_or(|k| params.get("k") == Some(k.to_string().as_str()))
     };
-    let mut values = run.series.iter().filter(|series| series.key.metric == metric && fits(&series.key.params));
+    let mut values =
+        run.series.iter().filter(|series| series.key.metric == metric && fits(&series.key.params));
     match values.next()?.points.last().map(|point| &point.value) {
         Some(Value::Number(number)) => Some(*number),
         _ => None,
@@ -146,7 +151,9 @@ fn the_other_tests_of_the_family_run_and_say_what_they_cannot() {
     }
     for k in 1..=2 {
         let of = |metric: &str| find(&data, metric, Some(k));
-        for metric in ["readLoaded", "readLoaded.measured", "readThroughput.clients", "writeThroughput.clients"] {
+        for metric in
+            ["readLoaded", "readLoaded.measured", "readThroughput.clients", "writeThroughput.clients"]
+        {
             assert!(of(metric).is_some_and(|value| value > 0.0), "{k} {metric}: {:?}", of(metric));
         }
         // Nobody counted them: missing, not 0.
@@ -199,9 +206,16 @@ fn a_cluster_is_started_with_as_many_servers_as_its_replicas_need() {
         assert!(value(&data, "basic.write100") > 0.0);
         let notes: String = data.notes.iter().map(|note| format!("{}\n", note.text)).collect();
         let servers = format!("servers {}", replicas.parse::<u32>().expect("a number") + 1);
-        assert!(notes.contains(&servers) && notes.contains(&format!("replicas of each segment {replicas}")), "{notes}");
+        assert!(
+            notes.contains(&servers) && notes.contains(&format!("replicas of each segment {replicas}")),
+            "{notes}"
+        );
         let cpus = sys::affinity::allowed().expect("CPUs").len();
-        assert_eq!(notes.contains("RAMCloud's threads spin"), cpus < if replicas == "0" { 4 } else { 8 }, "{notes}");
+        assert_eq!(
+            notes.contains("RAMCloud's threads spin"),
+            cpus < if replicas == "0" { 4 } else { 8 },
+            "{notes}"
+        );
     }
     // A program that refuses its words is told with its last ones.
     std::fs::rename(world.bench.path("coordinator"), world.bench.path("master")).expect("our file");
@@ -218,10 +232,18 @@ fn what_stands_in_the_way_is_told_in_a_line() {
     let world = World::new();
     let basic = ["--kv", AT, "--test", "basic", "--size", "100"];
     for (planted, code, why) in [
-        (("FAKE_RAMCLOUD_CONNECT", "11"), 1, "(connect): RAMCloud says STATUS_COULDNT_CONNECT (11) to rc_connect"),
+        (
+            ("FAKE_RAMCLOUD_CONNECT", "11"),
+            1,
+            "(connect): RAMCloud says STATUS_COULDNT_CONNECT (11) to rc_connect",
+        ),
         (("FAKE_RAMCLOUD_STATUS", "17"), 1, "RAMCloud says STATUS_RETRY (17) to rc_read"),
         (("FAKE_RAMCLOUD_CRASH", "1"), 1, "ended in rc_read (signal: 6 (SIGABRT)"),
-        (("FAKE_RAMCLOUD_HANG", "1"), 1, "(timeout): RAMCloud's client library has not come back from rc_read"),
+        (
+            ("FAKE_RAMCLOUD_HANG", "1"),
+            1,
+            "(timeout): RAMCloud's client library has not come back from rc_read",
+        ),
     ] {
         let said = world.run(&basic, &[planted]);
         assert_eq!(said.code, Some(code), "{planted:?}: {said:#?}");
@@ -268,7 +290,10 @@ fn the_list_says_what_is_missing_and_how_to_give_it() {
         words(&common::said(&mut command).expect(0, &[]))
     };
     let said = list("");
-    assert!(said.contains("ramcloud on this machine: not available here: libramcloud.so is not where"), "{said}");
+    assert!(
+        said.contains("ramcloud on this machine: not available here: libramcloud.so is not where"),
+        "{said}"
+    );
     assert!(said.contains("--set ramcloud-library=PATH"), "{said}");
     assert!(said.contains("n/a: readThroughput and writeThroughput by the store's own counter"), "{said}");
     let said = list(text(world.bench.dir.path()));

@@ -137,6 +137,7 @@ fn row(to: &mut Client, bytes: usize, build: &mut dyn FnMut(&mut Client)) -> Res
     for outcome in &made {
         hot::is_one(&to.answer(outcome)?, bytes)?;
     }
-    let ns = made.first().zip(made.last()).map_or(0, |(first, last)| last.end_ns.saturating_sub(first.begin_ns));
+    let ns =
+        made.first().zip(made.last()).map_or(0, |(first, last)| last.end_ns.saturating_sub(first.begin_ns));
     Ok(Done { count: made.len() as u64, ns })
 }

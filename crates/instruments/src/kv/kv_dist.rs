@@ -17,8 +17,8 @@ use super::ramcloud::RamCloud;
 use super::target::{Held, fit};
 use super::times::{Figure, Lines, Times};
 use super::wire::Failure;
-use crate::{kv_figure, kv_params};
 use crate::workload::ramcloud::session::SLICE;
+use crate::{kv_figure, kv_params};
 
 const FIGURE: Figure = kv_figure!("readDist", "readDist.Bw", "median", "read the object");
 

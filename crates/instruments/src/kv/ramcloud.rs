@@ -106,7 +106,9 @@ pub fn fit(setup: &Setup) -> Result<(), Unfit> {
 /// them; HOST:PORT stands for TCP.
 fn locator(text: &str) -> Result<String, String> {
     let wrong = |what: &str| {
-        format!("ramcloud-locator={text}: {what}; write it as tcp:host=HOST,port=PORT, zk:HOST:PORT or HOST:PORT")
+        format!(
+            "ramcloud-locator={text}: {what}; write it as tcp:host=HOST,port=PORT, zk:HOST:PORT or HOST:PORT"
+        )
     };
     if text.len() > MOST_WORD || text.contains(|c: char| c.is_control()) {
         return Err(wrong("it is too long or has control characters"));
@@ -124,7 +126,8 @@ fn locator(text: &str) -> Result<String, String> {
         };
     }
     let (host, port) = joined.rsplit_once(':').unwrap_or_default();
-    let port = port.parse::<u16>().ok().filter(|port| *port > 0).ok_or_else(|| wrong("a port is 1 to 65535"))?;
+    let port =
+        port.parse::<u16>().ok().filter(|port| *port > 0).ok_or_else(|| wrong("a port is 1 to 65535"))?;
     match host.contains([':', ',', '/']) || host.is_empty() {
         true => Err(wrong("no host")),
         false => Ok(format!("tcp:host={host},port={port}")),
@@ -381,7 +384,19 @@ mod tests {
         ] {
             assert_eq!(locator(text).as_deref(), Ok(wanted), "{text}");
         }
-        for bad in ["", "a", ":1", "a:0", "a:x", "zk:", "tcp:host=a", "[::1]:1", "a/b:1", "a\nb:1", &"a".repeat(2000)] {
+        for bad in [
+            "",
+            "a",
+            ":1",
+            "a:0",
+            "a:x",
+            "zk:",
+            "tcp:host=a",
+            "[::1]:1",
+            "a/b:1",
+            "a\nb:1",
+            &"a".repeat(2000),
+        ] {
             assert!(locator(bad).unwrap_err().contains("write it as"), "{bad}");
         }
     }
@@ -396,7 +411,8 @@ mod tests {
             ("size=2MiB", "1 MiB"),
             ("ramcloud-locator=a", "no port"),
         ] {
-            let params = if params.contains("locator") { params.to_owned() } else { format!("{at};{params}") };
+            let params =
+                if params.contains("locator") { params.to_owned() } else { format!("{at};{params}") };
             assert!(fit(&setup(&params)).unwrap_err().why.contains(says), "{params}");
         }
         let why = fit(&setup("kv=ramcloud")).unwrap_err().why;
@@ -416,7 +432,11 @@ mod tests {
         setup.params.set("ramcloud-library", library.to_str().unwrap());
         let Ok(Place::Ours(options)) = Place::of(&setup) else { panic!("{:?}", Place::of(&setup)) };
         assert_eq!((options.replicas, options.cluster.as_str()), (2, "main"));
-        assert!(crowded(&options, 2).unwrap().contains("3 servers and a client keep 8 CPUs busy and 2 are allowed"));
+        assert!(
+            crowded(&options, 2)
+                .unwrap()
+                .contains("3 servers and a client keep 8 CPUs busy and 2 are allowed")
+        );
         assert_eq!(crowded(&options, 8), None);
         assert_eq!(file_name(&options.library), "libramcloud.so");
     }

@@ -27,7 +27,9 @@ pub struct Usage {
 impl Usage {
     pub fn read(to: &mut Client, what: What) -> Result<Usage, Failure> {
         let missing = |what: &str| Failure::Missing(format!("what it says of itself has no {what}"));
-        let Client::Socket(to) = to else { return Err(missing("counter that RAMCloud's library could read")) };
+        let Client::Socket(to) = to else {
+            return Err(missing("counter that RAMCloud's library could read"));
+        };
         if to.wire().most_key() < 300 {
             let stats = to.text("")?;
             return memcached(&stats, what).ok_or_else(|| missing("rusage_user, rusage_system or cmd_get"));

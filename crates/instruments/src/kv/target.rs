@@ -33,7 +33,10 @@ const WORD: &[u8] = b"version\r\n";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kv {
     Ours(StoreKind),
-    At { host: String, port: u16 },
+    At {
+        host: String,
+        port: u16,
+    },
     /// Ours or the user's, as its other parameters say.
     RamCloud,
 }
@@ -188,7 +191,9 @@ impl Target {
             ramcloud::Place::Users(locator) => {
                 let said = match replicas {
                     0 => String::new(),
-                    count => format!("; that its servers make {count} replicas is your word, and is not checked"),
+                    count => {
+                        format!("; that its servers make {count} replicas is your word, and is not checked")
+                    }
                 };
                 let name = format!("ramcloud at {locator}");
                 let notes = vec![format!("{name}{said}")];
@@ -251,7 +256,9 @@ impl Target {
 
     pub fn open(&self) -> Result<Client, Failure> {
         match &self.way {
-            Way::Socket { address, wire, wait } => Connection::open(*address, *wire, *wait).map(Client::Socket),
+            Way::Socket { address, wire, wait } => {
+                Connection::open(*address, *wire, *wait).map(Client::Socket)
+            }
             Way::RamCloud(own) => own.open().map(|client| Client::RamCloud(Box::new(client))),
         }
     }
@@ -260,7 +267,9 @@ impl Target {
     pub fn address(&self) -> Result<SocketAddr, Failure> {
         match &self.way {
             Way::Socket { address, .. } => Ok(*address),
-            Way::RamCloud(_) => Err(Failure::Missing("a client of RAMCloud has no address of its servers".to_owned())),
+            Way::RamCloud(_) => {
+                Err(Failure::Missing("a client of RAMCloud has no address of its servers".to_owned()))
+            }
         }
     }
 

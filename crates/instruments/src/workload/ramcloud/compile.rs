@@ -49,7 +49,8 @@ fn build(compiler: &Path, folder: &Path) -> Result<PathBuf, String> {
     let mut version = Command::new(compiler);
     version.arg("--version");
     let said = run(version, compiler)?.stdout.text();
-    let name = format!("ramcloud-helper-{}", digest(&[SOURCE, &said, &FLAGS.join(" "), &LIBRARIES.join(" ")]));
+    let name =
+        format!("ramcloud-helper-{}", digest(&[SOURCE, &said, &FLAGS.join(" "), &LIBRARIES.join(" ")]));
     let program = folder.join(&name);
     if program.is_file() {
         return Ok(program);
@@ -64,7 +65,8 @@ fn build(compiler: &Path, folder: &Path) -> Result<PathBuf, String> {
     // It is ours, and the compiler has read it.
     let _gone = std::fs::remove_file(&source);
     ended?;
-    std::fs::rename(&made, &program).map_err(|error| format!("cannot make {}: {error}", program.display()))?;
+    std::fs::rename(&made, &program)
+        .map_err(|error| format!("cannot make {}: {error}", program.display()))?;
     Ok(program)
 }
 

@@ -229,7 +229,9 @@ mod tests {
         assert_eq!((rest as usize, out[4]), (out.len() - 4, b'C'));
         assert_eq!(out.len(), 4 + 1 + 2 + 17 + 2 + 4);
         let mut keys = Vec::new();
-        assert!(push_key(&mut keys, b"abc") && push_key(&mut keys, b"") && !push_key(&mut keys, &[0; 65_536]));
+        assert!(
+            push_key(&mut keys, b"abc") && push_key(&mut keys, b"") && !push_key(&mut keys, &[0; 65_536])
+        );
         assert_eq!([0, 1, 2, 3].map(|count| skip_keys(&keys, count)), [0, 5, 7, 7]);
         let of = Batch {
             kind: Kind::Write,

@@ -92,9 +92,14 @@ mod tests {
 
     #[test]
     fn statuses_have_ramclouds_names() {
-        for (code, wanted) in [(0, "STATUS_OK"), (11, "STATUS_COULDNT_CONNECT"), (17, "STATUS_RETRY"), (21, "INTERNAL")]
+        for (code, wanted) in
+            [(0, "STATUS_OK"), (11, "STATUS_COULDNT_CONNECT"), (17, "STATUS_RETRY"), (21, "INTERNAL")]
         {
-            assert!(name(code).contains(wanted) && name(code).contains(&format!("({code})")), "{}", name(code));
+            assert!(
+                name(code).contains(wanted) && name(code).contains(&format!("({code})")),
+                "{}",
+                name(code)
+            );
         }
         assert!(name(34).contains("does not have") && name(u32::MAX).contains("(4294967295)"));
         let trouble = Trouble::Status { call: "rc_connect".to_owned(), code: COULDNT_CONNECT };

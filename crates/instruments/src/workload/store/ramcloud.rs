@@ -112,7 +112,8 @@ impl Cluster {
         let options = &options.clone().resolve()?;
         let account = account::choose().map_err(ServerError::Failed)?;
         let coordinator = launch(options, &COORDINATOR, account.as_ref(), dir, &|port| {
-            let mut words = vec!["-C".to_owned(), local(port), "--reset".to_owned(), "--neverKill".to_owned()];
+            let mut words =
+                vec!["-C".to_owned(), local(port), "--reset".to_owned(), "--neverKill".to_owned()];
             words.extend(["--clusterName".to_owned(), options.cluster.clone()]);
             words
         })?;
