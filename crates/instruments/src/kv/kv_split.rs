@@ -23,6 +23,7 @@ use super::single;
 use super::target::{Held, Kv, fit};
 use super::times::{Times, aside, lower};
 use super::wire::Failure;
+use crate::kv_params;
 
 const RTT: Metric<Seconds> =
     lower("rtt", "mean time of a request, from before it is sent until its answer is read");
@@ -51,7 +52,7 @@ static CARD: Card = Card {
     source: "own; server-command as the server's counter of RAMCloud's Bench (2010)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[
+    params: kv_params![
         params::KV,
         params::REPLICAS,
         params::PERSISTENCE,
