@@ -124,7 +124,7 @@ fn a_quick_run_prints_the_table_of_basic_and_leaves_nothing() {
     // Where it is is part of a figure's name, and what was not given is not.
     let mut keys = data.series.iter().map(|series| &series.key.params);
     let params = keys.find(|params| params.get("kv").is_some()).expect("a figure of the family");
-    assert_eq!(params.get("ramcloud-locator"), Some("tcp:host=127.0.0.1 port=12246"));
+    assert_eq!(params.get("ramcloud-locator"), Some("127.0.0.1:12246"));
     assert!(params.get("ramcloud-library").is_some() && params.get("ramcloud-memory").is_none(), "{params}");
 }
 

@@ -67,11 +67,16 @@ pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
     Ok(words)
 }
 
-/// The locator in `ramcloud:tcp:host=H,port=P`, with blanks for commas, at which pairs of parameters are split. A host
-/// may be called ramcloud: `ramcloud:6379` is HOST:PORT.
+/// The locator in `ramcloud:tcp:host=H,port=P`: an address where it is one of TCP, else with blanks for commas, at which
+/// pairs of parameters are split. A host may be called ramcloud: `ramcloud:6379` is HOST:PORT.
 fn located(kv: &str) -> Option<String> {
     let locator = kv.strip_prefix("ramcloud:").filter(|locator| locator.contains(':'))?;
-    Some(locator.replace([',', ';'], " "))
+    let tcp = locator.strip_prefix("tcp:host=").and_then(|rest| rest.split_once(",port="));
+    let tcp = tcp.filter(|(host, port)| !host.contains([',', ':']) && port.parse::<u16>().is_ok());
+    Some(match tcp {
+        Some((host, port)) => format!("{host}:{port}"),
+        None => locator.replace([',', ';'], " "),
+    })
 }
 
 /// A size is one of those of `basic`, where that is among the tests, and any number of bytes for the others.
@@ -136,7 +141,7 @@ pub fn names(args: &Args, names: Vec<String>) -> Result<Vec<String>, CliError> {
 
 /// A store of the user's is as it is, and replicas of RAMCloud are further servers: of these there are no variants with
 /// other replicas than were asked for. Of RAMCloud the whole family leaves out what its client library cannot tell.
-pub fn settle(args: &Args, mut cells: Vec<Cell>, words: &[Word]) -> (Vec<Cell>, Vec<String>) {
+pub fn settle(args: &Args, mut cells: Vec<Cell>, words: &[Word], told: &mut Vec<String>) -> Vec<Cell> {
     let said = |key: &str| words.iter().find(|word| word.key == key).map(|word| word.value.as_str());
     let is_ramcloud = words.iter().any(|word| word.key == "kv" && word.value == RAMCLOUD);
     let is_users = said("kv").is_some_and(|kv| kv.contains(':'));
@@ -148,10 +153,11 @@ pub fn settle(args: &Args, mut cells: Vec<Cell>, words: &[Word]) -> (Vec<Cell>, 
     if is_ramcloud && !is_named {
         cells.retain(|cell| cell.instrument != SPLIT);
     }
-    let left_out = (cells.len() < before).then(|| {
-        format!("{SPLIT} is left out: n/a for RAMCloud, whose client library tells nothing of the work of its servers")
-    });
-    (cells, left_out.into_iter().collect())
+    if cells.len() < before {
+        let why = "n/a for RAMCloud, whose client library tells nothing of the work of its servers";
+        told.push(format!("{SPLIT} is left out: {why}"));
+    }
+    cells
 }
 
 /// Measured without being named: nothing of this family, since it starts stores and fills them.
@@ -167,7 +173,9 @@ mod tests {
     #[test]
     fn a_locator_is_told_from_a_host_of_that_name() {
         let of = |kv: &str| located(kv);
-        assert_eq!(of("ramcloud:tcp:host=a,port=1").as_deref(), Some("tcp:host=a port=1"));
+        assert_eq!(of("ramcloud:tcp:host=a,port=1").as_deref(), Some("a:1"));
+        assert_eq!(of("ramcloud:infrc:host=a,port=1").as_deref(), Some("infrc:host=a port=1"));
+        assert_eq!(of("ramcloud:tcp:host=a,port=x").as_deref(), Some("tcp:host=a port=x"));
         assert_eq!(of("ramcloud:10.0.0.3:12246").as_deref(), Some("10.0.0.3:12246"));
         assert_eq!(of("ramcloud:zk:a:2181,b:2181").as_deref(), Some("zk:a:2181 b:2181"));
         assert_eq!((of("ramcloud:6379"), of("ramcloud"), of("redis")), (None, None, None));

@@ -1,7 +1,7 @@
 //! Several clients at once, each a thread with a connection of its own and one request after the other.
 //!
-//! All begin when the last of them is connected. Counts are of whole requests; times are nanoseconds. RAMCloud's clients
-//! are processes that are given rows of requests: the time of one that ends by itself is that within its rows.
+//! All begin when the last of them is connected. Counts are of whole requests; times are nanoseconds. RAMCloud's
+//! clients are processes that are given rows of requests: the time of one that ends by itself is that within its rows.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};

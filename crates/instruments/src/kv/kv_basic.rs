@@ -2,8 +2,8 @@
 //!
 //! Counted is a request, from before it is written to the connection until all of its answer is understood; in era3 a
 //! read has the drawing of its key in it too, as there. Connecting and filling are not counted. The three definitions
-//! that clusterperf had are `definition`; each take is a share of what clusterperf does once (`count`, `limit`). RAMCloud's
-//! own client has keys that were drawn before.
+//! that clusterperf had are `definition`; each take is a share of what clusterperf does once (`count`, `limit`). A
+//! client of RAMCloud's own library has keys that were drawn before.
 
 use std::time::Duration;
 

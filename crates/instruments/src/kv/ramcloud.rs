@@ -1,8 +1,9 @@
 //! RAMCloud as a store of the tests: its parameters, a table of our own in it, and a client that asks in batches.
 //!
-//! A request is timed by the helper, right before and after the call of RAMCloud's library (see `workload/ramcloud`), so
-//! a batch goes over a pipe as a whole and the pipe is in no time. Keys are chosen before a batch: unlike with the other
-//! stores, drawing one is in no time either, not even in `basic` of era3. A batch ends after a second at the latest.
+//! A request is timed by the helper, right before and after the call of RAMCloud's library (see `workload/ramcloud`),
+//! so a batch goes over a pipe as a whole and the pipe is in no time. Keys are chosen before a batch: unlike with the
+//! other stores, drawing one is in no time either, not even in `basic` of era3. A batch ends after a second at the
+//! latest.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

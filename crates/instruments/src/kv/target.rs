@@ -1,8 +1,8 @@
 //! The store that a test asks: one that is started here for it, shared by all tests of a run, or one that runs already.
 //!
 //! A store of the user's gets keys of ours beside its own, and they are removed at the end; nothing else of it is
-//! changed. Which protocol it speaks is found by asking. A RAMCloud gets a table of our own, which is dropped at the end.
-//! Answers of this kind take no part in any time.
+//! changed. Which protocol it speaks is found by asking. A RAMCloud gets a table of our own, which is dropped at the
+//! end. Answers of this kind take no part in any time.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
