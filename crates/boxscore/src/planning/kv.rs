@@ -67,8 +67,8 @@ pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
     Ok(words)
 }
 
-/// The locator in `ramcloud:tcp:host=H,port=P`: an address where it is one of TCP, else with blanks for commas, at which
-/// pairs of parameters are split. A host may be called ramcloud: `ramcloud:6379` is HOST:PORT.
+/// The locator in `ramcloud:tcp:host=H,port=P`: an address where it is one of TCP, else with blanks for commas, at
+/// which pairs of parameters are split. A host may be called ramcloud: `ramcloud:6379` is HOST:PORT.
 fn located(kv: &str) -> Option<String> {
     let locator = kv.strip_prefix("ramcloud:").filter(|locator| locator.contains(':'))?;
     let tcp = locator.strip_prefix("tcp:host=").and_then(|rest| rest.split_once(",port="));
