@@ -103,7 +103,7 @@ if [ -n "$want" ]; then
 fi
 if ! new_enough; then
     say "Rust $rust or newer is needed; found: $(rustc --version 2>&1 || true)"
-    say "install it with rustup, or from a distribution that packages it"
+    say "install it with rustup, or from a distribution that packages it: of Debian 12, the security updates have it"
     exit 1
 fi
 

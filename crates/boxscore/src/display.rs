@@ -6,7 +6,7 @@ use std::time::Duration;
 use harness::conductor::Show;
 use indicatif::{ProgressBar, ProgressStyle};
 use model::reading::Take;
-use model::{Params, Plan};
+use model::{Cell, Plan};
 
 use crate::out;
 
@@ -168,9 +168,7 @@ impl Display {
         let cell = self.plan.cells.get(cell as usize);
         let arm =
             self.plan.arms.get(arm as usize).map(|arm| arm.name.as_str()).filter(|name| !name.is_empty());
-        let name = cell.map_or_else(String::new, |cell| {
-            format!("{} {}", cell.instrument, telling(&cell.instrument, &cell.params)).trim_end().to_owned()
-        });
+        let name = cell.map(title).unwrap_or_default();
         match arm {
             Some(arm) => format!("{name} [{arm}]"),
             None => name,
@@ -235,11 +233,11 @@ impl Display {
     }
 }
 
-/// The parameters that are not as usual: the others explain nothing.
-fn telling(instrument: &str, params: &Params) -> Params {
-    let card = instruments::all().iter().map(|one| one.card()).find(|card| card.name == instrument);
+/// What a cell is called: its instrument and the parameters that are not as usual, since the others explain nothing.
+pub fn title(cell: &Cell) -> String {
+    let card = instruments::all().iter().map(|one| one.card()).find(|card| card.name == cell.instrument);
     let usual = |name: &str| card.and_then(|card| card.param(name)).map(|spec| spec.default);
-    let mut out = params.clone();
-    out.0.retain(|name, value| usual(name) != Some(value.as_str()));
-    out
+    let mut params = cell.params.clone();
+    params.0.retain(|name, value| usual(name) != Some(value.as_str()));
+    format!("{} {params}", cell.instrument).trim_end().to_owned()
 }

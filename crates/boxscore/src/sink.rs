@@ -5,11 +5,11 @@ use model::data::{Note, Price, Status};
 use model::fact::FactValue;
 use model::frame::{Hello, OwnCost, Segment, WIRE_VERSION};
 use model::reading::Take;
-use model::{Fact, Plan};
+use model::{Cell, Fact, Plan};
 use store::{Appended, NewRun, Origin, Store, StoreError};
 
 use crate::cli::agent::BUILD;
-use crate::display::Screen;
+use crate::display::{self, Screen};
 use crate::ids::Ids;
 
 /// One machine of the study, as far as it is known.
@@ -235,6 +235,10 @@ impl Sink for StoreSink<'_> {
         };
         appended.iter().for_each(|one| self.told(one));
         Ok(())
+    }
+
+    fn title(&self, cell: &Cell) -> String {
+        display::title(cell)
     }
 
     fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError> {

@@ -204,6 +204,24 @@ fn a_network_namespace_is_a_machine() {
     [&one, &two].iter().for_each(|space| assert_whole(of(&runs, &space.0), 3));
 }
 
+/// The loopback of a new namespace is down: servers bind to it, and nobody reaches them.
+#[test]
+fn a_server_where_the_loopback_is_down_is_refused_at_once_and_the_rest_is_measured() {
+    let space = match Namespace::new("down") {
+        Ok(space) => space,
+        Err(why) => return cannot(&why),
+    };
+    let bench = Bench::new();
+    let via = [format!("{0}=ip netns exec {0} {PROGRAM}", space.0)];
+    let said = study(&bench, &["run", "index", "web", "--quick"], "1", &via);
+    said.expect(0, &["cannot run: 127.0.0.1 cannot be reached", "`ip link set lo up` starts it"]);
+    let runs = runs(&bench);
+    let run = of(&runs, &space.0);
+    assert!(!run.takes.is_empty());
+    let note = run.notes.iter().find(|note| note.kind == "unfit").expect("a note");
+    assert!(note.text.starts_with("web") && !note.text.contains("access-log"), "{}", note.text);
+}
+
 #[test]
 fn a_shell_that_enters_a_cpu_quota_is_a_machine() {
     let quota = match Quota::new(3000) {

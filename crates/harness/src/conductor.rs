@@ -278,7 +278,7 @@ impl<'a> Conductor<'a> {
         self.unfit.push((machine, cell, why.to_owned()));
         self.sink.show(&Show::Unfit { machine, cell, arm, why });
         let known = self.plan.cells.get(cell as usize);
-        let title = known.map(|cell| format!("{} {}", cell.instrument, cell.params)).unwrap_or_default();
+        let title = known.map(|cell| self.sink.title(cell)).unwrap_or_default();
         let name = self.plan.arms.get(arm as usize).map(|arm| arm.name.as_str()).unwrap_or_default();
         let note = match name {
             "" => format!("{title}: {why}"),

@@ -2,10 +2,10 @@
 //!
 //! Times are seconds. Nothing here measures, waits or stores.
 
-use model::Fact;
 use model::data::Status;
 use model::frame::{Frame, Hello, Live, OwnCost, Segment};
 use model::reading::Take;
+use model::{Cell, Fact};
 
 /// The way to one child.
 pub trait Link {
@@ -109,6 +109,10 @@ pub trait Sink {
         cost: Option<OwnCost>,
     ) -> Result<(), SinkError>;
     fn show(&mut self, show: &Show<'_>);
+    /// What notes call a cell: its instrument and parameters, or what a sink that knows which are usual makes of them.
+    fn title(&self, cell: &Cell) -> String {
+        format!("{} {}", cell.instrument, cell.params)
+    }
 }
 
 /// How takes treat the user who waits for them.

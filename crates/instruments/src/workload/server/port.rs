@@ -3,7 +3,7 @@
 //! A port that is free now may be taken before the server binds it: whoever starts a server tries another then.
 
 use std::collections::BTreeSet;
-use std::net::{IpAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
 use std::sync::{Mutex, PoisonError};
 
 /// The ports that this process has given out, so that two of its servers never race for one.
@@ -48,9 +48,42 @@ impl Drop for Port {
     }
 }
 
+/// Where what listens on this address is reached from this machine.
+#[must_use]
+pub fn reached(listen: IpAddr) -> IpAddr {
+    match listen {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    }
+}
+
+/// Whether there is a way to what will listen there: a server may bind to an address that nobody reaches, as on a
+/// loopback that is down. Nothing is sent.
+pub fn has_way(listen: IpAddr) -> Result<(), String> {
+    let to = reached(listen);
+    let any: IpAddr = if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    // Any port will do: of UDP, connecting only looks up the way.
+    UdpSocket::bind((any, 0)).and_then(|socket| socket.connect((to, 9))).map_err(|error| {
+        match to.is_loopback() {
+            true => format!(
+                "{to} cannot be reached ({error}): where the loopback is down, `ip link set lo up` starts it"
+            ),
+            false => format!("{to} cannot be reached: {error}"),
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn there_is_a_way_to_addresses_of_this_machine() {
+        assert_eq!(has_way(Ipv4Addr::LOCALHOST.into()), Ok(()));
+        assert_eq!(has_way(Ipv4Addr::UNSPECIFIED.into()), Ok(()));
+        assert_eq!(reached(Ipv6Addr::UNSPECIFIED.into()), IpAddr::from(Ipv6Addr::LOCALHOST));
+    }
 
     #[test]
     fn a_port_is_given_once() {

@@ -4,7 +4,7 @@
 //! thread that starts a server must last as long as it: the kernel ends the server with that thread.
 
 use std::io::Write;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::Stdio;
@@ -22,7 +22,7 @@ use super::kind::{Build, Kind, Launch, Recipe, ServerError};
 use super::memory::{Room, Use};
 use super::options::Options;
 use super::place::Place;
-use super::port::Port;
+use super::port::{Port, has_way, reached};
 use super::{ready, tree};
 use crate::workload::guard::Guarded;
 use crate::workload::shell::{self, STDERR_BYTES, Stream};
@@ -154,6 +154,7 @@ impl Server {
     /// Starts what is ordered in a folder of its own under `dir`, and waits until it is ready.
     pub fn launch(order: &Order<'_>, service: &dyn Service, dir: &Path) -> Result<Server, ServerError> {
         may_be_nice(order.nice, order.account)?;
+        has_way(order.listen).map_err(ServerError::Refused)?;
         let mut taken = Vec::new();
         for index in 0..if order.ports.is_empty() { PORTS } else { order.ports.len() } {
             let port = match order.ports.get(index) {
@@ -205,12 +206,7 @@ impl Server {
     /// Where it is reached from this machine.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        let ip = match self.listen {
-            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-            ip => ip,
-        };
-        SocketAddr::new(ip, self.port.number())
+        SocketAddr::new(reached(self.listen), self.port.number())
     }
 
     #[must_use]
