@@ -25,11 +25,15 @@ static BUILT: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// The host's compiler, or that there is none.
 pub fn compiler() -> Result<PathBuf, String> {
-    kind::search(&COMPILERS).ok_or_else(|| {
+    first_of(&COMPILERS)
+}
+
+fn first_of(names: &[&str]) -> Result<PathBuf, String> {
+    kind::search(names).ok_or_else(|| {
         format!(
             "there is no C compiler ({}), which builds the helper that loads RAMCloud's library: \
              `apt-get install gcc libc6-dev` installs one",
-            COMPILERS.join(", ")
+            names.join(", ")
         )
     })
 }
@@ -129,6 +133,13 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    #[test]
+    fn a_host_without_a_compiler_is_told_how_to_get_one() {
+        let why = first_of(&["no-such-cc", "no-such-gcc"]).unwrap_err();
+        assert!(why.contains("no-such-cc, no-such-gcc") && why.contains("apt-get install gcc"), "{why}");
+        assert!(compiler().is_ok_and(|found| found.is_absolute()), "`sh xtask/setup.sh` installs one");
+    }
 
     #[test]
     fn digests_tell_parts_apart() {

@@ -544,7 +544,8 @@ int main(int argc, char **argv)
 			break;
 		case 'Q':
 			api.disconnect(client);
-			return 0;
+			/* What the library would do at the end of a program may wait for its threads. */
+			_exit(0);
 		default:
 			die("a frame of no kind");
 		}
