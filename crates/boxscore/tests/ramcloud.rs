@@ -216,6 +216,7 @@ fn a_cluster_is_started_with_as_many_servers_as_its_replicas_need() {
             "{notes}"
         );
     }
+    assert_eq!(running(world.bench.dir.path()), Vec::<u32>::new(), "something is left over");
     // A program that refuses its words is told with its last ones.
     std::fs::rename(world.bench.path("coordinator"), world.bench.path("master")).expect("our file");
     let set = format!("ramcloud-coordinator={}", text(&world.bench.path("master")));
@@ -307,11 +308,15 @@ fn the_list_says_what_is_missing_and_how_to_give_it() {
 
 /// The helpers that run from this world's own cache.
 fn helpers(world: &World) -> Vec<u32> {
-    let cache = world.bench.path("cache");
+    running(&world.bench.path("cache"))
+}
+
+/// Processes whose program is in a folder.
+fn running(folder: &Path) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let is_ours = |pid: &u32| {
-        std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|program| program.starts_with(&cache))
+        std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|program| program.starts_with(folder))
     };
     pids.filter(is_ours).collect()
 }
