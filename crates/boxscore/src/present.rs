@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use model::data::{RunData, Status};
 use model::doc::{CompareDoc, FactDoc, RunDoc};
 use model::plan::{Level, Plan};
+use model::traffic::Traffic;
 use report::html::ReportInput;
 use report::text::score::{Advice, Tail, score};
 use store::StoreError;
@@ -49,7 +50,7 @@ pub fn shown(run: &str, schema: &str, with_takes: bool, resolver: &mut Resolver)
         earlier: &earlier,
         cards: &cards,
         siblings: resolver.siblings(&data.head),
-        command: command(&data.plan, run),
+        command: reading(&data).unwrap_or_else(|| command(&data.plan, run)),
         with_takes,
     };
     let doc = RunDoc { schema: schema.to_owned(), ..run_doc(&data, &context) };
@@ -66,6 +67,32 @@ fn command(plan: &Plan, run: &str) -> String {
         Level::Full if plain => "boxscore run --full".to_owned(),
         _ => format!("boxscore run --plan {}", short(run)),
     }
+}
+
+/// Logs are read again, from files that a run does not name.
+fn reading(data: &RunData) -> Option<String> {
+    let labels = |names: &mut dyn Iterator<Item = &str>| {
+        names.map(|name| word(&format!("{name}=FILE"))).collect::<Vec<_>>().join(" ")
+    };
+    Some(match Traffic::of(data)?.cut {
+        Some(cut) => {
+            format!("boxscore logs {} --cut {}", labels(&mut [cut.of.as_str()].into_iter()), word(&cut.given))
+        }
+        None => {
+            let mut names = data.plan.machines.iter().map(|one| one.name.as_str());
+            format!("boxscore logs {}", labels(&mut names))
+        }
+    })
+}
+
+/// As one word of a shell.
+#[must_use]
+pub fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=~@%+,".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// What stands beside a run: its own arms, the other machines of its study, or a reference machine.

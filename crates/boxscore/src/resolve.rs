@@ -208,7 +208,11 @@ impl Resolver {
             return Ok(arms.iter().map(side).collect());
         }
         let study = run.head.study.clone();
-        let siblings: Vec<RunHead> = self.heads.iter().filter(|head| head.study == study).cloned().collect();
+        let mut siblings: Vec<RunHead> =
+            self.heads.iter().filter(|head| head.study == study).cloned().collect();
+        // In the order of the plan, whose first machine is the base, whichever began first.
+        let machines = &run.plan.machines;
+        siblings.sort_by_key(|head| machines.iter().position(|via| via.name == head.machine));
         let (whole, cut): (Vec<RunHead>, Vec<RunHead>) = siblings.into_iter().partition(is_whole);
         for head in &cut {
             out::say(&format!("note: {} is left out: {}", candidate(head), head.status.word()));

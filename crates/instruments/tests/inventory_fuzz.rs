@@ -8,69 +8,23 @@ use std::time::{Duration, Instant};
 
 use instruments::facts::{cgroup, cpuinfo, dimm, mounts, pci, smbios, text};
 use inventory_tree::{Machine, names};
+use model::mutate::{Dice, mutate};
 
-/// A small generator (xorshift64*), so that nothing depends on a library's version.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let high = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33;
-        usize::try_from(high).unwrap() % sides.max(1)
-    }
-}
-
-/// Cuts, flips, repeats, deletes and plants bytes that parsers trip over.
-fn mutate(seed: &[u8], dice: &mut Dice) -> Vec<u8> {
-    const PLANTS: [&[u8]; 12] = [
-        b"\0",
-        b"\xff\xff",
-        b"-",
-        b"99999999999999999999",
-        b"0-4294967295",
-        b"\n",
-        b":",
-        b" - ",
-        b"\\9",
-        b"\xc3\x28",
-        b"[",
-        b"\x7f\x04",
-    ];
-    let mut bytes = seed.to_vec();
-    for _ in 0..=dice.roll(8) {
-        let at = dice.roll(bytes.len() + 1);
-        match dice.roll(6) {
-            0 => bytes.truncate(at),
-            1 => {
-                if let Some(byte) = bytes.get_mut(at) {
-                    *byte ^= 1 << dice.roll(8);
-                }
-            }
-            2 => {
-                let plant = PLANTS[dice.roll(PLANTS.len())];
-                bytes.splice(at..at, plant.iter().copied());
-            }
-            3 => {
-                let end = (at + dice.roll(40)).min(bytes.len());
-                bytes.drain(at..end);
-            }
-            4 => {
-                let end = (at + dice.roll(64)).min(bytes.len());
-                let piece = bytes[at..end].to_vec();
-                bytes.splice(at..at, piece);
-            }
-            _ => {
-                if let Some(byte) = bytes.get_mut(at) {
-                    *byte = u8::try_from(dice.roll(256)).unwrap();
-                }
-            }
-        }
-    }
-    bytes.truncate(64 << 10);
-    bytes
-}
+/// What parsers trip over.
+const PLANTS: [&[u8]; 12] = [
+    b"\0",
+    b"\xff\xff",
+    b"-",
+    b"99999999999999999999",
+    b"0-4294967295",
+    b"\n",
+    b":",
+    b" - ",
+    b"\\9",
+    b"\xc3\x28",
+    b"[",
+    b"\x7f\x04",
+];
 
 fn seconds() -> f64 {
     std::env::var("BOXSCORE_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(3.0)
@@ -79,12 +33,12 @@ fn seconds() -> f64 {
 /// Feeds a parser for its share of the time.
 fn drive(seeds: &[Vec<u8>], parse: impl Fn(&[u8])) {
     const PARSERS: f64 = 9.0;
-    let mut dice = Dice(0x0123_4567_89ab_cdef);
+    let mut dice = Dice::new(0x0123_4567_89ab_cdef);
     seeds.iter().for_each(|seed| parse(seed));
     let end = Instant::now() + Duration::from_secs_f64(seconds() / PARSERS);
     while Instant::now() < end {
-        let seed = &seeds[dice.roll(seeds.len())];
-        parse(&mutate(seed, &mut dice));
+        let seed = dice.pick(seeds).expect("there are seeds");
+        parse(&mutate(seed, &PLANTS, &mut dice));
     }
 }
 

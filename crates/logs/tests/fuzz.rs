@@ -13,6 +13,7 @@ use logs::format::{Escape, Format, detect};
 use logs::hash;
 use logs::read::{Input, Options, Watch, read};
 use logs::scan::Scanner;
+use model::mutate::{Dice, mutate};
 
 const FORMATS: [&str; 6] = [
     "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%!200,304{User-Agent}i\" %D %{ms}T %X",
@@ -46,38 +47,16 @@ const PLANTS: [&[u8]; 14] = [
     b"%!",
 ];
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = hash::mix(self.0, 0x5eed).wrapping_add(0x1234_5678_9abc_def1);
-        (hash::mix(self.0, 1) % n.max(1) as u64) as usize
-    }
+/// One of the seeds, changed.
+fn changed(seeds: &[&str], dice: &mut Dice) -> Vec<u8> {
+    let seed = dice.pick(seeds).expect("there are seeds");
+    mutate(seed.as_bytes(), &PLANTS, dice)
 }
 
-fn mutate(seed: &[u8], random: &mut Random) -> Vec<u8> {
-    let mut bytes = seed.to_vec();
-    for _ in 0..random.below(5) {
-        let at = random.below(bytes.len() + 1);
-        let end = (at + random.below(30)).min(bytes.len());
-        match random.below(5) {
-            0 => bytes.truncate(at),
-            1 => drop(bytes.drain(at..end)),
-            2 => {
-                let piece = bytes[at..end].to_vec();
-                drop(bytes.splice(at..at, piece));
-            }
-            3 => drop(bytes.splice(at..at, PLANTS[random.below(PLANTS.len())].iter().copied())),
-            _ => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte = random.below(256) as u8),
-        }
-    }
-    bytes
-}
-
-fn formats(random: &mut Random) {
-    let text = mutate(FORMATS[random.below(FORMATS.len())].as_bytes(), random);
+fn formats(dice: &mut Dice) {
+    let text = changed(&FORMATS, dice);
     let text = String::from_utf8_lossy(&text);
-    let line = mutate(LINES[random.below(LINES.len())].as_bytes(), random);
+    let line = changed(&LINES, dice);
     for made in [Format::apache(&text), Format::nginx(&text, Escape::None), Format::parse(&text)] {
         match made {
             Ok(format) => drop(Scanner::new(&format).read(&line)),
@@ -89,21 +68,21 @@ fn formats(random: &mut Random) {
     drop(config.format_of("access.log", None));
 }
 
-fn lines(random: &mut Random) {
+fn lines(dice: &mut Dice) {
     let mut text = Vec::new();
-    for _ in 0..random.below(6) {
-        text.extend(mutate(LINES[random.below(LINES.len())].as_bytes(), random));
+    for _ in 0..dice.below(6) {
+        text.extend(changed(&LINES, dice));
     }
     let sample: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     let name = ["combined+D", "vcombined", "nginx+time", "json", "%{%F %T}t.%{msec_frac}t %{%z}t %U%q %s %T"];
     let found = detect::detect(&sample).map(|found| found.format);
     let format =
-        Arc::new(found.or_else(|_| Format::parse(name[random.below(name.len())])).expect("a known format"));
+        Arc::new(found.or_else(|_| Format::parse(name[dice.below(name.len())])).expect("a known format"));
     let of = |step: usize| {
         let from = Box::new(Slow { inner: Cursor::new(text.clone()), step });
         read(vec![Input::stream("a", "x", from, Arc::clone(&format))], &Options::default(), &Watch::default())
     };
-    let (whole, pieces) = (of(usize::MAX), of(1 + random.below(40)));
+    let (whole, pieces) = (of(usize::MAX), of(1 + dice.below(40)));
     assert_eq!(whole.faults, pieces.faults);
     assert!(whole.labels.to_bytes() == pieces.labels.to_bytes(), "{:?}", String::from_utf8_lossy(&text));
     let file = &whole.files[0];
@@ -112,13 +91,13 @@ fn lines(random: &mut Random) {
         let unended = usize::from(!text.is_empty() && !text.ends_with(b"\n"));
         assert_eq!(file.lines as usize, text.iter().filter(|byte| **byte == b'\n').count() + unended);
     }
-    stored(&whole.labels, random);
+    stored(&whole.labels, dice);
 }
 
-fn stored(labels: &Labels, random: &mut Random) {
+fn stored(labels: &Labels, dice: &mut Dice) {
     let bytes = labels.to_bytes().expect("aggregates can be stored");
-    let mut changed = mutate(&bytes, random);
-    if random.below(2) == 0 {
+    let mut changed = mutate(&bytes, &PLANTS, dice);
+    if dice.below(2) == 0 {
         // With a checksum that is right, so that what stands between is looked at.
         changed.truncate(changed.len().saturating_sub(8));
         let sum = hash::name(&changed);
@@ -147,12 +126,12 @@ impl std::io::Read for Slow {
 fn fuzz_formats_lines_and_stored_aggregates() {
     let seconds = std::env::var("BOXSCORE_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = Instant::now() + Duration::from_secs_f64(seconds.unwrap_or(1.0 / 3.0));
-    let mut random = Random(20_261_122);
+    let mut dice = Dice::new(20_261_122);
     let mut rounds = 0;
     // At least once, however loaded the machine is.
     while rounds < 20 || Instant::now() < end {
-        formats(&mut random);
-        lines(&mut random);
+        formats(&mut dice);
+        lines(&mut dice);
         rounds += 1;
     }
 }

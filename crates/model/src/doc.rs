@@ -18,12 +18,13 @@ use crate::fact::{Fact, FactValue};
 use crate::finding::{Finding, Validity};
 use crate::metric::Better;
 use crate::params::Params;
+use crate::reading::Samples;
 use crate::unit::Unit;
 
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
 pub use logs::{
     BesideDoc, BesideRow, FormatDoc, LogsCutDoc, LogsDoc, LogsLiveDoc, LogsLiveFigures, LogsLiveLabel,
-    PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
+    LogsSideDoc, PathDoc, SidesDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc,
 };
 pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;
@@ -142,7 +143,10 @@ pub struct SeriesDoc {
     /// `server`, `generator`, or `box` where there is only one.
     pub role: String,
     pub headline: bool,
-    /// Measured takes; faulted ones are not among them.
+    /// What it is a median of; periods have no interval, no noise and no floor.
+    #[serde(default)]
+    pub samples: Samples,
+    /// Measured takes, or periods; faulted ones are not among them.
     pub n: u64,
     pub faults: u64,
     pub blocks: u64,
@@ -219,6 +223,12 @@ pub struct RunDoc {
     pub own_cpu_seconds: Option<f64>,
     /// Runs of the other machines of the same study.
     pub siblings: Vec<String>,
+    /// Of a log that was cut at a moment: the side that the run is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logs_side: Option<LogsSideDoc>,
+    /// Of logs: what the machine did while the requests came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<BesideDoc>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -340,6 +350,9 @@ pub struct CompareDoc {
     pub findings: Vec<Finding>,
     /// Caveats, numbered as shown.
     pub footnotes: Vec<String>,
+    /// Of logs: what the machines did while the requests came, by the names of the sides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<BesideDoc>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -16,6 +16,7 @@ pub mod id;
 pub mod instrument;
 pub mod ladder;
 pub mod metric;
+pub mod mutate;
 pub mod params;
 pub mod plan;
 pub mod reading;
@@ -32,7 +33,7 @@ pub use instrument::{Fault, Instrument, Probe, Record, RecordExt, Setup, Size, U
 pub use metric::{Better, Metric, MetricInfo};
 pub use params::{ParamKind, ParamSpec, Params};
 pub use plan::{Arm, Cell, Plan};
-pub use reading::{Phase, Reading, SeriesKey, Value};
+pub use reading::{Phase, Reading, Samples, SeriesKey, Value};
 pub use unit::{
     Bytes, BytesPerSec, Celsius, Count, Hertz, Joules, PerSec, Quantity, Ratio, Seconds, Unit, Watts,
 };

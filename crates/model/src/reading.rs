@@ -2,6 +2,7 @@
 //!
 //! Times are monotonic nanoseconds since the run's start. A reading is never rounded or clipped.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Finding;
@@ -38,6 +39,27 @@ pub enum Value {
     Histogram(Histogram),
 }
 
+/// What the samples of a series are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Samples {
+    /// Repetitions of one thing: what they differ by is noise, and more of them tell more.
+    #[default]
+    Takes,
+    /// Stretches of time, each with its own work: neither their spread nor their number says how sure a figure is.
+    Periods,
+}
+
+/// Instruments whose samples are stretches of time.
+const OF_PERIODS: [&str; 1] = [crate::traffic::INSTRUMENT];
+
+impl Samples {
+    #[must_use]
+    pub fn of(instrument: &str) -> Samples {
+        if OF_PERIODS.contains(&instrument) { Samples::Periods } else { Samples::Takes }
+    }
+}
+
 /// What identifies a series within a participant of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SeriesKey {
@@ -55,6 +77,11 @@ impl SeriesKey {
     #[must_use]
     pub fn is_row(&self, better: Better) -> bool {
         better != Better::Neither || (self.instrument == "cmd" && self.metric == "value")
+    }
+
+    #[must_use]
+    pub fn samples(&self) -> Samples {
+        Samples::of(&self.instrument)
     }
 
     /// `crc32c bandwidth size=1KiB;threads=1`, for people.

@@ -1,14 +1,18 @@
 //! What one group of servers served, as access logs say it: what comparisons like with like and the report are made of.
 //!
-//! Bytes, seconds, requests. It is kept with a run as a note in JSON. Verdicts are not in it; they are recomputed.
+//! Bytes, seconds, requests. It is kept with a run as a note in JSON. Verdicts are not in it; they are recomputed. What
+//! a machine did meanwhile is kept as rows, not recomputed from the run that recorded it: the log's seconds, which it
+//! stood beside, are not stored, and that run may lie in another store.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Note, RunData};
-use crate::doc::TopDoc;
+use crate::doc::{BesideDoc, TopDoc};
 
+/// The instrument that logs are stored and compared under.
+pub const INSTRUMENT: &str = "logs";
 /// Kind of the note that holds it.
 pub const NOTE: &str = "traffic";
 
@@ -53,12 +57,66 @@ impl Group {
     }
 }
 
+/// One side of the moment that a log was cut at, as finely in time as the two sides are compared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CutSide {
+    /// The label that was cut.
+    pub of: String,
+    /// The moment as it was given, and in seconds since 1970.
+    pub given: String,
+    pub at: i64,
+    pub is_after: bool,
+    /// Seconds since 1970 of the first and the last request.
+    pub first: i64,
+    pub last: i64,
+    /// Seconds of a bucket.
+    pub step: i64,
+    /// In the order of time.
+    #[serde(with = "buckets")]
+    pub buckets: Vec<Bucket>,
+}
+
+impl CutSide {
+    /// Whether the two are of one cut, one before and one after.
+    #[must_use]
+    pub fn is_opposite(&self, other: &CutSide) -> bool {
+        self.is_same_cut(other) && self.is_after != other.is_after
+    }
+
+    /// Whether the two are of one label that was cut at one moment.
+    #[must_use]
+    pub fn is_same_cut(&self, other: &CutSide) -> bool {
+        (&self.of, self.at) == (&other.of, other.at)
+    }
+
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        (self.last - self.first + 1) as f64
+    }
+}
+
+/// What was served in one bucket of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bucket {
+    /// Seconds since 1970 at which it begins: UTC, and by the log's own clock.
+    pub at: i64,
+    pub local: i64,
+    /// By class of size.
+    pub cells: BTreeMap<u32, Cell>,
+}
+
 /// What is kept of a label.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
     pub group: Group,
     /// The paths that weigh most.
     pub top: Vec<TopDoc>,
+    /// Where its log was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutSide>,
+    /// What the machine did while the requests came, where a run that recorded it was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<BesideDoc>,
 }
 
 impl Traffic {
@@ -99,6 +157,30 @@ mod cells {
     }
 }
 
+/// Buckets as `[at, local, [[class, requests, bytes, seconds], ...]]`.
+mod buckets {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{Bucket, Cell};
+
+    type Row = (i64, i64, Vec<(u32, u64, f64, f64)>);
+
+    pub fn serialize<S: Serializer>(buckets: &[Bucket], to: S) -> Result<S::Ok, S::Error> {
+        let row = |bucket: &Bucket| -> Row {
+            let cell = |(class, cell): (&u32, &Cell)| (*class, cell.requests, cell.bytes, cell.seconds);
+            (bucket.at, bucket.local, bucket.cells.iter().map(cell).collect())
+        };
+        to.collect_seq(buckets.iter().map(row))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Bucket>, D::Error> {
+        let cell = |(class, requests, bytes, seconds)| (class, Cell { requests, bytes, seconds });
+        let bucket =
+            |(at, local, cells): Row| Bucket { at, local, cells: cells.into_iter().map(cell).collect() };
+        Ok(Vec::<Row>::deserialize(from)?.into_iter().map(bucket).collect())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,9 +197,28 @@ mod tests {
             cells: BTreeMap::from([((5, 2), cell)]),
             ..Group::default()
         };
-        let kept = Traffic { group, top: Vec::new() };
-        let note = kept.note().unwrap();
+        let plain = Traffic { group, ..Traffic::default() };
+        let note = plain.note().unwrap();
         assert!(note.text.contains("\"cells\":[[5,2,3,700.0,0.1]]"), "{}", note.text);
+        // A log that was neither cut nor set beside a machine is kept as it was before there were such.
+        assert!(!note.text.contains("beside") && !note.text.contains("cut"), "{}", note.text);
+        assert_eq!(serde_json::from_str::<Traffic>(&note.text).unwrap(), plain);
+        let buckets = vec![Bucket { at: -5, local: 3595, cells: BTreeMap::from([(2, cell)]) }];
+        let cut = CutSide { of: "ssd".into(), at: 7, is_after: true, step: 5, buckets, ..CutSide::default() };
+        let beside = BesideDoc { label: "ssd".into(), drift: Some(0.25), ..BesideDoc::default() };
+        let kept = Traffic { cut: Some(cut), beside: Some(beside), ..plain };
+        let note = kept.note().unwrap();
+        assert!(note.text.contains("\"buckets\":[[-5,3595,[[2,3,700.0,0.1]]]]"), "{}", note.text);
         assert_eq!(serde_json::from_str::<Traffic>(&note.text).unwrap(), kept);
+    }
+
+    #[test]
+    fn sides_of_one_cut_are_opposite() {
+        let side = |of: &str, at, is_after| CutSide { of: of.into(), at, is_after, ..CutSide::default() };
+        let before = side("ssd", 7, false);
+        assert!(before.is_opposite(&side("ssd", 7, true)) && side("ssd", 7, true).is_opposite(&before));
+        for other in [before.clone(), side("hdd", 7, true), side("ssd", 8, true)] {
+            assert!(!before.is_opposite(&other), "{other:?}");
+        }
     }
 }

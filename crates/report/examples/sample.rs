@@ -1,4 +1,4 @@
-//! Writes the report of the tests' invented run, to look at: `sample FILE.html [two|web|webs|arms|load]`.
+//! Writes the report of the tests' invented run, to look at: `sample FILE.html [two|web|webs|arms|load|logs|cut]`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -37,6 +37,11 @@ fn main() -> std::io::Result<()> {
         "load" => {
             input.runs = vec![common::web::one_load()];
             input.compare = None;
+        }
+        "logs" | "cut" => {
+            let (runs, compare) =
+                if what == "cut" { common::logs::sides() } else { common::logs::machines() };
+            (input.runs, input.compare) = (runs, Some(compare));
         }
         _ => {}
     }

@@ -3,7 +3,8 @@
 //! Every section that has data is drawn, in the order of their ranks. Nothing is computed here.
 
 use maud::html;
-use model::doc::Noise;
+use model::Samples;
+use model::doc::{Noise, SeriesDoc};
 
 use crate::page::{self, Head};
 pub use crate::section::ReportInput;
@@ -23,7 +24,8 @@ pub fn report(input: &ReportInput) -> String {
         footer {
             "boxscore " (input.version)
             @if !input.generated.is_empty() { " · written " (input.generated) }
-            " · figures are medians with 95 % intervals; every take is in the store"
+            @if input.is_of_periods() { " · figures are medians over the hours of the logs" }
+            @else { " · figures are medians with 95 % intervals; every take is in the store" }
         }
     };
     let names: Vec<String> = (0..input.runs.len()).map(|run| input.name(run)).collect();
@@ -52,7 +54,8 @@ fn head(input: &ReportInput, names: &[String]) -> Head {
 
 /// Where the headline figures' noise between runs comes from: the least known of them.
 fn noise(input: &ReportInput) -> Option<Noise> {
-    let kinds = || input.runs.iter().flat_map(|(run, _)| &run.series).filter(|s| s.headline).map(|s| s.noise);
+    let of_takes = |series: &&SeriesDoc| series.headline && series.samples == Samples::Takes;
+    let kinds = || input.runs.iter().flat_map(|(run, _)| &run.series).filter(of_takes).map(|s| s.noise);
     let first = kinds().next()?;
     Some(if kinds().all(|kind| kind == first) { first } else { Noise::Mixed })
 }

@@ -3,11 +3,11 @@
 //! A section without data is absent, never empty. Its title is a sentence that says the finding.
 
 use maud::Markup;
-use model::Validity;
 use model::data::{RunData, Series};
 use model::doc::{CompareDoc, FactDoc, RunDoc, SeriesDoc};
 use model::params::Params;
 use model::reading::Phase;
+use model::{Samples, Validity};
 
 use crate::plot::strip::Take;
 use crate::plot::{COLOURS, Estimate};
@@ -80,6 +80,13 @@ pub fn called(doc: &RunDoc) -> Called<'_> {
 }
 
 impl ReportInput {
+    /// Every figure is one of periods: nothing was repeated.
+    #[must_use]
+    pub fn is_of_periods(&self) -> bool {
+        let mut all = self.runs.iter().flat_map(|(run, _)| &run.series).peekable();
+        all.peek().is_some() && all.all(|series| series.samples == Samples::Periods)
+    }
+
     /// The facts of a run as the sheet shows them.
     #[must_use]
     pub fn facts(&self, run: usize) -> Vec<FactDoc> {

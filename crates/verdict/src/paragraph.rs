@@ -249,6 +249,7 @@ mod tests {
 
     fn doc(rows: Vec<RowDoc>) -> CompareDoc {
         CompareDoc {
+            beside: Vec::new(),
             schema: String::new(),
             paragraph: String::new(),
             arms: vec![arm("ref"), arm("mini-1")],

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use model::data::{CONTROLLER_CPU, Price, RunData};
 use model::doc::{MachineDoc, Noise, NoteDoc, PriceDoc, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
-use model::{Card, Phase};
+use model::traffic::Traffic;
+use model::{Card, Phase, Samples};
 use stats::Summary;
 
-use crate::noise;
 use crate::rules::{self, Look};
+use crate::{noise, traffic};
 
 /// What is known besides the run itself.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +38,9 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         let (validity, reasons) = rules::of_series(&rulings, row.index);
         SeriesDoc { validity, reasons, ..series_doc(&look, row) }
     };
-    let series = look.rows().map(doc).collect();
+    let series = look.figures().map(doc).collect();
+    let traffic = Traffic::of(run);
+    let served = traffic.iter().flat_map(traffic::of_run);
     let curves = crate::curves(&look, &rulings);
     let ended = run.notes.iter().rev().find(|note| note.kind == "ended-by");
     RunDoc {
@@ -56,13 +59,15 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         price: head.price.as_ref().map(price_doc),
         watts: head.watts,
         series,
-        findings: rulings.into_iter().map(|ruling| ruling.finding).collect(),
+        findings: rulings.into_iter().map(|ruling| ruling.finding).chain(served).collect(),
         bottlenecks: crate::bottlenecks(&look),
         curves,
         notes: run.notes.iter().map(|n| NoteDoc { kind: n.kind.clone(), text: n.text.clone() }).collect(),
         errors: errors(run),
         own_cpu_seconds: own_cpu_seconds(run),
         siblings: context.siblings.clone(),
+        logs_side: traffic.as_ref().and_then(|traffic| traffic.cut.as_ref()).map(traffic::side_doc),
+        beside: traffic.and_then(|traffic| traffic.beside),
     }
 }
 
@@ -129,6 +134,7 @@ fn series_doc(look: &Look<'_>, row: rules::Row<'_>) -> SeriesDoc {
         arm: key.arm.clone(),
         role: "box".to_owned(),
         headline: is_headline(look, row),
+        samples: key.samples(),
         n: takes.len() as u64,
         faults: faults.count() as u64,
         blocks: blocks.len() as u64,
@@ -155,6 +161,9 @@ fn series_doc(look: &Look<'_>, row: rules::Row<'_>) -> SeriesDoc {
         Ok(summary) => fill(&mut doc, &summary),
         Err(why) => doc.why = Some(why.to_string()),
     }
+    if doc.samples == Samples::Periods {
+        without_repetitions(&mut doc);
+    }
     if context.with_takes {
         doc.takes = takes;
     }
@@ -172,6 +181,13 @@ fn fill(doc: &mut SeriesDoc, summary: &Summary) {
     doc.mean_high = summary.mean_interval.map(|interval| interval.high);
     doc.min = Some(summary.min);
     doc.max = Some(summary.max);
+}
+
+/// What periods differ by is what was asked for in them, so that nothing of it is a figure's uncertainty.
+fn without_repetitions(doc: &mut SeriesDoc) {
+    (doc.low, doc.high, doc.level) = (None, None, None);
+    (doc.mean_low, doc.mean_high, doc.floor) = (None, None, None);
+    doc.why = Some("periods differ in what was asked for, and are no repetitions".to_owned());
 }
 
 /// Whether the plan made this row a headline before measuring.

@@ -13,14 +13,14 @@ use logs::read::tally::Wants;
 use logs::read::{Besides, Fault, Options, Outcome, Watch};
 use model::Finding;
 use model::data::Note;
-use model::doc::{FormatDoc, LogsDoc};
+use model::doc::{BesideDoc, FormatDoc, LogsDoc};
 use store::Store;
 
 use crate::cli::Global;
 use crate::error::CliError;
 use crate::ids::{Ids, short};
 use crate::traffic::beside::Recorded;
-use crate::traffic::cut::Cut;
+use crate::traffic::cut::{Cut, Parted};
 use crate::traffic::follow::{Ask, Followed};
 use crate::traffic::{self, Chosen, Formats, Named};
 use crate::{out, paths, planning, present, resolve};
@@ -147,12 +147,13 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         out::say(&format!("error: {fault}"));
     }
     let besides = std::mem::take(&mut gathered.besides);
-    let (beside, said) = recorded.beside(&besides);
-    gathered.findings.extend(said);
     let parted = match cut {
         Some(cut) => Some(traffic::cut::part(&cut, &mut gathered.labels, &mut gathered.order, &besides)?),
         None => None,
     };
+    let beside = recorded.beside(&besides, parted.as_ref());
+    let machines: Vec<&BesideDoc> = beside.docs.iter().collect();
+    gathered.findings.extend(verdict::traffic::beside::findings(&machines));
     if let Some(path) = &args.out {
         let bytes = gathered
             .labels
@@ -172,17 +173,16 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let own = traffic::findings(&named, &gathered.units);
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(own));
     let mut document = traffic::document(&named, &args.by, args.top as usize, formats, judged);
-    document.beside = beside;
+    document.beside = beside.docs;
+    if let Some(store) = &mut store {
+        document.run = keep(args, &named, parted.as_ref(), &document, store)?;
+    }
     if let Some(parted) = parted {
         parted.finish(&mut document);
     }
-    if let Some(store) = &mut store {
-        document.run = keep(args, &named, &document, store)?;
-    }
     show(&document, args.follow, global);
     let skipped = document.skipped.iter().any(|kind| kind.lines > 0);
-    let apart = document.beside.iter().any(|one| one.step.is_none());
-    Ok(if skipped || apart || !gathered.faults.is_empty() { 3 } else { 0 })
+    Ok(if skipped || beside.is_apart || !gathered.faults.is_empty() { 3 } else { 0 })
 }
 
 fn settings(args: &Args) -> Result<Settings, CliError> {
@@ -313,13 +313,15 @@ fn profile(path: &std::path::Path, gathered: &Gathered, logged: bool) -> Result<
 fn keep(
     args: &Args,
     named: &[Named<'_>],
+    parted: Option<&Parted>,
     document: &LogsDoc,
     store: &mut Store,
 ) -> Result<Option<String>, CliError> {
     let told = |format: &FormatDoc| format!("{}: {} ({})", format.file, format.format, format.how);
     let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
     let notes = [Note { kind: "logs".to_owned(), text, at_ns: None }];
-    let runs = traffic::keep(named, args.label.as_deref(), &notes, &mut Ids::new(None))?;
+    let besides = traffic::Besides { parted, machines: &document.beside };
+    let runs = traffic::keep(named, besides, args.label.as_deref(), &notes, &mut Ids::new(None))?;
     if runs.is_empty() {
         out::say("note: nothing is stored: no request with a time of day was read");
         return Ok(None);
@@ -343,7 +345,7 @@ fn show(document: &LogsDoc, follow: bool, global: &Global) {
     let next = document.run.as_ref().map(|run| match document.labels.as_slice() {
         [_] => format!("boxscore report {}", short(run)),
         several => {
-            let names: Vec<&str> = several.iter().map(|one| one.label.as_str()).collect();
+            let names: Vec<String> = several.iter().map(|one| present::word(&one.label)).collect();
             format!("boxscore report {}", names.join(" "))
         }
     });

@@ -2,20 +2,22 @@
 //!
 //! Seconds since 1970: of the requests by the clock of the server that logged, of the samples by the wall clock at the
 //! run's start and the time since. The two clocks are not compared, which is said. Rows are of what both cover; of the
-//! machine they hold means over the samples.
+//! machine they hold means over the samples. Where the log was cut, either side has its own.
 
 use std::collections::BTreeMap;
 
 use logs::aggregate::CoarseTimes;
 use logs::aggregate::bounded::Merge;
+use logs::aggregate::sums::Sums as Served;
 use logs::aggregate::timeline::{Bucket, STEPS, Timeline};
 use logs::read::Besides;
 use logs::scan::clock::At;
+use model::Params;
 use model::data::RunData;
 use model::doc::{BesideDoc, BesideRow};
 use model::fact::FactValue;
-use model::{Finding, Params, Validity};
 
+use super::cut::Parted;
 use super::inputs::{UNLABELLED, labelled};
 use crate::cli::Global;
 use crate::error::CliError;
@@ -28,8 +30,6 @@ const LEAST_ROWS: f64 = 12.0;
 /// Steps of long logs: up to so many seconds, so long.
 const LONG: [(f64, i64); 3] = [(10.0 * 86_400.0, 3600), (60.0 * 86_400.0, 21_600), (f64::MAX, 86_400)];
 const HALF_DAY: f64 = 43_200.0;
-/// Amounts of memory that differ by this factor are said.
-const UNLIKE: f64 = 1.25;
 
 /// Runs by label.
 pub struct Recorded(BTreeMap<String, RunData>);
@@ -67,27 +67,44 @@ impl Recorded {
         self.0.is_empty()
     }
 
-    /// The machine beside the requests, by label, and what to think of it.
-    pub fn beside(&self, besides: &BTreeMap<String, Besides>) -> (Vec<BesideDoc>, Vec<Finding>) {
-        let mut docs = Vec::new();
-        let mut findings = Vec::new();
+    /// The machine beside the requests, by label.
+    pub fn beside(&self, besides: &BTreeMap<String, Besides>, parted: Option<&Parted>) -> Beside {
+        let mut all = Beside::default();
         for (label, run) in &self.0 {
             let Some((besides, samples)) = besides.get(label).zip(Samples::of(run)) else { continue };
-            let doc = document(label, run, &timeline(besides), &samples);
-            findings.extend(said(&doc, run).into_iter().map(|finding| finding.about(label.clone())));
-            docs.push(doc);
+            let docs: Vec<BesideDoc> = timelines(label, besides, parted)
+                .into_iter()
+                .map(|(name, timeline)| {
+                    document(name, run, timeline.unwrap_or(&Timeline::default()), &samples)
+                })
+                .collect();
+            all.is_apart |= docs.iter().all(|doc| doc.step.is_none());
+            all.docs.extend(docs);
         }
-        findings.extend(unlike(&docs));
-        (docs, findings)
+        all
     }
 }
 
-/// Requests over time, whatever side they are of.
-fn timeline(besides: &Besides) -> Timeline {
-    let sides = besides.sides.iter().flat_map(|sides| sides.iter().map(|side| &side.timeline));
-    let mut all = Timeline::default();
-    sides.chain([&besides.timeline]).flatten().for_each(|part| all.merge(part));
-    all
+/// Machines beside requests.
+#[derive(Default)]
+pub struct Beside {
+    pub docs: Vec<BesideDoc>,
+    /// A run has no time in common with the log that it was to stand beside.
+    pub is_apart: bool,
+}
+
+/// Requests over time: of the label, or of either side of it.
+fn timelines<'a>(
+    label: &'a str,
+    besides: &'a Besides,
+    parted: Option<&'a Parted>,
+) -> Vec<(&'a str, Option<&'a Timeline>)> {
+    match besides.sides.as_deref().zip(parted.and_then(|parted| parted.names(label))) {
+        Some((sides, names)) => {
+            names.into_iter().zip(sides).map(|(name, side)| (name, side.timeline.as_ref())).collect()
+        }
+        None => vec![(label, besides.timeline.as_ref())],
+    }
 }
 
 /// The labels of the arguments.
@@ -207,8 +224,7 @@ fn place(source: &str, column: &str) -> Option<usize> {
 /// One row while it is added up.
 #[derive(Default)]
 struct Draft {
-    requests: u64,
-    bytes: f64,
+    served: Served,
     times: CoarseTimes,
     server_errors: u64,
     sums: Figures<Sums>,
@@ -219,9 +235,7 @@ struct Draft {
 
 impl Draft {
     fn serve(&mut self, bucket: &Bucket) {
-        let total = bucket.strata.total();
-        self.requests += total.requests;
-        self.bytes += total.bytes as f64;
+        self.served.merge(&bucket.strata.total());
         self.server_errors += bucket.server_errors;
         Merge::merge(&mut self.times, &bucket.times);
     }
@@ -242,8 +256,9 @@ impl Draft {
         BesideRow {
             at,
             seconds,
-            requests: self.requests,
-            bytes: self.bytes,
+            requests: self.served.requests,
+            bytes: self.served.bytes as f64,
+            speed: self.served.ratio_of_totals(),
             p50: time(0.5),
             p99: time(0.99),
             server_errors: self.server_errors,
@@ -271,12 +286,11 @@ fn document(label: &str, run: &RunData, timeline: &Timeline, samples: &Samples) 
         label: label.to_owned(),
         run: run.head.id.clone(),
         machine: run.head.machine.clone(),
+        host: Some(run.origin.hostname.clone()).filter(|host| !host.is_empty()),
+        drift: drift(run),
         log,
         telemetry,
-        step: None,
-        why: None,
-        mean: None,
-        rows: Vec::new(),
+        ..BesideDoc::default()
     };
     let zone = buckets.first().map_or(0, |(at, _)| i64::from(at.zone) * 900) as f64;
     let grid = fine as f64;
@@ -332,65 +346,11 @@ fn utc(seconds: f64) -> String {
     shown.trim_end_matches(" +0000").to_owned()
 }
 
-/// What is to be known of the figures beside each other.
-fn said(doc: &BesideDoc, run: &RunData) -> Vec<Finding> {
-    if let Some(why) = &doc.why {
-        return vec![Finding::new("telemetry", Validity::Invalid, why.clone())];
-    }
-    let step = doc.step.unwrap_or(1.0);
-    let mut text = format!(
-        "requests are by the clock of the server that logged them, the machine's figures by that of {}: the two clocks \
-         were not compared, and rows of {} are off where they differ by more",
-        if run.origin.hostname.is_empty() { "the host that recorded them" } else { &run.origin.hostname },
-        if step < 60.0 { format!("{step} s") } else { report::number::duration(step) },
-    );
-    let offsets: Vec<i64> = run.clock_offsets.iter().map(|offset| offset.offset_ns).collect();
-    if let (Some(low), Some(high)) = (offsets.iter().min(), offsets.iter().max())
-        && high > low
-    {
-        let drift = (high - low) as f64 / NS;
-        text.push_str(&format!("; during the run its clock drifted by {drift:.3} s from the program's"));
-    }
-    // Clocks that are set by the network agree to well within a minute.
-    let state = if step < 60.0 { Validity::Doubtful } else { Validity::Ok };
-    let mut all = vec![Finding::new("clocks", state, text).evidence("step", step)];
-    let covered = doc.mean.as_ref().map_or(0.0, |mean| mean.seconds) / (doc.log.1 - doc.log.0).max(1.0);
-    if covered < 0.95 {
-        let text = format!(
-            "the machine was recorded during {} of the log's time; rows are of that alone",
-            report::number::percent(covered)
-        );
-        all.push(Finding::new("telemetry", Validity::Ok, text).evidence("covered", covered));
-    }
-    all
-}
-
-/// Machines whose memory held unlike amounts of files.
-fn unlike(docs: &[BesideDoc]) -> Vec<Finding> {
-    let cache = |doc: &BesideDoc| doc.mean.as_ref()?.page_cache.filter(|bytes| *bytes > 0.0);
-    let known: Vec<(&BesideDoc, f64)> = docs.iter().filter_map(|doc| Some((doc, cache(doc)?))).collect();
-    let Some((base, first)) = known.first() else { return Vec::new() };
-    let bytes = |bytes: f64| report::number::quantity(bytes, report::number::Kind::of(model::Unit::Byte));
-    let found = known.iter().skip(1).filter(|(_, other)| !(1.0 / UNLIKE..=UNLIKE).contains(&(other / first)));
-    let reads = |doc: &BesideDoc| match doc.mean.as_ref().and_then(|mean| mean.disk_read) {
-        Some(rate) => report::number::quantity(rate, report::number::Kind::of(model::Unit::BytesPerSec)),
-        None => "an unknown amount".to_owned(),
-    };
-    let say = |(doc, other): &(&BesideDoc, f64)| {
-        let text = format!(
-            "{}'s page cache is {} than {}'s: {} beside {}; its disks read {}, the others {}",
-            doc.label,
-            if other < first { "smaller" } else { "larger" },
-            base.label,
-            bytes(*other),
-            bytes(*first),
-            reads(doc),
-            reads(base),
-        );
-        let finding = Finding::new("page-cache", Validity::Doubtful, text);
-        finding.about(format!("{} beside {}", doc.label, base.label)).evidence("ratio", other / first)
-    };
-    found.map(say).collect()
+/// Seconds by which the clock of the samples drifted from the program's.
+fn drift(run: &RunData) -> Option<f64> {
+    let offsets = run.clock_offsets.iter().map(|offset| offset.offset_ns);
+    let (low, high) = (offsets.clone().min()?, offsets.max()?);
+    (high > low).then(|| (high - low) as f64 / NS)
 }
 
 #[cfg(test)]

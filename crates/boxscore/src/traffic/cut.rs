@@ -14,8 +14,9 @@ use logs::read::tally::Side as Read;
 use logs::scan::clock::At;
 use logs::scan::moment::{Moment, Shown};
 use model::doc::{LogsCutDoc, LogsDoc, SidesDoc};
-use verdict::traffic::cut::{Bucket, Side};
-use verdict::traffic::{Cell, Judgement};
+use model::traffic::{Bucket, Cell, CutSide, Group};
+use verdict::traffic::Judgement;
+use verdict::traffic::cut::Side;
 
 use super::figures::group;
 use super::inputs::UNLABELLED;
@@ -39,10 +40,13 @@ impl Cut {
     }
 }
 
+/// What was served on one side, as it is judged and kept.
+type Half = (Group, CutSide);
+
 /// Labels that were cut.
 pub struct Parted {
     doc: LogsCutDoc,
-    pairs: Vec<(Side, Side)>,
+    pairs: Vec<(Half, Half)>,
 }
 
 /// Puts both sides of each label in place of it.
@@ -66,7 +70,14 @@ pub fn part(
         };
         let (before, after) = (name("before"), name("after"));
         let [one, other] = &**sides;
-        parted.pairs.push((side(&before, one), side(&after, other)));
+        let side = |is_after| CutSide {
+            of: label.clone(),
+            given: cut.text.clone(),
+            at,
+            is_after,
+            ..CutSide::default()
+        };
+        parted.pairs.push((half(&before, one, side(false)), half(&after, other, side(true))));
         for (name, side) in [(&before, one), (&after, other)] {
             if labels.labels.insert(name.clone(), side.aggregate.clone()).is_some() {
                 return Err(CliError::usage(format!("--cut: {name} is a label already: give another")));
@@ -131,7 +142,8 @@ fn zone_name(zone: i8) -> String {
     shown.rsplit(' ').next().unwrap_or_default().to_owned()
 }
 
-fn side(label: &str, read: &Read) -> Side {
+/// `side` with what was read of it.
+fn half(label: &str, read: &Read, side: CutSide) -> Half {
     let (first, last) = read.aggregate.span.unwrap_or_default();
     let timeline = read.timeline.as_ref();
     let bucket = |(at, bucket): (At, &logs::aggregate::timeline::Bucket)| Bucket {
@@ -140,13 +152,9 @@ fn side(label: &str, read: &Read) -> Side {
         // Of the last class the sizes are unknown.
         cells: (0..).zip(&bucket.strata.0[..CLASSES - 1]).filter_map(cell).collect(),
     };
-    Side {
-        group: group(label, &read.aggregate),
-        first,
-        last,
-        step: timeline.and_then(Timeline::step).unwrap_or(1),
-        buckets: timeline.map(|all| all.sorted().into_iter().map(bucket).collect()).unwrap_or_default(),
-    }
+    let step = timeline.and_then(Timeline::step).unwrap_or(1);
+    let buckets = timeline.map(|all| all.sorted().into_iter().map(bucket).collect()).unwrap_or_default();
+    (group(label, &read.aggregate), CutSide { first, last, step, buckets, ..side })
 }
 
 fn cell((class, sums): (u32, &Sums)) -> Option<(u32, Cell)> {
@@ -158,7 +166,23 @@ fn cell((class, sums): (u32, &Sums)) -> Option<(u32, Cell)> {
 impl Parted {
     /// Each label's after beside its before.
     pub fn judge(&self) -> Judgement {
-        verdict::traffic::cut::judge(&self.pairs, verdict::traffic::SEED)
+        fn side((group, cut): &Half) -> Side<'_> {
+            Side { group, cut }
+        }
+        let pairs: Vec<_> = self.pairs.iter().map(|(before, after)| (side(before), side(after))).collect();
+        verdict::traffic::cut::judge(&pairs, verdict::traffic::SEED)
+    }
+
+    /// What the two sides of a label are called.
+    pub fn names(&self, label: &str) -> Option<[&str; 2]> {
+        let of = self.pairs.iter().find(|((_, before), _)| before.of == label);
+        of.map(|((before, _), (after, _))| [before.label.as_str(), after.label.as_str()])
+    }
+
+    /// The side that a label is.
+    pub fn side(&self, label: &str) -> Option<&CutSide> {
+        let all = self.pairs.iter().flat_map(|(before, after)| [before, after]);
+        all.into_iter().find(|(group, _)| group.label == label).map(|(_, cut)| cut)
     }
 
     /// Says in the document what was cut; what is left of a label without a request has no row.
@@ -206,6 +230,13 @@ mod tests {
         assert_eq!(labels.labels["log"].skipped(), 1);
         assert_eq!(parted.doc.sides[0].at, 971_179_200);
         assert_eq!((parted.doc.sides[0].before.as_str(), parted.doc.undated), ("before", 0));
+        assert_eq!(parted.names("log"), Some(["before", "after"]));
+        let after = parted.side("after").unwrap();
+        assert_eq!(
+            (after.of.as_str(), after.at, after.is_after, after.buckets.len()),
+            ("log", 971_179_200, true, 1)
+        );
+        assert!(parted.side("log").is_none() && parted.names("after").is_none());
     }
 
     #[test]

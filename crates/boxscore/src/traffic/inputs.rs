@@ -146,12 +146,18 @@ impl Chosen {
                 if !matches!(formats, Formats::Detected) {
                     self.fit(label, name, &format, &lines);
                 }
-                self.formats.push(FormatDoc { file: name.to_owned(), format: format.text.clone(), how });
+                self.formats.push(format_doc(name, &format, how));
                 self.inputs.push(Input { label: label.to_owned(), name: name.to_owned(), source, format });
             }
             Err(error) => self.refused.push(error.message),
         }
     }
+}
+
+/// How the lines of a file are read.
+pub(super) fn format_doc(file: &str, format: &Format, how: String) -> FormatDoc {
+    let time_step = format.step_ns.map(|ns| ns as f64 / 1e9);
+    FormatDoc { file: file.to_owned(), format: format.text.clone(), how, time_step }
 }
 
 /// The label before the first `=`, unless that is part of a path.

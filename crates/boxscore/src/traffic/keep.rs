@@ -1,7 +1,7 @@
 //! Logs as runs of the store: one study, a machine for each label, a take for each hour.
 //!
-//! What is kept are the figures of the hours, from which `show`, `compare` and `report` make theirs; the lines stay in
-//! the logs, and `--out` keeps the aggregates.
+//! What is kept are the figures of the hours, from which `show`, `compare` and `report` make theirs, the side of a cut
+//! that a label is, and what its machine did meanwhile; the lines stay in the logs, and `--out` keeps the aggregates.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use instruments::workload::logs as card;
 use logs::aggregate::sums::Sums;
 use logs::aggregate::{Aggregate, CoarseTimes};
 use model::data::{Note, Origin, Point, RunData, RunHead, Series, Status, TakeHead};
+use model::doc::BesideDoc;
 use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
 use model::traffic::{NOTE as TRAFFIC, Traffic};
@@ -16,6 +17,7 @@ use model::{Better, Cell, Instrument, MetricInfo, Params, Plan};
 use store::{Filter, Store};
 
 use super::Named;
+use super::cut::Parted;
 use super::figures::{group, tops};
 use crate::cli::agent::BUILD;
 use crate::error::CliError;
@@ -24,10 +26,19 @@ use crate::ids::Ids;
 /// Paths of a list that are kept.
 const TOP: usize = 20;
 const HOUR_NS: u64 = 3_600_000_000_000;
+const NS: i64 = 1_000_000_000;
+
+/// What is known of the labels besides their aggregates.
+#[derive(Clone, Copy, Default)]
+pub struct Besides<'a> {
+    pub parted: Option<&'a Parted>,
+    pub machines: &'a [BesideDoc],
+}
 
 /// One run for each label, in their order. A label without a time of day has no hours, so no run.
 pub fn keep(
     all: &[Named<'_>],
+    besides: Besides<'_>,
     label: Option<&str>,
     notes: &[Note],
     ids: &mut Ids,
@@ -42,14 +53,14 @@ pub fn keep(
     let first = all.iter().filter_map(|(.., hours)| hours.first()).map(|hour| hour.hour).min().unwrap_or(0);
     let run = |(name, one, hours): &(&str, &Aggregate, Vec<Hour>)| {
         Ok(RunData {
-            head: head(ids.next(), &study, name, label, hours),
+            head: head(ids.next(), &study, (*name, *one), label, hours),
             origin: Origin { build: BUILD.to_owned(), ..Origin::default() },
             clock_offsets: Vec::new(),
             plan: plan.clone(),
             facts: Vec::new(),
             takes: takes(hours, first),
             series: series(hours, first),
-            notes: [notes, &[traffic(name, one)?]].concat(),
+            notes: [notes, &[traffic(name, one, besides)?]].concat(),
             telemetry: Vec::new(),
             own_cost: None,
         })
@@ -81,7 +92,8 @@ fn same(store: &Store, run: &RunData, study: Option<&String>) -> store::Result<V
         Filter { machine_id: Some(run.head.machine_id.clone()), study: study.cloned(), ..Filter::default() };
     let mut found = Vec::new();
     for head in store.heads(&filter)? {
-        let alike = head.label == run.head.label && head.started_ns == run.head.started_ns;
+        let hour = |head: &RunHead| head.started_ns.div_euclid(3600 * NS);
+        let alike = head.label == run.head.label && hour(&head) == hour(&run.head);
         if alike && head.takes == run.head.takes && said(&store.notes(&head.id)?) == said(&run.notes) {
             found.push(head);
         }
@@ -90,8 +102,15 @@ fn same(store: &Store, run: &RunData, study: Option<&String>) -> store::Result<V
 }
 
 /// What comparisons and the report are made of.
-fn traffic(name: &str, one: &Aggregate) -> Result<Note, CliError> {
-    let kept = Traffic { group: group(name, one), top: tops(name, one, TOP) };
+fn traffic(name: &str, one: &Aggregate, besides: Besides<'_>) -> Result<Note, CliError> {
+    // A run that recorded another time lies beside nothing.
+    let is_beside = |doc: &&BesideDoc| doc.label == name && doc.step.is_some();
+    let kept = Traffic {
+        group: group(name, one),
+        top: tops(name, one, TOP),
+        cut: besides.parted.and_then(|parted| parted.side(name)).cloned(),
+        beside: besides.machines.iter().find(is_beside).cloned(),
+    };
     kept.note().map_err(|error| CliError::data(format!("{name}: cannot be stored: {error}")))
 }
 
@@ -132,10 +151,16 @@ fn hours(one: &Aggregate) -> Vec<Hour> {
     all.into_values().filter(|hour| hour.sums.requests > 0).collect()
 }
 
-fn head(id: String, study: &str, name: &str, label: Option<&str>, hours: &[Hour]) -> RunHead {
-    let first = hours.first().map_or(0, |hour| hour.hour);
-    let last = hours.last().map_or(0, |hour| hour.hour + 1);
+/// From the first to the last request, whatever the hours of the takes.
+fn head(
+    id: String,
+    study: &str,
+    (name, one): (&str, &Aggregate),
+    label: Option<&str>,
+    hours: &[Hour],
+) -> RunHead {
     let takes = hours.len() as u64;
+    let (first, _) = one.span.unwrap_or_default();
     RunHead {
         id,
         study: study.to_owned(),
@@ -143,8 +168,9 @@ fn head(id: String, study: &str, name: &str, label: Option<&str>, hours: &[Hour]
         machine_id: format!("logs {name}"),
         machine: name.to_owned(),
         label: label.map(str::to_owned),
-        started_ns: first.saturating_mul(3600).saturating_mul(1_000_000_000),
-        seconds: Some((last - first) as f64 * 3600.0),
+        started_ns: first.saturating_mul(NS),
+        // Of the last second too.
+        seconds: one.span.map(|(first, last)| (last - first + 1) as f64),
         build: BUILD.to_owned(),
         config_class: String::new(),
         price: None,

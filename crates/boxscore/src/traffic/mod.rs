@@ -14,4 +14,4 @@ mod proof;
 
 pub use figures::{Named, document, findings, groups};
 pub use inputs::{Chosen, Formats, choose};
-pub use keep::{keep, stored};
+pub use keep::{Besides, keep, stored};

@@ -62,6 +62,9 @@ pub struct Format {
     pub plan: Plan,
     /// What the reader of the figures should know of it.
     pub notes: Vec<String>,
+    /// The last digit of its times, in ns: a server cuts the time of day at either end of a request to it, so that the
+    /// difference is off by less than one step, either way. None where lines tell no time, or JSON's keys say it.
+    pub step_ns: Option<u64>,
 }
 
 impl Format {
@@ -90,19 +93,22 @@ impl Format {
     /// Apache's `LogFormat` string.
     pub fn apache(text: &str) -> Result<Format, FormatError> {
         let (plan, notes) = plan::build(text, apache::tokens(text)?, Escape::Default)?;
-        Ok(Format { text: text.to_owned(), plan: Plan::Text(plan), notes })
+        // Apache writes whole numbers of the directive's unit.
+        let format = Format { text: text.to_owned(), plan: Plan::Text(plan), notes, step_ns: None };
+        Ok(Format { step_ns: format.unit_ns(), ..format })
     }
 
     /// nginx's `log_format` string, its pieces joined.
     pub fn nginx(text: &str, escape: Escape) -> Result<Format, FormatError> {
         let (plan, notes) = plan::build(text, nginx::tokens(text)?, escape)?;
-        Ok(Format { text: text.to_owned(), plan: Plan::Text(plan), notes })
+        let format = Format { text: text.to_owned(), plan: Plan::Text(plan), notes, step_ns: None };
+        Ok(Format { step_ns: format.unit_ns().map(|_| nginx::STEP_NS), ..format })
     }
 
     /// One JSON object a line, by the names of its keys.
     #[must_use]
     pub fn json() -> Format {
-        Format { text: "json".to_owned(), plan: Plan::Json, notes: Vec::new() }
+        Format { text: "json".to_owned(), plan: Plan::Json, notes: Vec::new(), step_ns: None }
     }
 
     fn tells(&self, wanted: impl Fn(&Field) -> bool) -> bool {
@@ -162,9 +168,13 @@ mod tests {
         assert!(matches!(Format::parse("json").unwrap().plan, Plan::Json));
         let apache = Format::parse("%h %l %u %t \"%r\" %>s %B %D").unwrap();
         assert!(apache.has_time() && apache.has_bytes() && apache.has_clock());
-        assert_eq!(apache.unit_ns(), Some(1000));
+        assert_eq!((apache.unit_ns(), apache.step_ns), (Some(1000), Some(1000)));
         let nginx = Format::parse("$remote_addr [$time_local] $status").unwrap();
         assert!(!nginx.has_time() && !nginx.has_bytes() && nginx.unit_ns().is_none());
+        assert_eq!(nginx.step_ns, None);
+        let timed = Format::parse("nginx+time").unwrap();
+        assert_eq!((timed.unit_ns(), timed.step_ns), (Some(1_000_000_000), Some(1_000_000)));
+        assert_eq!(Format::parse("%h %{ms}T %s").unwrap().step_ns, Some(1_000_000));
         assert_eq!(Format::parse("combined").unwrap().text, "combined");
         let error = Format::parse("combind").unwrap_err();
         assert!(error.to_string().contains("vcombined") && error.column == 0, "{error}");

@@ -6,6 +6,9 @@ use super::plan::{Field, Means, Token};
 use crate::scan::clock::{Part, Pattern};
 
 const S: u64 = 1_000_000_000;
+/// nginx's manual: "request processing time in seconds with a milliseconds resolution", and so for upstreams. Both ends
+/// are read off a clock that its event loop sets anew each time it wakes, cut to whole milliseconds.
+pub const STEP_NS: u64 = 1_000_000;
 
 /// How nginx escapes what it writes: `\xhh`, JSON's way, or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

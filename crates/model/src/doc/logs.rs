@@ -61,13 +61,31 @@ pub struct SidesDoc {
     pub at: i64,
 }
 
+/// The side of a cut that a stored run of logs is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogsSideDoc {
+    /// The label that was cut.
+    pub label: String,
+    /// The moment as it was given, and in seconds since 1970.
+    pub given: String,
+    pub at: i64,
+    /// `before` or `after`.
+    pub side: String,
+}
+
 /// What a machine did while requests of a label came: its telemetry beside them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BesideDoc {
     pub label: String,
     /// The run that recorded it, and its machine.
     pub run: String,
     pub machine: String,
+    /// The host whose clock the samples are by, where it is known, and the seconds by which that clock drifted from the
+    /// program's during the run.
+    #[serde(default)]
+    pub host: Option<String>,
+    #[serde(default)]
+    pub drift: Option<f64>,
     /// Seconds since 1970 by the clock of the server that logged: first and last request.
     pub log: (f64, f64),
     /// The same of the first and last sample, by the clock of the program that recorded.
@@ -89,6 +107,9 @@ pub struct BesideRow {
     pub requests: u64,
     /// Bytes sent.
     pub bytes: f64,
+    /// Bytes sent over the time that the requests took.
+    #[serde(default)]
+    pub speed: Option<f64>,
     /// Times of the requests, to 3 %.
     pub p50: Option<f64>,
     pub p99: Option<f64>,
@@ -150,13 +171,17 @@ pub struct LogsLiveFigures {
 }
 
 /// How the lines of a file were read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FormatDoc {
     pub file: String,
     /// The format string, in the words of its server.
     pub format: String,
     /// `given`, `named`, `configuration` or `detected`, and what it was told by.
     pub how: String,
+    /// Seconds of the last digit in which its server writes times: both ends of a time are cut to it, so that a time is
+    /// off by less than that either way. `null` where lines tell no time, or the keys of JSON decide.
+    #[serde(default)]
+    pub time_step: Option<f64>,
 }
 
 /// Lines that are not requests, by what was wrong with them.

@@ -168,8 +168,7 @@ fn tally_of(doc: &CompareDoc) -> Markup {
         .filter(|figure| figure.rows.iter().flatten().any(|row| row.verdict == VerdictWord::Invalid))
         .map(|figure| figure.label.as_str())
         .collect();
-    let repeated = rows.iter().filter(|row| row.instrument != super::logs::INSTRUMENT);
-    let floors: Vec<f64> = repeated.filter_map(|row| row.floor).collect();
+    let floors: Vec<f64> = rows.iter().filter_map(|row| row.floor).collect();
     let noise = rows.iter().find_map(|row| row.noise).map_or("", |noise| noise.word());
     html! {
         span { (tally(&verdicts)) @if !refused.is_empty() { " (" (refused.join(", ")) ")" } }
@@ -230,7 +229,8 @@ fn right(input: &ReportInput) -> Markup {
     html! {
         @for (run, (doc, data)) in runs() {
             @let name = if several { format!("Trust · {}", input.name(run)) } else { "Trust".to_owned() };
-            (page::card(&name, &trust(doc, data)))
+            // Of a run that no rule looks at there is nothing to say.
+            @if !doc.findings.is_empty() || !doc.errors.is_empty() { (page::card(&name, &trust(doc, data))) }
         }
         @for (run, _) in runs() {
             @let facts = input.facts(run);

@@ -1,18 +1,20 @@
-//! What access logs said: requests and times over the hours for each label, how the labels compare, what weighs.
+//! What access logs said: requests and times over the hours for each label, what the machines did meanwhile, how the
+//! labels compare, what weighs.
 //!
-//! Requests an hour, seconds, bytes. An hour is a take of the run; gaps are hours without requests, and
-//! one hour alone is not drawn. The comparison is
-//! that of requests of one size in one quarter hour ([`model::traffic`] holds what it is made of).
+//! Requests an hour, seconds, bytes. An hour is a take of the run; gaps are hours without requests, and one hour alone
+//! is not drawn. The comparison is that of requests of one size in one quarter hour, or of one size before and after
+//! the moment that the logs were cut at ([`model::traffic`] holds what it is made of).
 
 use maud::{Markup, html};
-use model::doc::{CompareDoc, RowDoc, TopDoc};
-use model::traffic::Traffic;
+use model::doc::{BesideDoc, CompareDoc, LogsSideDoc, RowDoc, TopDoc};
+use model::traffic::{INSTRUMENT, Traffic};
 use model::unit::Unit;
 
+use super::logs_beside::{self, Beside};
 use crate::number::{Kind, fixed, quantity, ratio};
 use crate::page::{self, Column};
-use crate::plot::line::{Point, Series};
-use crate::plot::{Caption, LinePlot, Size};
+use crate::plot::line::{Marker, Point, Series};
+use crate::plot::{Caption, LinePlot, Size, tied};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
 use crate::text::{count, cut_front, date_time, notes};
@@ -21,14 +23,15 @@ use crate::theme::{Trust, Verdict};
 pub struct Logs;
 pub static SECTION: Logs = Logs;
 
-/// Whose takes are hours, and are drawn as such.
-pub const INSTRUMENT: &str = "logs";
 const PERCENTILES: [(&str, &str); 3] = [("time.p50", "p50"), ("time.p90", "p90"), ("time.p99", "p99")];
 /// Paths of one list.
 const MOST: usize = 10;
 /// Characters of a path.
 const LONGEST: usize = 60;
 const HOUR: f64 = 3600.0;
+/// The longest time whose axis is in minutes, and in hours.
+const MINUTES: f64 = 3.0 * HOUR;
+const DAYS: f64 = 240.0 * HOUR;
 
 impl Section for Logs {
     fn rank(&self) -> u32 {
@@ -37,21 +40,69 @@ impl Section for Logs {
 
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
         let all: Vec<Label> = (0..input.runs.len()).filter_map(|run| Label::of(input, run)).collect();
-        let first = all.iter().map(|label| label.start).reduce(f64::min)?;
+        let hours = Hours::of(&all)?;
         let mut plots = Vec::new();
         if all.iter().any(|label| label.rate.len() > 1) {
-            plots.push(rates(&all, first));
-            plots.extend(all.iter().filter_map(|label| times(label, first, all.len() > 1)));
+            plots.push(rates(&all, &hours));
+            plots.extend(all.iter().filter_map(|label| times(label, &hours, all.len() > 1)));
         }
+        let beside: Vec<Beside<'_>> =
+            all.iter().map(|label| Beside { name: &label.name, doc: label.beside.as_ref() }).collect();
         let rows: Vec<&RowDoc> =
             input.compare.iter().flat_map(|doc| &doc.rows).filter(|row| is_judged(row)).collect();
         let body = html! {
             (page::grid(&plots))
-            @if !rows.is_empty() { (beside(&rows)) }
+            @if let Some(drawn) = logs_beside::draw(&beside, &hours) { (drawn) }
+            @if !rows.is_empty() { (verdicts(&rows, all.iter().any(|label| label.side.is_some()))) }
             @if let Some(doc) = &input.compare { (comparable(doc, &rows)) }
             (page::grid(&all.iter().flat_map(|label| label.top(all.len() > 1)).collect::<Vec<_>>()))
         };
         Some(page::section("logs", &title(&all, &rows), &body))
+    }
+}
+
+/// The time that all labels are drawn over.
+pub struct Hours {
+    /// Seconds since 1970.
+    first: f64,
+    /// Seconds of the axis' unit, and its name.
+    unit: (f64, &'static str),
+    /// Moments at which logs were cut, as they were given.
+    cuts: Vec<(f64, String)>,
+}
+
+impl Hours {
+    fn of(all: &[Label]) -> Option<Hours> {
+        let first = all.iter().map(|label| label.start).reduce(f64::min)?;
+        let last = all.iter().map(Label::end).reduce(f64::max)?;
+        let unit = match last - first {
+            long if long <= MINUTES => (60.0, "minutes"),
+            long if long <= DAYS => (HOUR, "hours"),
+            _ => (24.0 * HOUR, "days"),
+        };
+        let cuts = all.iter().filter_map(|label| label.side.as_ref());
+        let mut cuts: Vec<(f64, String)> = cuts.map(|side| (side.at as f64, side.given.clone())).collect();
+        cuts.sort_by(|a, b| a.0.total_cmp(&b.0));
+        cuts.dedup_by(|a, b| a.0.total_cmp(&b.0).is_eq());
+        Some(Hours { first, unit, cuts })
+    }
+
+    /// The place of a moment on the axis.
+    pub fn at(&self, seconds: f64) -> f64 {
+        (seconds - self.first) / self.unit.0
+    }
+
+    pub fn axis(&self) -> AxisSpec {
+        AxisSpec::new(format!("{} since {} UTC", self.unit.1, date_time(self.first)), Kind::of(Unit::Count))
+    }
+
+    pub fn markers(&self) -> Vec<Marker> {
+        let marker = |(at, given): &(f64, String)| Marker {
+            at: self.at(*at),
+            label: format!("cut {given}"),
+            upright: true,
+        };
+        self.cuts.iter().map(marker).collect()
     }
 }
 
@@ -65,6 +116,9 @@ struct Label {
     rate: Vec<(f64, f64)>,
     times: Vec<(&'static str, Vec<(f64, f64)>)>,
     traffic: Option<Traffic>,
+    /// The side of a cut that it is.
+    side: Option<LogsSideDoc>,
+    beside: Option<BesideDoc>,
 }
 
 impl Label {
@@ -84,24 +138,31 @@ impl Label {
         let times = PERCENTILES.iter().filter_map(|(metric, name)| Some((*name, hours(metric)?))).collect();
         Some(Label {
             name: input.name(run),
-            start: doc.started,
+            start: (doc.started / HOUR).floor() * HOUR,
             requests: counts.iter().map(|(_, count)| count).sum(),
             rate: counts,
             times,
             traffic: Traffic::of(data),
+            side: doc.logs_side.clone(),
+            beside: doc.beside.clone(),
         })
     }
 
-    /// A line over the hours since `first`; an hour without requests breaks it.
-    fn line(&self, name: &str, values: &[(f64, f64)], first: f64) -> Series {
+    /// Seconds since 1970 at which its last hour ends.
+    fn end(&self) -> f64 {
+        self.start + self.rate.last().map_or(0.0, |(at, _)| *at) + HOUR
+    }
+
+    /// A line through the middles of its hours; an hour without requests breaks it.
+    fn line(&self, name: &str, values: &[(f64, f64)], hours: &Hours) -> Series {
         let mut points: Vec<Point> = Vec::new();
         let mut before: Option<f64> = None;
         for (at, value) in values {
-            let at = (at + self.start - first) / HOUR + 0.5;
-            if before.is_some_and(|before| at - before > 1.5) {
-                points.push(Point::at(at - 1.0, f64::NAN));
+            let at = at + self.start + HOUR / 2.0;
+            if before.is_some_and(|before| at - before > 1.5 * HOUR) {
+                points.push(Point::at(hours.at(at - HOUR), f64::NAN));
             }
-            points.push(Point::at(at, *value));
+            points.push(Point::at(hours.at(at), *value));
             before = Some(at);
         }
         Series { name: name.to_owned(), points, reference: false }
@@ -113,36 +174,32 @@ impl Label {
     }
 }
 
-fn since(first: f64) -> AxisSpec {
-    AxisSpec::new(format!("hours since {} UTC", date_time(first)), Kind::of(Unit::Count))
-}
-
-fn rates(all: &[Label], first: f64) -> Markup {
+fn rates(all: &[Label], hours: &Hours) -> Markup {
     let peak = |label: &Label| label.rate.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let most = all.iter().map(peak).fold(0.0, f64::max);
     let title = format!("Up to {} requests came in an hour", fixed(most, 0));
     LinePlot {
         caption: Caption::new(title).subtitle("requests of each hour"),
-        x: since(first),
+        x: hours.axis(),
         y: AxisSpec::new("requests an hour", Kind::of(Unit::Count)).from_zero(),
-        series: all.iter().map(|label| label.line(&label.name, &label.rate, first)).collect(),
-        markers: Vec::new(),
+        series: all.iter().map(|label| label.line(&label.name, &label.rate, hours)).collect(),
+        markers: hours.markers(),
         spans: Vec::new(),
         size: Size::Cell,
     }
     .render()
 }
 
-fn times(label: &Label, first: f64, several: bool) -> Option<Markup> {
+fn times(label: &Label, hours: &Hours, several: bool) -> Option<Markup> {
     let worst = label.times.iter().find(|(name, _)| *name == "p99")?.1.iter().map(|(_, time)| *time);
-    let worst = quantity(worst.reduce(f64::max)?, Kind::of(Unit::Second));
+    let worst = whole(&quantity(worst.reduce(f64::max)?, Kind::of(Unit::Second)));
     let of = if several { format!("{}: ", label.name) } else { String::new() };
     let title = format!("{of}1 request in 100 took over {worst} in the slowest hour");
     let plot = LinePlot {
         caption: Caption::new(title).subtitle("time in the server, each hour's percentiles".to_owned()),
-        x: since(first),
+        x: hours.axis(),
         y: AxisSpec::new("time", Kind::of(Unit::Second)).log(),
-        series: label.times.iter().map(|(name, values)| label.line(name, values, first)).collect(),
+        series: label.times.iter().map(|(name, values)| label.line(name, values, hours)).collect(),
         markers: Vec::new(),
         spans: Vec::new(),
         size: Size::Cell,
@@ -175,7 +232,7 @@ fn title(all: &[Label], rows: &[&RowDoc]) -> String {
     )
 }
 
-fn beside(rows: &[&RowDoc]) -> Markup {
+fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
     let heads = [
         ("like with like", Column::Text),
         ("base", Column::Number),
@@ -194,7 +251,8 @@ fn beside(rows: &[&RowDoc]) -> Markup {
             .zip(row.high)
             .map_or("-".to_owned(), |(low, high)| format!("{} - {}", ratio(low), ratio(high)));
         vec![
-            html! { (row.arm) " beside " (row.base) ": " (what) },
+            // Wrapped between the names, not within.
+            html! { (whole(&row.arm)) " beside " (whole(&row.base)) ": " (whole(what)) },
             html! { (figure(row, row.base_value)) },
             html! { (figure(row, row.arm_value)) },
             html! { (row.ratio.map_or("-".to_owned(), ratio)) },
@@ -207,8 +265,17 @@ fn beside(rows: &[&RowDoc]) -> Markup {
         p class="note" {
             "Compared are requests of one class of size in one quarter of an hour, so that neither the balancer's \
              weights nor the mix decides."
+            @if is_cut {
+                " Before and after a moment share no hour: of those, requests of one class of size are compared, at the \
+                 same hours of the day where both sides served them, as is said below."
+            }
         }
     }
+}
+
+/// Words that stay on one line.
+pub(super) fn whole(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
 }
 
 /// What is unlike between the labels.
@@ -217,7 +284,7 @@ fn comparable(doc: &CompareDoc, rows: &[&RowDoc]) -> Markup {
         rows.iter().any(|row| finding.subject.contains(&row.arm) || finding.subject.contains(&row.base))
     };
     html! { ul class="trust" { @for finding in doc.findings.iter().filter(of_logs) {
-        (Trust::from(finding.state).line(&html! { (crate::plot::tied(&notes::said(finding))) }))
+        (Trust::from(finding.state).line(&html! { (tied(&notes::said(finding))) }))
     } } }
 }
 

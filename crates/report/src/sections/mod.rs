@@ -8,6 +8,7 @@ pub mod disk;
 pub mod faults;
 pub mod first;
 pub mod logs;
+pub mod logs_beside;
 pub mod machines;
 pub mod memory;
 pub mod methods;

@@ -1,10 +1,9 @@
-//! The A/A floor: what two runs of the same machine differ by without any cause, assumed or measured. What access logs
-//! said has none: their hours are no repetitions.
+//! The A/A floor: what two runs of the same machine differ by without any cause, assumed or measured. Figures of
+//! periods have none: periods are no repetitions.
 
 use maud::{Markup, html};
 use model::doc::Noise;
 
-use super::logs;
 use crate::number;
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
@@ -20,9 +19,7 @@ impl Section for Floor {
     }
 
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let has_floor = |figure: &Figure<'_>| {
-            figure.doc.headline && figure.doc.floor.is_some() && figure.doc.instrument != logs::INSTRUMENT
-        };
+        let has_floor = |figure: &Figure<'_>| figure.doc.headline && figure.doc.floor.is_some();
         let mut figures: Vec<Figure<'_>> = input.figures(0).filter(has_floor).collect();
         figures.sort_by_key(|figure| names::rank(&figure.doc.instrument));
         let floors: Vec<f64> = figures.iter().filter_map(|figure| figure.doc.floor).collect();

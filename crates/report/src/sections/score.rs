@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use model::doc::{RunDoc, SeriesDoc};
-use model::{Finding, Validity};
+use model::{Finding, Samples, Validity};
 
 use crate::number::{self, Scale};
 use crate::page::{self, Column};
@@ -54,6 +54,9 @@ fn title(input: &ReportInput) -> String {
     let of = |state| docs().filter(|series| series.validity == state).count();
     let (doubtful, refused) = (of(Validity::Doubtful), of(Validity::Invalid));
     let total = docs().count();
+    if input.is_of_periods() {
+        return format!("Box score: {} over the hours, which are no repetitions", count(total, "median"));
+    }
     let mut out = format!("Box score: {} of {total} figures hold", total - doubtful - refused);
     if doubtful > 0 {
         out.push_str(&format!(", {doubtful} doubtful"));
@@ -80,8 +83,9 @@ pub fn headlines(run: &RunDoc) -> Markup {
         ("", Column::Text),
         ("unit", Column::Text),
         (if threaded { "1 thread" } else { "median" }, Column::Number),
-        ("95 % interval", Column::Number),
     ];
+    let repeated = score_rows.iter().filter_map(Row::main).any(|series| series.samples == Samples::Takes);
+    head.extend(repeated.then_some(("95 % interval", Column::Number)));
     head.extend(threaded.then_some(("all threads", Column::Number)));
     let rows: Vec<Vec<Markup>> = score_rows
         .iter()
@@ -91,12 +95,10 @@ pub fn headlines(run: &RunDoc) -> Markup {
             let values = [row.one, row.all].map(|s| s.and_then(|s| s.median));
             let numbers: Vec<f64> = values.into_iter().flatten().collect();
             let scale = Scale::common(&numbers, names::kind(&series.instrument, series.unit));
-            let mut cells = vec![
-                html! { (row.label) },
-                html! { (scale.unit) },
-                value_cell(row.one, &scale),
-                html! { (row.one.map_or("-".to_owned(), |s| interval(s, &scale))) },
-            ];
+            let mut cells = vec![html! { (row.label) }, html! { (scale.unit) }, value_cell(row.one, &scale)];
+            cells.extend(
+                repeated.then(|| html! { (row.one.map_or("-".to_owned(), |s| interval(s, &scale))) }),
+            );
             cells.extend(threaded.then(|| value_cell(row.all, &scale)));
             Some(cells)
         })
@@ -130,35 +132,37 @@ fn interval(series: &SeriesDoc, scale: &Scale) -> String {
     }
 }
 
+/// Figures of periods have no interval, no floor and no verdict of a rule, so that a table of them has no such column.
 fn table(input: &ReportInput, figures: &[Figure<'_>]) -> Markup {
+    let repeated = figures.iter().any(|figure| figure.doc.samples == Samples::Takes);
     let several = input.runs.len() > 1;
     let names: Vec<String> = (0..input.runs.len()).map(|run| input.name(run)).collect();
     let mut head: Vec<(&str, Column)> = vec![("", Column::Text), ("unit", Column::Text)];
     for name in &names {
         head.push((if several { name.as_str() } else { "median" }, Column::Number));
-        head.push(("95 % interval", Column::Number));
+        head.extend(repeated.then_some(("95 % interval", Column::Number)));
         head.push(("n", Column::Number));
-        if several {
-            head.push(("holds", Column::Text));
-        }
+        head.extend((several && repeated).then_some(("holds", Column::Text)));
     }
     if !several {
-        head.extend([
-            ("mean", Column::Number),
-            ("min to max", Column::Number),
-            ("A/A floor", Column::Number),
-        ]);
-        head.push(("holds", Column::Text));
+        head.extend([("mean", Column::Number), ("min to max", Column::Number)]);
+        head.extend(repeated.then_some(("A/A floor", Column::Number)));
+        head.extend(repeated.then_some(("holds", Column::Text)));
     }
     let rows: Vec<Vec<Markup>> = figures
         .iter()
         .zip(labels(figures))
-        .map(|(figure, label)| row(input, figure, &label, several))
+        .map(|(figure, label)| row(input, figure, &label, (several, repeated)))
         .collect();
     page::table(&head, &rows)
 }
 
-fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> Vec<Markup> {
+fn row(
+    input: &ReportInput,
+    figure: &Figure<'_>,
+    label: &str,
+    (several, repeated): (bool, bool),
+) -> Vec<Markup> {
     let twins: Vec<Option<Figure<'_>>> = (0..input.runs.len()).map(|run| input.twin(figure, run)).collect();
     let run_of = |run: usize| input.runs.get(run).map(|(doc, _)| doc);
     let values: Vec<f64> = twins.iter().flatten().filter_map(|twin| twin.doc.median).collect();
@@ -167,11 +171,13 @@ fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> 
     let mut cells = vec![html! { span title=(title) { (label) } }, html! { (scale.unit) }];
     for twin in &twins {
         cells.push(value_cell(twin.as_ref().map(|twin| twin.doc), &scale));
-        cells.push(html! { (twin.as_ref().map_or("-".to_owned(), |twin| interval(twin.doc, &scale))) });
+        cells.extend(repeated.then(|| {
+            html! { (twin.as_ref().map_or("-".to_owned(), |twin| interval(twin.doc, &scale))) }
+        }));
         cells.push(html! { @if let Some(twin) = twin {
             (twin.doc.n) @if twin.doc.faults > 0 { " (" (twin.doc.faults) " faulted)" }
         } @else { "-" } });
-        if several {
+        if several && repeated {
             let run = twin.as_ref().and_then(|twin| run_of(twin.run));
             cells.push(html! { @if let (Some(twin), Some(run)) = (twin, run) { (validity(run, twin.doc)) } });
         }
@@ -185,8 +191,10 @@ fn row(input: &ReportInput, figure: &Figure<'_>, label: &str, several: bool) -> 
             (Some(min), Some(max)) => { (min) " to " (max) }
             _ => { "-" }
         } });
-        cells.push(html! { (doc.floor.map_or("-".to_owned(), number::percent)) });
-        cells.extend(run_of(figure.run).map(|run| validity(run, doc)));
+        if repeated {
+            cells.push(html! { (doc.floor.map_or("-".to_owned(), number::percent)) });
+            cells.extend(run_of(figure.run).map(|run| validity(run, doc)));
+        }
     }
     cells
 }

@@ -1,11 +1,10 @@
-//! Raw takes of a topic's figures: relative to their medians for one run, in their own units for several. The hours of
-//! access logs are drawn over time by their own section.
+//! Raw takes of a topic's figures: relative to their medians for one run, in their own units for several. Periods, such
+//! as the hours of access logs, are no takes; their own section draws them over time.
 
 use maud::Markup;
-use model::Validity;
 use model::unit::Unit;
+use model::{Samples, Validity};
 
-use super::logs;
 use crate::number::{self, Kind, quantity};
 use crate::plot::strip::{Strip, Take};
 use crate::plot::{Caption, Estimate, Size, StripPlot};
@@ -16,10 +15,12 @@ use crate::text::names;
 /// Figures beyond these have no strip; the tables have them.
 const MOST: usize = 12;
 
+fn has_takes(figure: &Figure<'_>) -> bool {
+    figure.doc.samples == Samples::Takes && figure.takes().len() > 1
+}
+
 /// The figures that are drawn: headlines, or the first ones where a run has none.
 fn chosen<'a>(input: &'a ReportInput, family: &str) -> Vec<Figure<'a>> {
-    let has_takes =
-        |figure: &Figure<'_>| figure.takes().len() > 1 && figure.doc.instrument != logs::INSTRUMENT;
     let all: Vec<Figure<'a>> = input.family(0, family).into_iter().filter(has_takes).collect();
     let headline = all.iter().any(|figure| figure.doc.headline);
     all.into_iter().filter(|figure| figure.doc.headline || !headline).take(MOST).collect()
@@ -68,9 +69,8 @@ pub fn overview(input: &ReportInput) -> Option<Markup> {
     let swept = input.runs.first().is_some_and(|(run, _)| crate::web::has_sweeps(run));
     let mut heads: Vec<Figure<'_>> = input
         .figures(0)
-        .filter(|figure| figure.doc.headline && figure.takes().len() > 1 && figure.estimate().is_some())
+        .filter(|figure| figure.doc.headline && has_takes(figure) && figure.estimate().is_some())
         .filter(|figure| figure.doc.params.get("threads") != Some("all"))
-        .filter(|figure| figure.doc.instrument != logs::INSTRUMENT)
         .filter(|figure| !names::is_detail(&figure.doc.instrument, &figure.doc.metric))
         .filter(|figure| !swept || !names::web::is_web(&figure.doc.instrument))
         .collect();

@@ -11,7 +11,7 @@ use model::{Params, Validity, wording};
 use super::grid::{Align, Cell, Grid, ranges};
 use super::names::{self, Key};
 use super::score::verdict;
-use super::{Look, Tone, cut, hang, notes, ranks, width, wrap};
+use super::{Look, Tone, cut, hang, logs_beside, notes, ranks, width, wrap};
 use crate::number::{self, Scale};
 
 /// One figure with its row for each arm after the base.
@@ -105,6 +105,7 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
         out.push_str(&ranks::table(doc, &figures, look));
     }
     out.push_str(&indexes(doc, look));
+    out.push_str(&meanwhile(doc, all, look));
     out.push_str(&below(doc, &figures, all, &whys, look));
     out
 }
@@ -413,6 +414,13 @@ fn indexes(doc: &CompareDoc, look: Look) -> String {
         index.arm != index.reference && !published(&index.arm) && !published(&index.reference)
     });
     let text: String = shown.map(|index| hang("index  ", &index_text(index), look.columns)).collect();
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+/// What the machines did beside the requests of logs; step by step with all figures.
+fn meanwhile(doc: &CompareDoc, all: bool, look: Look) -> String {
+    let tables = if all { logs_beside::tables } else { logs_beside::means };
+    let text = tables(&doc.beside, look);
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 

@@ -13,6 +13,9 @@ use super::{count, notes};
 /// Rules whose findings are each about a load, not about one figure of it.
 const OF_LOADS: [&str; 5] = ["generator-bound", "same-cores", "errors", "late", "little"];
 
+/// Stands between two groups of requests that a finding is about; their names may be those of anything.
+const BESIDE: &str = " beside ";
+
 /// The figures that stand on the page, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct Headlines(Vec<(String, String, Params)>);
@@ -56,6 +59,9 @@ impl Subject {
     #[must_use]
     pub fn of(finding: &Finding) -> Subject {
         let text = finding.subject.as_str();
+        if text.contains(BESIDE) {
+            return Subject { name: text.to_owned(), ..Subject::default() };
+        }
         let known = |text: &str| names::is_known(text.split(' ').next().unwrap_or(""));
         let (side, rest) = match text.split_once(": ") {
             Some((side, rest)) if !known(text) => (side, rest),
@@ -235,6 +241,17 @@ mod tests {
         let heads: Vec<Subject> = headlines.iter().map(of).collect();
         let each = heads.iter().map(|head| (head.instrument.as_str(), head.metric.as_str(), &head.params));
         sentences(&pairs, &Headlines::new(each))
+    }
+
+    #[test]
+    fn groups_of_requests_are_no_figures() {
+        let finding =
+            Finding::new("status-mix", Validity::Doubtful, "statuses differ in 3 % of the requests");
+        let finding = finding.about("web after beside web before");
+        assert_eq!(
+            folded(&[finding], &[]),
+            ["web after beside web before: statuses differ in 3 % of the requests"]
+        );
     }
 
     #[test]

@@ -287,6 +287,7 @@ mod tests {
                 file: "ssd.log".into(),
                 format: "%h %l %u %t \"%r\" %>s %B %D".into(),
                 how: "detected: 8 fields in 1,000 lines".into(),
+                time_step: Some(1e-6),
             }],
             lines: 29_970_412,
             parsed: 29_970_411,

@@ -14,15 +14,22 @@ const NONE: &str = "-";
 const HOUR: f64 = 3600.0;
 const DAY: f64 = 86_400.0;
 
+/// One table of all labels; none where no machine was recorded.
+#[must_use]
+pub fn means(all: &[BesideDoc], look: Look) -> String {
+    let means: Vec<(String, &BesideRow)> =
+        all.iter().filter_map(|doc| Some((cut(&doc.label, 12), doc.mean.as_ref()?))).collect();
+    if means.is_empty() { String::new() } else { table("meanwhile", &means, look) }
+}
+
 /// One table of all labels, and one of each.
 #[must_use]
 pub fn tables(all: &[BesideDoc], look: Look) -> String {
-    let means: Vec<(String, &BesideRow)> =
-        all.iter().filter_map(|doc| Some((cut(&doc.label, 12), doc.mean.as_ref()?))).collect();
+    let means = means(all, look);
     if means.is_empty() {
-        return String::new();
+        return means;
     }
-    let mut parts = vec![table("meanwhile", &means, look)];
+    let mut parts = vec![means];
     for doc in all.iter().filter(|doc| doc.rows.len() > 1) {
         let step = doc.step.unwrap_or(HOUR);
         let head =
@@ -124,6 +131,8 @@ mod tests {
             label: label.into(),
             run: "r".into(),
             machine: label.into(),
+            host: None,
+            drift: None,
             log: (1_272_672_000.0, 1_272_758_399.0),
             telemetry: (1_272_672_000.0, 1_272_758_399.0),
             step: Some(3600.0),

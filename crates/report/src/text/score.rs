@@ -5,12 +5,12 @@
 
 use model::doc::{CompareDoc, FactDoc, Noise, RowDoc, RunDoc, SeriesDoc, VerdictWord};
 use model::id::short;
-use model::{Params, Validity};
+use model::{Params, Samples, Validity};
 
 use super::grid::{Align, Cell, Grid, ranges};
 use super::names::{self, Key};
 use super::spec::Spec;
-use super::{Look, Tone, count, hang, notes, web, width};
+use super::{Look, Tone, count, hang, logs_beside, notes, web, width};
 use crate::number::{self, Scale};
 
 /// What stands below the notes.
@@ -85,6 +85,7 @@ pub fn score(
     out.push_str(&web::binding(run, look));
     out.push_str(&verdict_note(&rows, versus, look));
     out.push_str(&without_interval(&rows, look));
+    out.push_str(&meanwhile(run, look));
     out.push_str(&notes::of_run(run, look));
     let tail = tail_text(tail, look);
     if !tail.is_empty() {
@@ -92,6 +93,12 @@ pub fn score(
         out.push_str(&tail);
     }
     out
+}
+
+/// What the machine did beside requests of a log.
+fn meanwhile(run: &RunDoc, look: Look) -> String {
+    let tables = logs_beside::tables(run.beside.as_slice(), look);
+    if tables.is_empty() { tables } else { format!("\n{tables}\n") }
 }
 
 /// Cut before any measured take: whatever is stored is of warm-ups.
@@ -238,10 +245,12 @@ pub(super) fn joined(parts: &[String], columns: usize) -> Vec<String> {
 fn takes(rows: &[Row<'_>]) -> Option<String> {
     let counts: Vec<u64> = rows.iter().filter_map(Row::main).map(|series| series.n).collect();
     let (least, most) = (counts.iter().min()?, counts.iter().max()?);
-    Some(if least == most {
-        format!("{most} take{} a figure", if *most == 1 { "" } else { "s" })
-    } else {
-        format!("{least} to {most} takes a figure")
+    let of_periods = rows.iter().filter_map(Row::main).all(|series| series.samples == Samples::Periods);
+    let what = if of_periods { "period" } else { "take" };
+    let many = if *most == 1 { "" } else { "s" };
+    Some(match least == most {
+        true => format!("{most} {what}{many} a figure"),
+        false => format!("{least} to {most} {what}s a figure"),
     })
 }
 

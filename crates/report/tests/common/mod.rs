@@ -4,6 +4,7 @@
 #![allow(dead_code, unused_imports, reason = "each test and example uses a part")]
 
 mod data;
+pub mod logs;
 pub mod web;
 
 use std::collections::BTreeMap;
@@ -187,6 +188,7 @@ pub fn series(figure: &Planted) -> SeriesDoc {
         arm: String::new(),
         role: "box".to_owned(),
         headline: figure.headline,
+        samples: model::Samples::Takes,
         n: 12,
         faults: 0,
         blocks: 12,
@@ -261,6 +263,8 @@ pub fn run() -> RunDoc {
         errors: BTreeMap::new(),
         own_cpu_seconds: Some(0.45),
         siblings: Vec::new(),
+        logs_side: None,
+        beside: None,
     }
 }
 
@@ -345,6 +349,7 @@ pub fn compare() -> CompareDoc {
         }],
         findings: Vec::new(),
         footnotes: vec!["runs differ in: kernel, governor".to_owned()],
+        beside: Vec::new(),
     }
 }
 
@@ -430,6 +435,7 @@ pub fn published() -> CompareDoc {
         index: Vec::new(),
         findings: Vec::new(),
         footnotes: vec!["opteron-6134 has no CRC-32C instruction".to_owned()],
+        beside: Vec::new(),
     }
 }
 

@@ -8,7 +8,6 @@ use model::{Finding, Validity};
 
 use super::prepare::Prepared;
 use crate::rules::Ruling;
-use crate::traffic::INSTRUMENT;
 
 /// A doubt about a side.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,9 +60,7 @@ pub fn findings(prepared: &[Prepared<'_>]) -> Vec<Finding> {
     };
     let mut all: Vec<Finding> = Vec::new();
     for side in prepared {
-        // Hours of logs resemble each other and are no takes.
-        let of_logs = |doubt: &&Doubt| doubt.finding.subject.split(' ').next() == Some(INSTRUMENT);
-        for doubt in side.doubts.iter().filter(|doubt| !of_logs(doubt)) {
+        for doubt in &side.doubts {
             let subject = match &doubt.arm {
                 None if sides(&doubt.run) > 1 => doubt.finding.subject.clone(),
                 arm => named(&side.side.name, &doubt.finding.subject, arm.as_deref()),

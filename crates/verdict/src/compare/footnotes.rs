@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use model::Fact;
 use model::data::RunData;
 use model::doc::{Noise, RowDoc};
 use model::fact::CONFIG_CLASS;
+use model::{Fact, Samples};
 
 use super::prepare::Prepared;
 use super::{CompareOptions, value};
 use crate::say;
-use crate::traffic::INSTRUMENT;
 
 /// Facts of the config class that describe the software: between different machines only these are a caveat.
 const SOFTWARE: [&str; 10] = [
@@ -42,7 +41,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec
         notes.extend(definitions(arm, base));
         notes.extend(super::apart::sentences(arm, base));
     }
-    let has_takes = base.rows.keys().any(|key| key.instrument != INSTRUMENT);
+    let has_takes = base.rows.keys().any(|key| key.samples() == Samples::Takes);
     if has_takes && arms.iter().any(|arm| super::judge::paired_by_block(arm, base)) {
         let note =
             "ratio: paired by block (Hodges-Lehmann), so it may differ from the quotient of the medians";

@@ -5,16 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::Better;
 use model::doc::{Noise, RowDoc};
-use model::traffic::Group;
+use model::{Better, Finding, Samples};
 use stats::{Basis, Between, Effect, Held, Interval, Margin, Paired, Verdict};
 
 use super::clock::{self, Moved};
 use super::matching::{Match, RowKey, all_published_for, arm_name};
 use super::prepare::{Entry, Prepared, Row, Said};
+use super::served::{self, Served};
 use super::step::{self, Raised};
-use super::{CompareOptions, served, value, why};
+use super::{CompareOptions, value, why};
 use crate::noise;
 
 /// What one pair of sides says of one row, and what ranks and indexes are drawn from.
@@ -38,25 +38,28 @@ pub enum Found {
 pub struct Pairs {
     size: usize,
     judged: Vec<Vec<Judged>>,
+    /// What is unlike between the first side and the others in what they served.
+    pub unlike: Vec<Finding>,
 }
 
 impl Pairs {
-    pub fn new(prepared: &[Prepared<'_>], served: &[Option<Group>], options: &CompareOptions<'_>) -> Pairs {
+    pub fn new(prepared: &[Prepared<'_>], served: &[Option<Served>], options: &CompareOptions<'_>) -> Pairs {
         let size = prepared.len();
         let variants = variants(prepared);
-        let mut judged = Vec::with_capacity(size * size);
+        let (mut judged, mut unlike) = (Vec::with_capacity(size * size), Vec::new());
         for arm in 0..size {
             for base in 0..size {
                 let mut rows = Vec::new();
                 if base < arm {
                     rows = pair(&prepared[arm], &prepared[base], &variants, options);
                     let side = |index: usize| (&prepared[index], served[index].as_ref());
-                    served::judge(&mut rows, side(arm), side(base), options);
+                    let said = served::judge(&mut rows, side(arm), side(base), options);
+                    unlike.extend(said.into_iter().filter(|_| base == 0));
                 }
                 judged.push(rows);
             }
         }
-        Pairs { size, judged }
+        Pairs { size, judged, unlike }
     }
 
     /// Rows of side `arm` against side `base`, which must come earlier.
@@ -76,13 +79,16 @@ fn pair(
     let margin = margin(paired && same, options);
     let rows = candidates(arm, base, variants, options);
     let speaks = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.speaking().is_ok());
-    let family = |headline: bool| {
-        rows.iter().filter(|row| row.2 == headline && speaks(&row.3) && speaks(&row.4)).count()
-    };
+    let is_judged =
+        |row: &Candidate<'_, '_>| row.0.samples() == Samples::Takes && speaks(&row.3) && speaks(&row.4);
+    let family = |headline: bool| rows.iter().filter(|row| row.2 == headline && is_judged(row)).count();
     let sizes = BTreeMap::from([(true, family(true)), (false, family(false))]);
     let found: Vec<Found> = rows
         .iter()
         .map(|(key, _, headline, of_arm, of_base)| match (of_arm, of_base) {
+            (Said::Measured(_), Said::Measured(_)) if key.samples() == Samples::Periods => {
+                Found::Nothing(served::NOT_TAKES.to_owned())
+            }
             (Said::Measured(a), Said::Measured(b)) => {
                 let context = Context { arm, base, key, paired, family: sizes[headline], options };
                 measured(&context, a, b)

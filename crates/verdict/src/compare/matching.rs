@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use model::data::{Published, RunData, Series};
 use model::params::parse_bytes;
-use model::{Better, Params, Plan, Unit};
+use model::{Better, Params, Plan, Samples, Unit};
 
 use super::Side;
 
@@ -45,6 +45,10 @@ impl RowKey {
             definition: key.definition,
             params: key.params.clone(),
         }
+    }
+
+    pub fn samples(&self) -> Samples {
+        Samples::of(&self.instrument)
     }
 
     /// `mem-latency latency mode=stride`.

@@ -87,7 +87,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
     let dropped = matching::dropped_keys(&sides);
     let prepared: Vec<Prepared<'_>> =
         sides.iter().map(|side| prepare::prepare(side, &dropped, options)).collect();
-    let served = served::groups(&prepared);
+    let served = served::of_sides(&prepared);
     let pairs = judge::Pairs::new(&prepared, &served, options);
     let arms = 1..prepared.len();
     let rows: Vec<RowDoc> = arms.clone().flat_map(|arm| rows(&pairs, arm, options)).collect();
@@ -106,8 +106,9 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
             .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
             .map(|arm| ranking::index(&pairs, &prepared, arm))
             .collect(),
-        findings: [doubts::findings(&prepared), served::findings(&prepared, &served)].concat(),
+        findings: [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat(),
         footnotes,
+        beside: served.into_iter().flatten().filter_map(|served| served.beside).collect(),
     };
     doc.paragraph = crate::paragraph(&doc);
     doc

@@ -122,7 +122,7 @@ fn add_run<'a>(
     let mut seen = BTreeSet::new();
     // Without a direction nothing is better or worse.
     let judged = |series: &Series| series.better != Better::Neither && wanted(series, options);
-    for row in look.rows().filter(|row| row.series.key.arm == arm && judged(row.series)) {
+    for row in look.figures().filter(|row| row.series.key.arm == arm && judged(row.series)) {
         let key = RowKey::of(row.series, run, dropped);
         if !seen.insert(key.clone()) {
             prepared.ambiguous.insert(key);

@@ -6,15 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use model::Better;
 use model::doc::{IndexDoc, RankDoc, TieDoc};
+use model::{Better, Samples};
 use stats::{Dependence, Effect, Held, IndexError, Interval, Matrix, Rank, Verdict};
 
 use super::judge::{Judged, Pairs};
 use super::matching::RowKey;
 use super::prepare::Prepared;
 use crate::say;
-use crate::traffic::INSTRUMENT;
 
 /// Ranks figure by figure, the best side first, and which neighbours cannot be told apart.
 pub fn ranks(pairs: &Pairs, prepared: &[Prepared<'_>]) -> (Vec<RankDoc>, Vec<TieDoc>) {
@@ -90,11 +89,12 @@ fn matrix(pairs: &Pairs, sides: &[usize], key: &RowKey) -> Matrix {
 pub fn index(pairs: &Pairs, prepared: &[Prepared<'_>], arm: usize) -> IndexDoc {
     let base = &prepared[0];
     let judged = pairs.of(arm, 0);
-    // Of logs what was judged counts, which is not what was measured.
-    let of_logs = |key: &&RowKey| key.instrument == INSTRUMENT;
-    let served = judged.iter().filter(|judged| judged.row.headline).map(|judged| &judged.key).filter(of_logs);
+    // Of periods what was judged counts, which is not what was measured.
+    let of_periods = |key: &&RowKey| key.samples() == Samples::Periods;
+    let heads = judged.iter().filter(|judged| judged.row.headline);
+    let served = heads.map(|judged| &judged.key).filter(of_periods);
     let measured = base.order.iter().filter(|key| base.rows.get(key).is_some_and(|row| row.headline));
-    let wanted: Vec<&RowKey> = measured.filter(|key| !of_logs(key)).chain(served).collect();
+    let wanted: Vec<&RowKey> = measured.filter(|key| !of_periods(key)).chain(served).collect();
     let effect = |key: &RowKey| goodness(judged.iter().find(|judged| judged.key == *key)?);
     let components: Vec<Option<Effect>> = wanted.iter().map(|key| effect(key)).collect();
     let mut doc = IndexDoc {

@@ -1,38 +1,87 @@
-//! Runs of access logs side by side: judged like with like, as `boxscore logs` judges them ([`crate::traffic`]).
+//! Runs of access logs side by side: judged like with like, as `boxscore logs` judges them ([`crate::traffic`]), before
+//! and after a moment where the logs were cut at one.
 //!
 //! An hour's figures depend on what was asked for in it, so that hours are no takes of one thing: their rows are shown
 //! and never judged. What was served comes from the notes of the runs. Runs of one side are put together; of hours that
-//! were read twice the newest reading counts.
+//! were read twice the newest reading counts. What a machine did meanwhile is that of the newest run that tells it.
 
 use std::collections::BTreeSet;
 
-use model::Finding;
-use model::traffic::{Group, Traffic};
-use stats::{Held, Verdict};
+use model::doc::BesideDoc;
+use model::traffic::{CutSide, Group, INSTRUMENT, Traffic};
+use model::{Finding, Samples};
 
 use super::judge::Judged;
 use super::matching::RowKey;
 use super::prepare::Prepared;
 use super::{CompareOptions, Side};
-use crate::traffic::{self, INSTRUMENT, SEED};
+use crate::traffic;
 
-const NOT_TAKES: &str = "hours of logs differ in what was asked for";
+/// Why rows of periods have no verdict.
+pub const NOT_TAKES: &str = "hours of logs differ in what was asked for";
+
+/// What a side served.
+pub struct Served {
+    /// The label that its log was read under: resamples are drawn by it, so that verdicts are those of `boxscore logs`.
+    read_as: String,
+    /// By the side's name.
+    group: Group,
+    cut: Option<CutSide>,
+    /// By the side's name.
+    pub beside: Option<BesideDoc>,
+    definition: u32,
+}
 
 /// What each side served, where all its runs are of logs that tell it.
-pub fn groups(sides: &[Prepared<'_>]) -> Vec<Option<Group>> {
+pub fn of_sides(sides: &[Prepared<'_>]) -> Vec<Option<Served>> {
     sides.iter().map(|side| of_side(side.side)).collect()
 }
 
-fn of_side(side: &Side<'_>) -> Option<Group> {
-    let all: Option<Vec<Group>> = side.runs.iter().map(|run| Some(Traffic::of(run)?.group)).collect();
-    let mut newest_first = all?.into_iter().rev();
-    let mut sum = newest_first.next()?;
+fn of_side(side: &Side<'_>) -> Option<Served> {
+    let all: Option<Vec<Traffic>> = side.runs.iter().map(|run| Traffic::of(run)).collect();
+    let all = all?;
+    let beside = all.iter().rev().find_map(|traffic| traffic.beside.clone());
+    let mut newest_first = all.into_iter().rev();
+    let Traffic { group, cut, .. } = newest_first.next()?;
+    let known = side.runs.iter().flat_map(|run| &run.series);
+    let definition = known.map(|series| &series.key).find(|key| key.instrument == INSTRUMENT)?.definition;
+    let mut served = Served {
+        read_as: group.label.clone(),
+        group,
+        cut,
+        beside: beside.map(|doc| BesideDoc { label: side.name.clone(), ..doc }),
+        definition,
+    };
     for other in newest_first {
-        if !other.hours.keys().any(|hour| sum.hours.contains_key(hour)) {
-            add(&mut sum, other);
+        if !other.group.hours.keys().any(|hour| served.group.hours.contains_key(hour)) {
+            served.add(other);
         }
     }
-    Some(sum)
+    served.group.label.clone_from(&side.name);
+    Some(served)
+}
+
+impl Served {
+    /// Adds what was served in other hours.
+    fn add(&mut self, other: Traffic) {
+        add(&mut self.group, other.group);
+        self.cut = match (self.cut.take(), other.cut) {
+            (Some(mine), Some(theirs)) => put_together(mine, theirs),
+            _ => None,
+        };
+    }
+
+    /// What is found of this side beside another one.
+    fn found(&self, base: &Served) -> traffic::Pair {
+        let mut rng = traffic::resamples(traffic::SEED, &self.read_as, &base.read_as);
+        match self.cut.as_ref().zip(base.cut.as_ref()).filter(|(arm, base)| arm.is_opposite(base)) {
+            Some((of_arm, of_base)) => {
+                let side = |group, cut| traffic::cut::Side { group, cut };
+                traffic::cut::pair(side(&self.group, of_arm), side(&base.group, of_base), &mut rng)
+            }
+            None => traffic::pair(&self.group, &base.group, &mut rng),
+        }
+    }
 }
 
 /// Adds what was served in other hours.
@@ -55,51 +104,51 @@ fn add(sum: &mut Group, other: Group) {
     sum.cells.extend(other.cells);
 }
 
-/// Withdraws verdicts on hours, and adds those on what was served.
+/// Parts of one side of one cut; of others the two have no moment in common.
+fn put_together(mut mine: CutSide, theirs: CutSide) -> Option<CutSide> {
+    (mine.is_same_cut(&theirs) && mine.is_after == theirs.is_after).then(|| {
+        (mine.first, mine.last) = (mine.first.min(theirs.first), mine.last.max(theirs.last));
+        mine.step = mine.step.max(theirs.step);
+        mine.buckets.extend(theirs.buckets);
+        mine.buckets.sort_by_key(|bucket| bucket.at);
+        mine
+    })
+}
+
+/// Says of rows of periods why they have no verdict, and adds those on what was served; what is unlike between the two.
 pub fn judge(
     rows: &mut Vec<Judged>,
-    (arm, of_arm): (&Prepared<'_>, Option<&Group>),
-    (base, of_base): (&Prepared<'_>, Option<&Group>),
+    (arm, of_arm): (&Prepared<'_>, Option<&Served>),
+    (base, of_base): (&Prepared<'_>, Option<&Served>),
     options: &CompareOptions<'_>,
-) {
-    let of_logs = |judged: &Judged| judged.row.instrument == INSTRUMENT && !judged.row.point;
-    if !rows.iter().any(of_logs) {
-        return;
-    }
+) -> Vec<Finding> {
     let both = of_arm.zip(of_base);
-    for judged in rows.iter_mut().filter(|judged| of_logs(judged)) {
-        withdraw(judged, both.is_some());
+    let of_periods = |judged: &&mut Judged| judged.key.samples() == Samples::Periods && !judged.row.point;
+    for judged in rows.iter_mut().filter(of_periods) {
+        explain(judged, both.is_some());
     }
-    let Some((of_arm, of_base)) = both else { return };
-    let definition = rows.iter().find(|judged| of_logs(judged)).map_or(1, |judged| judged.key.definition);
+    let Some((of_arm, of_base)) = both else { return Vec::new() };
     let wanted =
         |metric: &str| options.metric.as_deref().is_none_or(|name| name == metric || name == INSTRUMENT);
-    for concluded in traffic::pair(of_arm, of_base, SEED).rows {
+    let found = of_arm.found(of_base);
+    for concluded in found.rows.into_iter().filter(|concluded| wanted(&concluded.row.metric)) {
         let mut row = concluded.row;
-        if !wanted(&row.metric) {
-            continue;
-        }
-        (row.arm, row.base) = (arm.side.name.clone(), base.side.name.clone());
         super::value::price(&mut row, arm.side, base.side, options);
         let key = RowKey {
             instrument: row.instrument.clone(),
             metric: row.metric.clone(),
             unit: row.unit,
-            definition,
+            definition: of_arm.definition,
             params: row.params.clone(),
         };
         rows.push(Judged { row, key, verdict: concluded.verdict, effect: concluded.effect });
     }
+    found.findings
 }
 
-/// A row of hours: the figures, and no word on which is better.
-fn withdraw(judged: &mut Judged, stands_elsewhere: bool) {
+/// A row of hours: the figures, and where a verdict is to be had.
+fn explain(judged: &mut Judged, stands_elsewhere: bool) {
     let row = &mut judged.row;
-    (row.low, row.high, row.p, row.p_holm, row.floor, row.noise) = (None, None, None, None, None, None);
-    row.ratio =
-        row.arm_value.zip(row.base_value).map(|(arm, base)| arm / base).filter(|ratio| ratio.is_finite());
-    (judged.verdict, judged.effect) = (Verdict::CannotTell(Held::Interval), None);
-    row.verdict = super::value::word(judged.verdict);
     row.headline &= !stands_elsewhere;
     row.why = Some(if stands_elsewhere {
         format!("{NOT_TAKES}: `{}` and `{}` compare like with like", traffic::SPEED, traffic::TIME)
@@ -108,17 +157,129 @@ fn withdraw(judged: &mut Judged, stands_elsewhere: bool) {
     });
 }
 
-/// What is unlike between the first side and the others, and what to think of two averages.
-pub fn findings(sides: &[Prepared<'_>], groups: &[Option<Group>]) -> Vec<Finding> {
+/// What is unlike between the first side and the others in what they served, and in their machines meanwhile; each
+/// once.
+pub fn findings(unlike: &[Finding], served: &[Option<Served>]) -> Vec<Finding> {
     let mut said = BTreeSet::new();
-    let Some((Some(base), arms)) = groups.split_first() else { return Vec::new() };
-    let called =
-        |group: &Group, side: &Prepared<'_>| Group { label: side.side.name.clone(), ..group.clone() };
-    let base = sides.first().map(|side| called(base, side));
-    let pairs =
-        arms.iter().zip(sides.iter().skip(1)).filter_map(|(arm, side)| Some(called(arm.as_ref()?, side)));
-    let all = pairs.zip(std::iter::repeat(base)).filter_map(|(arm, base)| Some((arm, base?)));
-    all.flat_map(|(arm, base)| traffic::pair(&arm, &base, SEED).findings)
-        .filter(|finding| said.insert((finding.kind.clone(), finding.subject.clone())))
-        .collect()
+    let beside: Vec<&BesideDoc> =
+        served.iter().flatten().filter_map(|served| served.beside.as_ref()).collect();
+    let all = unlike.iter().cloned().chain(traffic::beside::findings(&beside));
+    all.filter(|finding| said.insert((finding.kind.clone(), finding.subject.clone()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::data::RunData;
+    use model::doc::{CompareDoc, MachineDoc, VerdictWord};
+    use model::traffic::{Bucket, Cell};
+    use model::{Params, Value};
+
+    use super::*;
+    use crate::compare;
+    use crate::loads::planted;
+
+    const HOUR: i64 = 3600;
+
+    /// Two days of requests of 1000 bytes from an hour on, `us` each; cut before or after this side where asked.
+    fn run(name: &str, from: i64, us: f64, is_after: Option<bool>) -> RunData {
+        let mut run = planted::empty();
+        (run.head.id, run.head.machine_id) = (name.into(), name.into());
+        let mut group = Group { label: name.into(), ..Group::default() };
+        let mut buckets = Vec::new();
+        for quarter in 0..192i64 {
+            let requests = 50 + quarter as u64 % 7;
+            let seconds = requests as f64 * us * (1.0 + 0.01 * (quarter * 37 % 11) as f64) / 1e6;
+            let cell = Cell { requests, bytes: 1000.0 * requests as f64, seconds };
+            let at = from * HOUR + quarter * 900;
+            (group.requests, group.bytes) = (group.requests + requests, group.bytes + cell.bytes);
+            group.seconds += seconds;
+            *group.hours.entry(at / HOUR).or_default() += requests;
+            group.cells.insert((at as u64 / 900, 2), cell);
+            buckets.push(Bucket { at, local: at, cells: BTreeMap::from([(2, cell)]) });
+        }
+        group.statuses = BTreeMap::from([(200, group.requests)]);
+        let (first, last) = (from * HOUR, (from + 48) * HOUR - 1);
+        let given = "noon".to_owned();
+        let side = |is_after| CutSide {
+            of: "log".into(),
+            given,
+            at: 48 * HOUR,
+            is_after,
+            first,
+            last,
+            step: 900,
+            buckets,
+        };
+        let traffic = Traffic { group, cut: is_after.map(side), ..Traffic::default() };
+        run.notes.push(traffic.note().unwrap());
+        let points: Vec<(u64, Value)> = (0..8).map(|seq| (seq, Value::Number(1e6 / us))).collect();
+        planted::series(&mut run, INSTRUMENT, "bandwidth", Params::default(), "", &points);
+        run
+    }
+
+    fn of(runs: &[&RunData]) -> CompareDoc {
+        let sides: Vec<Side<'_>> = runs
+            .iter()
+            .map(|run| {
+                let machine = MachineDoc { id: run.head.machine_id.clone(), name: run.head.id.clone() };
+                Side { runs: vec![run], ..Side::new(&run.head.id, machine) }
+            })
+            .collect();
+        compare(&sides, &CompareOptions { all: true, ..CompareOptions::default() })
+    }
+
+    fn speed(doc: &CompareDoc) -> &model::doc::RowDoc {
+        doc.rows.iter().find(|row| row.metric == traffic::SPEED).unwrap()
+    }
+
+    #[test]
+    fn resamples_are_drawn_once_for_each_pair() {
+        let runs = [run("a", 0, 2000.0, None), run("b", 0, 1000.0, None), run("c", 0, 1500.0, None)];
+        traffic::DRAWN.set(0);
+        let two = of(&[&runs[0], &runs[1]]);
+        assert_eq!(traffic::DRAWN.get(), 1);
+        assert_eq!(speed(&two).verdict, VerdictWord::Better, "{:?}", speed(&two));
+        traffic::DRAWN.set(0);
+        of(&[&runs[0], &runs[1], &runs[2]]);
+        assert_eq!(traffic::DRAWN.get(), 3);
+    }
+
+    #[test]
+    fn stored_sides_of_a_cut_are_judged_as_sides() {
+        let (before, after) = (run("before", 0, 2000.0, Some(false)), run("after", 48, 1000.0, Some(true)));
+        let doc = of(&[&before, &after]);
+        assert_eq!(speed(&doc).verdict, VerdictWord::Better, "{:?}", speed(&doc));
+        assert!(doc.findings.iter().any(|finding| finding.kind == "time-confounded"), "{:?}", doc.findings);
+        assert_eq!(speed(&of(&[&after, &before])).verdict, VerdictWord::Worse);
+        // Without the cut there is nothing that both served at one time.
+        let plain = [run("before", 0, 2000.0, None), run("after", 48, 1000.0, None)];
+        let doc = of(&[&plain[0], &plain[1]]);
+        assert_eq!(speed(&doc).verdict, VerdictWord::CannotTell, "{:?}", speed(&doc));
+    }
+
+    #[test]
+    fn hours_are_shown_and_not_judged() {
+        let doc = of(&[&run("a", 0, 2000.0, None), &run("b", 0, 1000.0, None)]);
+        let hours = doc.rows.iter().find(|row| row.metric == "bandwidth").unwrap();
+        assert_eq!(
+            (hours.verdict, hours.low, hours.floor, hours.p),
+            (VerdictWord::CannotTell, None, None, None)
+        );
+        assert!(hours.ratio.is_some_and(|ratio| (ratio - 2.0).abs() < 1e-9), "{hours:?}");
+        let why = hours.why.as_deref().unwrap();
+        assert!(why.starts_with(NOT_TAKES) && why.contains("`speed` and `time`"), "{why}");
+    }
+
+    #[test]
+    fn readings_of_other_hours_are_put_together() {
+        let sides = [run("x", 0, 2000.0, Some(false)), run("x", 48, 2000.0, Some(false))];
+        let cut = |run: &RunData| Traffic::of(run).unwrap().cut.unwrap();
+        let all = put_together(cut(&sides[1]), cut(&sides[0])).unwrap();
+        assert_eq!((all.first, all.last, all.buckets.len()), (0, 96 * HOUR - 1, 384));
+        assert!(all.buckets.windows(2).all(|pair| pair[0].at < pair[1].at));
+        let after = CutSide { is_after: true, ..cut(&sides[0]) };
+        assert!(put_together(cut(&sides[1]), after).is_none());
+    }
 }

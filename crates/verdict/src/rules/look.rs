@@ -1,11 +1,13 @@
 //! What the rules look at: a run's rows, their takes, and the conditions of each take.
 //!
-//! Rows are series with a direction that carry numbers; conditions belong to a row by the number of the take.
+//! Rows are series with a direction that carry numbers, whose samples are takes; conditions belong to a row by the
+//! number of the take. Figures of periods (hours of a log) are no rows here: what rules say of takes is not true of
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::Phase;
 use model::data::{Point, RunData, Series};
+use model::{Phase, Samples};
 
 use crate::loads::{self, Load};
 use crate::run::RunContext;
@@ -96,9 +98,20 @@ impl<'a> Look<'a> {
         Look { run, context, conditions, clocks, loads, load_of }
     }
 
+    /// What rules judge: figures of takes.
     pub fn rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
+        self.figures().filter(|row| row.series.key.samples() == Samples::Takes)
+    }
+
+    /// What documents show: figures of takes and of periods.
+    pub fn figures(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
         let rows = self.run.series.iter().enumerate().filter(|(_, series)| series.key.is_row(series.better));
         rows.map(|(index, series)| Row { index, series })
+    }
+
+    /// It has figures, and all are of periods.
+    pub fn is_of_periods(&self) -> bool {
+        self.rows().next().is_none() && self.figures().next().is_some()
     }
 
     /// Value by take of one metric of `conditions`.

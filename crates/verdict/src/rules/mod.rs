@@ -3,7 +3,8 @@
 //! A rule says `ok`, `doubtful`, `invalid` or `unknown (why)`, with a sentence and the numbers behind it; a rule
 //! without inputs never says `ok`. Shares are 0 to 1, clocks Hz, times s. Nothing here changes a figure.
 //!
-//! Rules of loads say nothing of runs without loads.
+//! Rules of loads say nothing of runs without loads, and no rule says anything of a run that has no takes but periods
+//! ([`model::Samples`]): there is nothing in it that they look at.
 
 mod above_ceiling;
 mod background;
@@ -93,6 +94,9 @@ pub fn findings(run: &RunData) -> Vec<Finding> {
 #[must_use]
 pub fn rulings(run: &RunData, context: &RunContext<'_>) -> Vec<Ruling> {
     let look = Look::new(run, context);
+    if look.is_of_periods() {
+        return Vec::new();
+    }
     let mut all: Vec<Ruling> = ALL.iter().flat_map(|rule| rule(&look)).collect();
     all.sort_by_key(|ruling| std::cmp::Reverse(grave(ruling.finding.state)));
     all
@@ -137,4 +141,27 @@ fn settle(bad: Vec<Ruling>, good: Vec<usize>, ok: impl FnOnce(usize) -> Finding)
 /// The whole rule has nothing to go by.
 fn unknown(kind: &str, why: impl Into<String>) -> Vec<Ruling> {
     vec![Ruling { finding: Finding::new(kind, Validity::Unknown, why), reach: Vec::new() }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loads::planted::one;
+
+    #[test]
+    fn periods_are_not_judged_as_takes() {
+        // One sample that drifts nowhere and is too few.
+        let mut run = one("connections=1", &[("throughput", 1.0)]);
+        run.series.iter_mut().for_each(|series| series.points.truncate(1));
+        assert!(findings(&run).iter().any(|finding| finding.kind == "samples"), "{:?}", findings(&run));
+        let mut hours = run.series[0].clone();
+        hours.key.instrument = "logs".into();
+        run.series.push(hours);
+        let index = run.series.len() - 1;
+        let of_takes = rulings(&run, &RunContext::default());
+        assert!(of_takes.iter().all(|ruling| !ruling.reach.contains(&index)), "{of_takes:?}");
+        assert_eq!(of_series(&of_takes, index), (Validity::Unknown, Vec::new()));
+        run.series.drain(..index);
+        assert_eq!(findings(&run), []);
+    }
 }

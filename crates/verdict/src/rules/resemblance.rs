@@ -4,9 +4,8 @@
 use model::{Finding, Validity};
 use stats::Doubt;
 
-use super::{Look, Row, Ruling, settle, unknown};
+use super::{Look, Ruling, settle, unknown};
 use crate::say;
-use crate::traffic::INSTRUMENT;
 
 const KIND: &str = "autocorrelation";
 /// Fewer takes cannot reach a coefficient that is beyond chance.
@@ -14,13 +13,7 @@ const FEWEST: usize = 6;
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
-    // Hours of logs resemble each other and are no takes.
-    let (hours, rows): (Vec<Row<'_>>, Vec<Row<'_>>) =
-        look.rows().partition(|row| row.series.key.instrument == INSTRUMENT);
-    if rows.is_empty() && !hours.is_empty() {
-        return Vec::new();
-    }
-    for row in rows {
+    for row in look.rows() {
         let Ok(summary) = stats::summary(&row.series.measured()) else { continue };
         let doubt = summary.doubts.iter().find(|doubt| matches!(doubt, Doubt::Autocorrelated { .. }));
         match (doubt, summary.lag1) {

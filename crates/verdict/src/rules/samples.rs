@@ -58,9 +58,6 @@ fn advice(look: &Look<'_>, instrument: &str) -> String {
         && plan.takes == Takes::Fixed(1)
         && plan.warm_up == 0;
     match instrument {
-        "logs" => {
-            "a log is read once; `boxscore logs A=FILE B=FILE` compares labels with intervals".to_owned()
-        }
         name if name.starts_with("kv") && look.run.head.build == "clusterperf" => {
             "clusterperf prints a figure once; several of its outputs in one file are as many takes"
                 .to_owned()
@@ -95,7 +92,5 @@ mod tests {
         );
         run.plan.warm_up = 0;
         assert!(said(&run).contains("`boxscore run web --url URL --takes 6`"), "{}", said(&run));
-        run.series.iter_mut().for_each(|series| series.key.instrument = "logs".into());
-        assert!(!said(&run).contains("--takes"), "{}", said(&run));
     }
 }

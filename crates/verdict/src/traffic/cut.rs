@@ -6,34 +6,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use model::traffic::Bucket;
 use model::{Finding, Validity};
 use stats::{Part, Rng, Stratified, Stratum, Sums};
 
-use super::{Cell, Draft, Group, Judgement, RESAMPLES, fair, finished};
+use super::{Cell, CutSide, Draft, Group, Judgement, Pair, RESAMPLES, drawn, fair, finished, resamples};
 use crate::say;
 
-/// What was served in one bucket of time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bucket {
-    /// Seconds since 1970 at which it begins: UTC, and by the log's own clock.
-    pub at: i64,
-    pub local: i64,
-    /// By class of size.
-    pub cells: BTreeMap<u32, Cell>,
-}
-
 /// One side of the moment.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Side {
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
     /// Its cells and hours are not looked at.
-    pub group: Group,
-    /// Seconds since 1970 of the first and the last request.
-    pub first: i64,
-    pub last: i64,
-    /// Seconds of a bucket.
-    pub step: i64,
-    /// In the order of time.
-    pub buckets: Vec<Bucket>,
+    pub group: &'a Group,
+    pub cut: &'a CutSide,
 }
 
 /// How the two sides are compared.
@@ -65,9 +50,9 @@ const RATES: f64 = 1.2;
 
 /// The blocks and the classes that the sides allow.
 #[must_use]
-pub fn how(before: &Side, after: &Side) -> How {
+pub fn how(before: &CutSide, after: &CutSide) -> How {
     let finest = before.step.max(after.step).max(1);
-    let count = |side: &Side, block: i64| {
+    let count = |side: &CutSide, block: i64| {
         side.buckets.iter().map(|bucket| bucket.at.div_euclid(block)).collect::<BTreeSet<_>>().len()
     };
     let enough =
@@ -75,7 +60,7 @@ pub fn how(before: &Side, after: &Side) -> How {
     let block = BLOCKS.iter().find(enough).copied().unwrap_or(finest);
     let part = finest.max(HOUR);
     let of_day = (part < DAY && shared_day(before, after, part) >= SHARED).then_some(part);
-    if of_day.is_some() && seconds(before).min(seconds(after)) < LEAST_DAYS * DAY as f64 {
+    if of_day.is_some() && before.seconds().min(after.seconds()) < LEAST_DAYS * DAY as f64 {
         let fine = finest.max(QUARTER);
         let count = parts_of_day(before, fine).len().min(parts_of_day(after, fine).len());
         if shared_day(before, after, fine) >= SHARED && count >= LEAST_BLOCKS {
@@ -87,7 +72,7 @@ pub fn how(before: &Side, after: &Side) -> How {
 }
 
 /// Requests by part of the day.
-fn parts_of_day(side: &Side, part: i64) -> BTreeMap<i64, u64> {
+fn parts_of_day(side: &CutSide, part: i64) -> BTreeMap<i64, u64> {
     let mut all: BTreeMap<i64, u64> = BTreeMap::new();
     for bucket in &side.buckets {
         let requests: u64 = bucket.cells.values().map(|cell| cell.requests).sum();
@@ -97,7 +82,7 @@ fn parts_of_day(side: &Side, part: i64) -> BTreeMap<i64, u64> {
 }
 
 /// Share of all requests at parts of the day that both sides served.
-fn shared_day(before: &Side, after: &Side, part: i64) -> f64 {
+fn shared_day(before: &CutSide, after: &CutSide, part: i64) -> f64 {
     let (one, other) = (parts_of_day(before, part), parts_of_day(after, part));
     let both = |mine: &BTreeMap<i64, u64>, theirs: &BTreeMap<i64, u64>| {
         mine.iter().filter(|(part, _)| theirs.contains_key(part)).map(|(_, count)| count).sum::<u64>()
@@ -106,7 +91,7 @@ fn shared_day(before: &Side, after: &Side, part: i64) -> f64 {
     (both(&one, &other) + both(&other, &one)) as f64 / all.max(1) as f64
 }
 
-fn parts(side: &Side, how: How, work: fn(&Cell) -> f64) -> Vec<Part> {
+fn parts(side: &CutSide, how: How, work: fn(&Cell) -> f64) -> Vec<Part> {
     let mut all: BTreeMap<(i64, u32), Sums> = BTreeMap::new();
     for bucket in &side.buckets {
         let part = how.of_day.map_or(0, |part| bucket.local.rem_euclid(DAY).div_euclid(part));
@@ -135,63 +120,92 @@ fn beside(arm: &[Part], base: &[Part]) -> Vec<Stratum> {
 
 /// Compares each pair of sides, before and after; `seed` draws the resamples.
 #[must_use]
-pub fn judge(pairs: &[(Side, Side)], seed: u64) -> Judgement {
+pub fn judge(pairs: &[(Side<'_>, Side<'_>)], seed: u64) -> Judgement {
     let mut findings = Vec::new();
     let mut drafts = Vec::new();
     for (before, after) in pairs {
-        let how = how(before, after);
-        let (arm, base) = (&after.group, &before.group);
-        findings.extend([base, arm].into_iter().filter_map(fair::means));
-        let mut rng = Rng::derive(seed, &format!("{}\0{}", arm.label, base.label));
-        let mut compared = |work: fn(&Cell) -> f64| {
-            let (arm, base) = (parts(after, how, work), parts(before, how, work));
-            match how.is_matched {
-                true => stats::stratified(&beside(&arm, &base), RESAMPLES, &mut rng),
-                false => stats::apart(&arm, &base, RESAMPLES, &mut rng),
-            }
-        };
-        let (speed, time) = (compared(|cell| cell.bytes), compared(|cell| cell.requests as f64));
-        let pair = format!("{} beside {}", arm.label, base.label);
-        let all = unlike(before, after, how, speed.as_ref().ok());
-        findings.extend(all.into_iter().map(|finding| finding.about(pair.clone())));
-        let why = |unfit: stats::Unfit| format!("blocks of {} each: {unfit}", say::span(how.block as f64));
-        drafts.push(Draft::speed(arm, base, speed.map_err(why)));
-        drafts.push(Draft::time(arm, base, time.map_err(why)));
+        let mut rng = resamples(seed, &after.group.label, &before.group.label);
+        drafts.extend(both(*after, *before, &mut rng, &mut findings));
     }
     Judgement { rows: finished(&drafts).into_iter().map(|one| one.row).collect(), findings }
 }
 
-fn unlike(before: &Side, after: &Side, how: How, found: Option<&Stratified>) -> Vec<Finding> {
-    let (arm, base) = (&after.group, &before.group);
+/// Compares two sides, as [`judge`] does; either may be the earlier one.
+pub(crate) fn pair(arm: Side<'_>, base: Side<'_>, rng: &mut Rng) -> Pair {
+    let mut findings = Vec::new();
+    let drafts = both(arm, base, rng, &mut findings);
+    Pair { rows: finished(&drafts), findings }
+}
+
+/// On speed and on time.
+fn both<'a>(arm: Side<'a>, base: Side<'a>, rng: &mut Rng, findings: &mut Vec<Finding>) -> [Draft<'a>; 2] {
+    drawn();
+    let how = how(base.cut, arm.cut);
+    findings.extend([base, arm].into_iter().filter_map(|side| fair::means(side.group)));
+    let mut compared = |work: fn(&Cell) -> f64| {
+        let (arm, base) = (parts(arm.cut, how, work), parts(base.cut, how, work));
+        match how.is_matched {
+            true => stats::stratified(&beside(&arm, &base), RESAMPLES, rng),
+            false => stats::apart(&arm, &base, RESAMPLES, rng),
+        }
+    };
+    let (speed, time) = (compared(|cell| cell.bytes), compared(|cell| cell.requests as f64));
+    let pair = format!("{} beside {}", arm.group.label, base.group.label);
+    let all = unlike(arm, base, how, speed.as_ref().ok());
+    findings.extend(all.into_iter().map(|finding| finding.about(pair.clone())));
+    let why = |unfit: stats::Unfit| format!("blocks of {} each: {unfit}", say::span(how.block as f64));
+    [
+        Draft::speed(arm.group, base.group, speed.map_err(why)),
+        Draft::time(arm.group, base.group, time.map_err(why)),
+    ]
+}
+
+fn unlike(arm: Side<'_>, base: Side<'_>, how: How, found: Option<&Stratified>) -> Vec<Finding> {
+    let (before, after) = if arm.cut.first < base.cut.first { (arm, base) } else { (base, arm) };
     let all = [
-        Some(confounded(before, after)),
-        Some(compared(before, after, how)),
+        Some(confounded(before.cut, after.cut)),
+        Some(compared(before.cut, after.cut, how)),
         rates(before, after),
-        fair::sizes(arm, base),
-        fair::statuses(arm, base),
-        fair::fresh(arm, base),
+        fair::sizes(arm.group, base.group),
+        fair::statuses(arm.group, base.group),
+        fair::fresh(arm.group, base.group),
         found.and_then(fair::shared),
         found.and_then(fair::mixed),
     ];
     all.into_iter().flatten().collect()
 }
 
+/// What time brings along that no figure undoes.
+const CHANGES: &str =
+    "(load, content, clients, caches that warmed, other work on the machine) is in the difference too";
+
 /// Always true of before and after, however the figures came out.
-fn confounded(before: &Side, after: &Side) -> Finding {
-    let text = "before and after share no time: whatever else changed meanwhile (load, content, clients, caches that \
-                warmed, other work on the machine) is in the difference too; two groups at the same time would tell";
+fn confounded(before: &CutSide, after: &CutSide) -> Finding {
+    let text = format!(
+        "before and after share no time: whatever else changed meanwhile {CHANGES}; two groups at the same time would \
+         tell"
+    );
     let spans = [("before", before), ("after", after)];
-    let finding = Finding::new("time-confounded", Validity::Doubtful, text);
-    spans.into_iter().fold(finding, |finding, (name, side)| finding.evidence(name, seconds(side)))
+    let finding = Finding::new(CONFOUNDED, Validity::Doubtful, text);
+    spans.into_iter().fold(finding, |finding, (name, side)| finding.evidence(name, side.seconds()))
 }
 
-fn seconds(side: &Side) -> f64 {
-    (side.last - side.first + 1) as f64
+const CONFOUNDED: &str = "time-confounded";
+
+/// The same of one side by itself.
+pub(super) fn alone(cut: &CutSide) -> Finding {
+    let when = if cut.is_after { "from then on" } else { "before it" };
+    let text = format!(
+        "{} was cut at {}, and this is what was served {when}: beside the other side, whatever else changed meanwhile \
+         {CHANGES}",
+        cut.of, cut.given
+    );
+    Finding::new(CONFOUNDED, Validity::Doubtful, text).evidence("at", cut.at as f64)
 }
 
 /// What was compared with what.
-fn compared(before: &Side, after: &Side, how: How) -> Finding {
-    let (block, spans) = (say::span(how.block as f64), [before, after].map(|side| say::span(seconds(side))));
+fn compared(before: &CutSide, after: &CutSide, how: How) -> Finding {
+    let (block, spans) = (say::span(how.block as f64), [before, after].map(|side| say::span(side.seconds())));
     let of = match how.of_day {
         Some(HOUR) => "one class of size and one hour of the day are compared".to_owned(),
         Some(part) => {
@@ -218,8 +232,8 @@ fn compared(before: &Side, after: &Side, how: How) -> Finding {
 }
 
 /// Requests a second, since the sides are of unlike length.
-fn rates(before: &Side, after: &Side) -> Option<Finding> {
-    let rate = |side: &Side| side.group.requests as f64 / seconds(side);
+fn rates(before: Side<'_>, after: Side<'_>) -> Option<Finding> {
+    let rate = |side: Side<'_>| side.group.requests as f64 / side.cut.seconds();
     let (one, other) = (rate(before), rate(after));
     let factor = other / one;
     if !factor.is_finite() || (1.0 / RATES..=RATES).contains(&factor) {
@@ -241,21 +255,29 @@ mod tests {
     use super::*;
 
     /// A side from `from` on; `us` is the time of a request of 1000 bytes at an hour of the day.
-    fn side(label: &str, from: i64, buckets: i64, step: i64, us: impl Fn(i64) -> f64) -> Side {
+    fn side(label: &str, from: i64, buckets: i64, step: i64, us: impl Fn(i64) -> f64) -> (Group, CutSide) {
         let mut rng = Rng::new(from.unsigned_abs());
-        let mut made = Side { first: from, last: from + buckets * step - 1, step, ..Side::default() };
-        made.group.label = label.to_owned();
+        let mut group = Group { label: label.to_owned(), ..Group::default() };
+        let mut cut = CutSide { first: from, last: from + buckets * step - 1, step, ..CutSide::default() };
         for at in (0..buckets).map(|n| from + n * step) {
             let requests = 50;
             let time = us(at.rem_euclid(DAY) / HOUR) * (0.05 * rng.normal()).exp() / 1e6;
             let cell = Cell { requests, bytes: 1000.0 * requests as f64, seconds: time * requests as f64 };
-            made.group.requests += requests;
-            made.group.bytes += cell.bytes;
-            made.group.seconds += cell.seconds;
-            made.group.statuses = BTreeMap::from([(200, made.group.requests)]);
-            made.buckets.push(Bucket { at, local: at, cells: BTreeMap::from([(2, cell)]) });
+            group.requests += requests;
+            group.bytes += cell.bytes;
+            group.seconds += cell.seconds;
+            group.statuses = BTreeMap::from([(200, group.requests)]);
+            cut.buckets.push(Bucket { at, local: at, cells: BTreeMap::from([(2, cell)]) });
         }
-        made
+        (group, cut)
+    }
+
+    fn of((group, cut): &(Group, CutSide)) -> Side<'_> {
+        Side { group, cut }
+    }
+
+    fn judged(before: &(Group, CutSide), after: &(Group, CutSide)) -> Judgement {
+        judge(&[(of(before), of(after))], 1)
     }
 
     const T: i64 = 1_700_006_400;
@@ -274,12 +296,12 @@ mod tests {
         let slow = |factor: f64| move |hour: i64| factor * if hour < 8 { 3000.0 } else { 1000.0 };
         let before = side("before", T + 8 * HOUR, 48 * 4, 900, slow(1.0));
         let after = side("after", T + 56 * HOUR, 56 * 4, 900, slow(0.5));
-        let all = judge(&[(before.clone(), after.clone())], 1);
+        let all = judged(&before, &after);
         let row = speed(&all);
         assert_eq!(row.verdict, VerdictWord::Better, "{row:?}");
         assert!((1.9..2.1).contains(&row.ratio.unwrap()), "{row:?}");
         assert_eq!((row.arm.as_str(), row.base.as_str()), ("after", "before"));
-        assert_eq!(how(&before, &after), How { block: HOUR, of_day: Some(HOUR), is_matched: false });
+        assert_eq!(how(&before.1, &after.1), How { block: HOUR, of_day: Some(HOUR), is_matched: false });
         assert_eq!(kinds(&all)[..2], ["time-confounded", "cut"]);
         assert!(!kinds(&all).contains(&"hours"), "{:?}", kinds(&all));
     }
@@ -288,8 +310,8 @@ mod tests {
     fn a_short_log_is_compared_by_size_alone() {
         let before = side("before", T, 1800, 1, |_| 1000.0);
         let after = side("after", T + 12 * HOUR, 900, 1, |_| 700.0);
-        assert_eq!(how(&before, &after), How { block: 15, of_day: None, is_matched: false });
-        let all = judge(&[(before, after)], 1);
+        assert_eq!(how(&before.1, &after.1), How { block: 15, of_day: None, is_matched: false });
+        let all = judged(&before, &after);
         assert_eq!(speed(&all).verdict, VerdictWord::Better, "{:?}", speed(&all));
         let cut = &all.findings[1];
         assert!(
@@ -303,8 +325,8 @@ mod tests {
     fn a_day_beside_a_day_is_matched_by_the_time_of_day() {
         let slow = |factor: f64| move |hour: i64| factor * if hour < 8 { 3000.0 } else { 1000.0 };
         let (before, after) = (side("b", T, 288, 300, slow(1.0)), side("a", T + DAY, 288, 300, slow(0.5)));
-        assert_eq!(how(&before, &after), How { block: 900, of_day: Some(900), is_matched: true });
-        let all = judge(&[(before, after)], 1);
+        assert_eq!(how(&before.1, &after.1), How { block: 900, of_day: Some(900), is_matched: true });
+        let all = judged(&before, &after);
         assert_eq!(speed(&all).verdict, VerdictWord::Better, "{:?}", speed(&all));
         assert!(all.findings[1].text.contains("how days differ is not in it"), "{:?}", all.findings[1]);
     }
@@ -312,24 +334,51 @@ mod tests {
     #[test]
     fn an_hour_cut_in_two_has_no_hours_of_the_day() {
         let (before, after) = (side("b", T, 1800, 1, |_| 1e3), side("a", T + 1800, 1800, 1, |_| 1e3));
-        assert_eq!(how(&before, &after), How { block: 60, of_day: None, is_matched: false });
-        assert_eq!(speed(&judge(&[(before, after)], 1)).verdict, VerdictWord::Tie);
+        assert_eq!(how(&before.1, &after.1), How { block: 60, of_day: None, is_matched: false });
+        assert_eq!(speed(&judged(&before, &after)).verdict, VerdictWord::Tie);
     }
 
     #[test]
     fn nothing_changed_is_not_better() {
-        let all = judge(&[(side("b", T, 960, 900, |_| 1e3), side("a", T + 960 * 900, 960, 900, |_| 1e3))], 1);
+        let all = judged(&side("b", T, 960, 900, |_| 1e3), &side("a", T + 960 * 900, 960, 900, |_| 1e3));
         assert_eq!(speed(&all).verdict, VerdictWord::Tie, "{:?}", speed(&all));
         assert_eq!(kinds(&all), ["time-confounded", "cut"]);
     }
 
     #[test]
+    fn the_later_side_may_be_the_base() {
+        let (before, after) = (side("b", T, 1800, 1, |_| 1e3), side("a", T + 1800, 900, 1, |_| 500.0));
+        let turned = pair(of(&before), of(&after), &mut Rng::new(1));
+        let row = &turned.rows[0].row;
+        assert_eq!((row.arm.as_str(), row.base.as_str(), row.verdict), ("b", "a", VerdictWord::Worse));
+        assert!((0.45..0.55).contains(&row.ratio.unwrap()), "{row:?}");
+        assert!(
+            turned.findings[1].text.starts_with("30 min before and 15 min after;"),
+            "{:?}",
+            turned.findings
+        );
+    }
+
+    #[test]
+    fn one_side_alone_is_said_to_be_one() {
+        let (_, mut cut) = side("after", T, 4, 900, |_| 1e3);
+        (cut.of, cut.given, cut.is_after) = ("log".into(), "2010-05-02 12:00".into(), true);
+        let finding = alone(&cut);
+        assert_eq!((finding.kind.as_str(), finding.state), ("time-confounded", Validity::Doubtful));
+        assert!(
+            finding
+                .text
+                .starts_with("log was cut at 2010-05-02 12:00, and this is what was served from then")
+        );
+    }
+
+    #[test]
     fn too_few_blocks_are_no_verdict() {
-        let all = judge(&[(side("b", T, 4, 900, |_| 1e3), side("a", T + 3600, 96, 900, |_| 1e3))], 1);
+        let all = judged(&side("b", T, 4, 900, |_| 1e3), &side("a", T + 3600, 96, 900, |_| 1e3));
         let row = speed(&all);
         assert_eq!((row.verdict, row.ratio), (VerdictWord::CannotTell, None));
         assert!(row.why.as_deref().unwrap().contains("too few"), "{row:?}");
-        let none = judge(&[(Side::default(), Side::default())], 1);
+        let none = judged(&Default::default(), &Default::default());
         assert!(none.rows.iter().all(|row| row.verdict == VerdictWord::CannotTell));
     }
 }

@@ -6,22 +6,22 @@
 //! differs between the groups besides is said in findings (`fair`). Not seen by a log: time before the server read the
 //! request, and time after it gave the last byte to the kernel.
 
+pub mod beside;
 pub mod cut;
 mod fair;
 
 use std::collections::BTreeMap;
 
-use model::doc::RowDoc;
+use model::doc::{LogsSideDoc, RowDoc};
 use model::params::Params;
-pub use model::traffic::{Cell, Group};
+use model::traffic::Traffic;
+pub use model::traffic::{Cell, CutSide, Group, INSTRUMENT};
 use model::{Better, Finding, Unit};
 use stats::{Basis, Effect, Margin, Rng, Stratified, Stratum, Sums, Verdict};
 
 use crate::compare::value;
 use crate::say;
 
-/// The instrument that logs are stored and compared under.
-pub const INSTRUMENT: &str = "logs";
 /// Bytes sent over time taken, stratum by stratum.
 pub const SPEED: &str = "speed";
 /// Time of a request, stratum by stratum.
@@ -45,7 +45,8 @@ pub fn judge(groups: &[Group], seed: u64) -> Judgement {
     let mut drafts = Vec::new();
     for (i, arm) in groups.iter().enumerate() {
         for base in &groups[..i] {
-            drafts.extend(Draft::both(arm, base, seed, &mut all.findings));
+            let mut rng = resamples(seed, &arm.label, &base.label);
+            drafts.extend(Draft::both(arm, base, &mut rng, &mut all.findings));
         }
     }
     all.rows = finished(&drafts).into_iter().map(|one| one.row).collect();
@@ -66,10 +67,30 @@ pub(crate) struct Concluded {
 }
 
 /// Compares two groups, as [`judge`] does.
-pub(crate) fn pair(arm: &Group, base: &Group, seed: u64) -> Pair {
+pub(crate) fn pair(arm: &Group, base: &Group, rng: &mut Rng) -> Pair {
     let mut findings: Vec<Finding> = [base, arm].into_iter().filter_map(fair::means).collect();
-    let drafts = Draft::both(arm, base, seed, &mut findings);
+    let drafts = Draft::both(arm, base, rng, &mut findings);
     Pair { rows: finished(&drafts), findings }
+}
+
+/// Where the resamples of two labels come from.
+pub(crate) fn resamples(seed: u64, arm: &str, base: &str) -> Rng {
+    Rng::derive(seed, &format!("{arm}\0{base}"))
+}
+
+/// What is to be known of the figures of one stored run.
+#[must_use]
+pub fn of_run(traffic: &Traffic) -> Vec<Finding> {
+    let all = fair::means(&traffic.group).into_iter().chain(traffic.cut.as_ref().map(cut::alone));
+    let all = all.chain(traffic.beside.iter().flat_map(beside::of_one));
+    all.map(|finding| Finding { subject: String::new(), ..finding }).collect()
+}
+
+/// The side of a cut that a run is.
+#[must_use]
+pub fn side_doc(cut: &CutSide) -> LogsSideDoc {
+    let (label, given) = (cut.of.clone(), cut.given.clone());
+    LogsSideDoc { label, given, at: cut.at, side: if cut.is_after { "after" } else { "before" }.to_owned() }
 }
 
 /// Rows, with Holm's correction over all of them.
@@ -79,6 +100,18 @@ fn finished(drafts: &[Draft<'_>]) -> Vec<Concluded> {
 }
 
 const RESAMPLES: usize = 2_000;
+
+#[cfg(test)]
+thread_local! {
+    /// Pairs of groups that resamples were drawn of, in this test.
+    pub(crate) static DRAWN: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Counts a pair that resamples are drawn of: the dear part of a comparison, done once for each.
+fn drawn() {
+    #[cfg(test)]
+    DRAWN.with(|count| count.set(count.get() + 1));
+}
 
 /// Both groups' cells side by side; `work` is what cost is divided by.
 fn strata(arm: &Group, base: &Group, work: fn(&Cell) -> f64) -> Vec<Stratum> {
@@ -108,10 +141,10 @@ struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// On speed and on time.
-    fn both(arm: &'a Group, base: &'a Group, seed: u64, findings: &mut Vec<Finding>) -> [Draft<'a>; 2] {
-        let mut rng = Rng::derive(seed, &format!("{}\0{}", arm.label, base.label));
-        let speed = stats::stratified(&strata(arm, base, |cell| cell.bytes), RESAMPLES, &mut rng);
-        let time = stats::stratified(&strata(arm, base, |cell| cell.requests as f64), RESAMPLES, &mut rng);
+    fn both(arm: &'a Group, base: &'a Group, rng: &mut Rng, findings: &mut Vec<Finding>) -> [Draft<'a>; 2] {
+        drawn();
+        let speed = stats::stratified(&strata(arm, base, |cell| cell.bytes), RESAMPLES, rng);
+        let time = stats::stratified(&strata(arm, base, |cell| cell.requests as f64), RESAMPLES, rng);
         findings.extend(fair::findings(arm, base, speed.as_ref().ok()));
         let why = |unfit: stats::Unfit| format!("blocks of time that both served: {unfit}");
         [Draft::speed(arm, base, speed.map_err(why)), Draft::time(arm, base, time.map_err(why))]

@@ -14,6 +14,7 @@ use model::doc::FormatDoc;
 
 use crate::error::CliError;
 use crate::traffic::Formats;
+use crate::traffic::inputs::format_doc;
 
 /// With fewer lines the format is looked for once more have come, or none come for some calls.
 const ENOUGH: usize = 20;
@@ -215,7 +216,7 @@ fn told(
         let prefix = format!("{name}: ");
         error.message.strip_prefix(&prefix).map_or(error.message.clone(), str::to_owned)
     })?;
-    let doc = FormatDoc { file: name.to_owned(), format: format.text.clone(), how };
+    let doc = format_doc(name, &format, how);
     Ok(Some((format, doc)))
 }
 

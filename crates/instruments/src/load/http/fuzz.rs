@@ -4,8 +4,9 @@
 
 use std::time::{Duration, Instant};
 
+use model::mutate::{Dice, mutate};
+
 use super::response::{Asked, read_all};
-use crate::bench::kernels::random::Random;
 use crate::load::schedule::{Schedule, read_replay};
 use crate::load::target::Url;
 
@@ -41,40 +42,8 @@ const OTHERS: [&str; 4] = [
     "1700000000.5 /a b\n",
 ];
 
-/// A place in `0..=len`.
-fn place(random: &mut Random, len: usize) -> usize {
-    random.below(len as u64 + 1) as usize
-}
-
-/// `seed` with up to seven changes; `plants` are what is put in.
-pub(in crate::load) fn mutate(seed: &[u8], plants: &[&[u8]], random: &mut Random) -> Vec<u8> {
-    let mut bytes = seed.to_vec();
-    for _ in 0..=random.below(6) {
-        let at = place(random, bytes.len());
-        let end = (at + place(random, 40)).min(bytes.len());
-        match random.below(5) {
-            0 => bytes.truncate(at),
-            1 => drop(bytes.drain(at..end)),
-            2 => {
-                let piece = bytes[at..end].to_vec();
-                drop(bytes.splice(at..at, piece));
-            }
-            3 => {
-                let plant = plants[random.below(plants.len() as u64) as usize];
-                drop(bytes.splice(at..at, plant.iter().copied()));
-            }
-            _ => {
-                if let Some(byte) = bytes.get_mut(at) {
-                    *byte = random.next() as u8;
-                }
-            }
-        }
-    }
-    bytes
-}
-
 /// Calls `once` 500 times at least, and for as long as there is time.
-pub(in crate::load) fn rounds(mut once: impl FnMut()) {
+pub(crate) fn rounds(mut once: impl FnMut()) {
     let seconds = std::env::var("BOXSCORE_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = Instant::now() + Duration::from_secs_f64(seconds.unwrap_or(1.0 / 3.0));
     let mut count = 0u64;
@@ -86,12 +55,12 @@ pub(in crate::load) fn rounds(mut once: impl FnMut()) {
 
 #[test]
 fn fuzz_what_is_read_from_outside() {
-    let mut random = Random::new(20_261_121);
+    let mut dice = Dice::new(20_261_121);
     rounds(|| {
-        let seed = ANSWERS[random.below(ANSWERS.len() as u64) as usize];
-        let bytes = mutate(seed, &PLANTS, &mut random);
-        let asked = Asked { head: random.below(4) == 0, checksum: random.below(2) == 0 };
-        let mut cuts: Vec<_> = (0..random.below(8)).map(|_| place(&mut random, bytes.len())).collect();
+        let seed = dice.pick(&ANSWERS).expect("there are seeds");
+        let bytes = mutate(seed, &PLANTS, &mut dice);
+        let asked = Asked { head: dice.below(4) == 0, checksum: dice.below(2) == 0 };
+        let mut cuts: Vec<_> = (0..dice.below(8)).map(|_| dice.place(bytes.len())).collect();
         cuts.sort_unstable();
         let expected = read_all(&bytes, asked, &[]);
         assert_eq!(
@@ -107,8 +76,8 @@ fn fuzz_what_is_read_from_outside() {
             "{asked:?} {:?}",
             bytes.escape_ascii().to_string()
         );
-        let other = OTHERS[random.below(OTHERS.len() as u64) as usize];
-        let text = String::from_utf8_lossy(&mutate(other.as_bytes(), &PLANTS, &mut random)).into_owned();
+        let other = dice.pick(&OTHERS).expect("there are seeds");
+        let text = String::from_utf8_lossy(&mutate(other.as_bytes(), &PLANTS, &mut dice)).into_owned();
         if let Ok(url) = text.parse::<Url>() {
             assert_eq!(url.to_string().parse::<Url>().as_ref(), Ok(&url));
         }

@@ -2,7 +2,7 @@
 
 mod chunked;
 #[cfg(test)]
-pub(in crate::load) mod fuzz;
+pub(crate) mod fuzz;
 pub mod request;
 pub mod response;
 #[cfg(test)]

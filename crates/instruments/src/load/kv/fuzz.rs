@@ -2,10 +2,12 @@
 //!
 //! Seeded, so that a failure repeats. A third of a second; `BOXSCORE_FUZZ_SECONDS` sets another time.
 
+use model::mutate::{Dice, mutate};
+
 use super::memcached::Memcached;
 use super::resp::Resp;
-use super::{Asked, Dialect, Random, read_all};
-use crate::load::http::fuzz::{mutate, rounds};
+use super::{Asked, Dialect, read_all};
+use crate::load::http::fuzz::rounds;
 
 const ANSWERS: [&[u8]; 8] = [
     b"$12\r\nabcdefghijkl\r\n",
@@ -19,10 +21,9 @@ const ANSWERS: [&[u8]; 8] = [
 ];
 const PLANTS: [&[u8]; 8] = [b"\r\n", b"\n", b"\r", b"\0", b"$", b"VALUE ", b"18446744073709551615", b"-1"];
 
-fn pieces_change_nothing<D: Dialect>(bytes: &[u8], random: &mut Random) {
-    let asked = [Asked::Read, Asked::Write, Asked::Delete][random.below(3) as usize];
-    let mut cuts: Vec<_> =
-        (0..random.below(8)).map(|_| random.below(bytes.len() as u64 + 1) as usize).collect();
+fn pieces_change_nothing<D: Dialect>(bytes: &[u8], dice: &mut Dice) {
+    let asked = [Asked::Read, Asked::Write, Asked::Delete][dice.below(3)];
+    let mut cuts: Vec<_> = (0..dice.below(8)).map(|_| dice.place(bytes.len())).collect();
     cuts.sort_unstable();
     let expected = read_all::<D>(bytes, &[], asked, 12);
     let each: Vec<_> = (0..bytes.len()).collect();
@@ -34,11 +35,11 @@ fn pieces_change_nothing<D: Dialect>(bytes: &[u8], random: &mut Random) {
 
 #[test]
 fn fuzz_what_stores_answer() {
-    let mut random = Random::new(20_261_122);
+    let mut dice = Dice::new(20_261_122);
     rounds(|| {
-        let seed = ANSWERS[random.below(ANSWERS.len() as u64) as usize];
-        let bytes = mutate(seed, &PLANTS, &mut random);
-        pieces_change_nothing::<Resp>(&bytes, &mut random);
-        pieces_change_nothing::<Memcached>(&bytes, &mut random);
+        let seed = dice.pick(&ANSWERS).expect("there are seeds");
+        let bytes = mutate(seed, &PLANTS, &mut dice);
+        pieces_change_nothing::<Resp>(&bytes, &mut dice);
+        pieces_change_nothing::<Memcached>(&bytes, &mut dice);
     });
 }

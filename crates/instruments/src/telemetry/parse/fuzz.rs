@@ -2,6 +2,8 @@
 
 use std::hint::black_box;
 
+use model::mutate::{Dice, mutate};
+
 use super::{disks, lone, lone_signed, meminfo, nets, pairs, pressure, softnet, stat, tables, throttle};
 
 const FIXTURES: [&[u8]; 10] = [
@@ -17,36 +19,7 @@ const FIXTURES: [&[u8]; 10] = [
     b"nr_periods 120\nnr_throttled 7\nthrottled_time 81234567\nthrottled_usec 5\n",
 ];
 
-/// SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((mixed ^ (mixed >> 31)) % sides.max(1) as u64).unwrap_or(0)
-    }
-
-    /// Flips, drops, doubles and inserts bytes and spans.
-    fn damage(&mut self, bytes: &mut Vec<u8>) {
-        for _ in 0..=self.roll(8) {
-            let at = self.roll(bytes.len());
-            let end = (at + self.roll(40)).min(bytes.len());
-            match self.roll(5) {
-                0 if !bytes.is_empty() => bytes[at] = u8::try_from(self.roll(256)).unwrap_or(0),
-                1 => drop(bytes.drain(at..end)),
-                2 => {
-                    let span = bytes[at..end].to_vec();
-                    bytes.splice(at..at, span);
-                }
-                3 => bytes.insert(at, b"0123456789 \n:-%="[self.roll(16)]),
-                _ => drop(bytes.splice(at..end, *b"18446744073709551615")),
-            }
-        }
-    }
-}
+const PLANTS: [&[u8]; 8] = [b"0", b"9", b" ", b"\n", b":", b"-", b"=%", b"18446744073709551615"];
 
 fn every_parser(bytes: &[u8]) {
     let stat = stat::parse(bytes);
@@ -67,13 +40,11 @@ fn damaged_files_are_read_without_a_panic() {
     let seconds: u64 =
         std::env::var("BOXSCORE_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     let end_ns = sys::clock::now_ns() + seconds * 1_000_000_000;
-    let mut dice = Dice(7);
+    let mut dice = Dice::new(7);
     let mut rounds = 0;
     while rounds < 3000 || sys::clock::now_ns() < end_ns {
         for fixture in FIXTURES {
-            let mut bytes = fixture.to_vec();
-            dice.damage(&mut bytes);
-            every_parser(&bytes);
+            every_parser(&mutate(fixture, &PLANTS, &mut dice));
         }
         rounds += 1;
     }

@@ -1,0 +1,255 @@
+//! Invented runs of access logs: a day of two machines with what they did meanwhile, or two sides of a cut.
+
+use model::data::{Point, RunData, Series, TakeHead};
+use model::doc::{BesideDoc, BesideRow, CompareDoc, LogsSideDoc, RowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::metric::Better;
+use model::reading::{Phase, SeriesKey, Value};
+use model::unit::Unit;
+use model::{Finding, Params, Samples, Validity};
+
+use super::{arm, compare, data, figures, machine, run, scatter, series};
+
+const HOUR: f64 = 3600.0;
+const HOUR_NS: u64 = 3_600_000_000_000;
+/// 2010-05-01 00:00 UTC.
+pub const DAY: f64 = 1_272_672_000.0;
+const GIB: f64 = 1_073_741_824.0;
+
+/// How a label was: its hours since [`DAY`], the time of a request, its machine.
+#[derive(Clone, Copy)]
+pub struct Label {
+    pub name: &'static str,
+    pub from: u64,
+    pub hours: u64,
+    pub seconds: f64,
+    pub cache: f64,
+    pub read: f64,
+}
+
+pub const HDD: Label =
+    Label { name: "hdd", from: 0, hours: 24, seconds: 24.7e-3, cache: 6.0 * GIB, read: 2.1e6 };
+pub const SSD: Label = Label { name: "ssd", seconds: 13.9e-3, cache: 1.2 * GIB, read: 31e6, ..HDD };
+
+fn busy(hour: u64) -> f64 {
+    1.0 + 0.7 * ((hour as f64 - 9.0) / 24.0 * std::f64::consts::TAU).sin()
+}
+
+fn row(label: Label, hour: u64) -> BesideRow {
+    let (load, odd) = (busy(hour), 1.0 + 0.04 * scatter(hour as usize + label.name.len()));
+    let requests = 25_000.0 * load;
+    BesideRow {
+        at: DAY + (label.from + hour) as f64 * HOUR,
+        seconds: HOUR,
+        requests: requests as u64,
+        bytes: requests * 7.7e3,
+        speed: Some(7.7e3 / (label.seconds * load.sqrt() * odd)),
+        p50: Some(label.seconds * 0.3 * odd),
+        p99: Some(label.seconds * 9.0 * load * odd),
+        server_errors: 0,
+        samples: 3600,
+        load: Some(1.4 * load * odd * label.seconds / 14e-3),
+        cpu: Some((0.15 + 3.0 * label.seconds) * load * odd),
+        iowait: Some(0.03),
+        disk_read: Some(label.read * load * odd),
+        memory_used: Some(1.6 * GIB * odd),
+        page_cache: Some(label.cache * odd.sqrt()),
+        net_sent: None,
+    }
+}
+
+fn mean(rows: &[BesideRow]) -> BesideRow {
+    let of = |figure: fn(&BesideRow) -> Option<f64>| {
+        let known: Vec<f64> = rows.iter().filter_map(figure).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    BesideRow {
+        at: rows[0].at,
+        seconds: rows.len() as f64 * HOUR,
+        requests: rows.iter().map(|row| row.requests).sum(),
+        bytes: rows.iter().map(|row| row.bytes).sum(),
+        speed: of(|row| row.speed),
+        load: of(|row| row.load),
+        cpu: of(|row| row.cpu),
+        disk_read: of(|row| row.disk_read),
+        memory_used: of(|row| row.memory_used),
+        page_cache: of(|row| row.page_cache),
+        ..rows[0].clone()
+    }
+}
+
+pub fn beside(label: Label) -> BesideDoc {
+    let rows: Vec<BesideRow> = (0..label.hours).map(|hour| row(label, hour)).collect();
+    let span = (rows[0].at, rows[0].at + label.hours as f64 * HOUR);
+    BesideDoc {
+        label: label.name.to_owned(),
+        run: format!("0192{}c0ffee0123456789abcdef", label.name.replace(' ', "")),
+        machine: format!("db-{}", &label.name[..3]),
+        host: Some(format!("db-{}.example", &label.name[..3])),
+        drift: None,
+        log: span,
+        telemetry: span,
+        step: Some(HOUR),
+        why: None,
+        mean: Some(mean(&rows)),
+        rows,
+    }
+}
+
+/// A metric of the card, and what an hour says of it.
+type Hourly = (&'static str, Unit, Better, fn(&BesideRow) -> f64);
+
+const HOURLY: [Hourly; 5] = [
+    ("requests", Unit::Count, Better::Neither, |row| row.requests as f64),
+    ("ratio_of_totals", Unit::BytesPerSec, Better::Higher, |row| row.speed.unwrap_or(0.0)),
+    ("time.p50", Unit::Second, Better::Lower, |row| row.p50.unwrap_or(0.0)),
+    ("time.p90", Unit::Second, Better::Lower, |row| row.p99.unwrap_or(0.0) * 0.5),
+    ("time.p99", Unit::Second, Better::Lower, |row| row.p99.unwrap_or(0.0)),
+];
+
+/// The hours of a label as a store gives them back.
+fn raw(label: Label, rows: &[BesideRow]) -> RunData {
+    let series = |(metric, unit, better, of): Hourly| {
+        let point = |(seq, row): (u64, &BesideRow)| Point {
+            seq,
+            block: seq as u32,
+            phase: Phase::Measured,
+            at_ns: (label.from + seq) * HOUR_NS,
+            window_ns: HOUR_NS,
+            value: Value::Number(of(row)),
+        };
+        let (instrument, params) = ("logs".to_owned(), Params::default());
+        let key =
+            SeriesKey { instrument, metric: metric.into(), unit, params, arm: String::new(), definition: 1 };
+        Series { key, better, points: (0..).zip(rows).map(point).collect() }
+    };
+    let take = |seq: u64| TakeHead {
+        seq,
+        block: seq as u32,
+        phase: Phase::Measured,
+        cell: 0,
+        arm: 0,
+        start_ns: (label.from + seq) * HOUR_NS,
+        end_ns: (label.from + seq + 1) * HOUR_NS,
+        repeats: 1,
+        fault: None,
+        refusals: Vec::new(),
+    };
+    RunData {
+        series: HOURLY.map(series).to_vec(),
+        takes: (0..label.hours).map(take).collect(),
+        telemetry: Vec::new(),
+        notes: Vec::new(),
+        facts: Vec::new(),
+        own_cost: None,
+        ..data(1, 1, 1)
+    }
+}
+
+/// A figure of hours: a median without an interval.
+fn shown((metric, unit, better, of): &Hourly, rows: &[BesideRow]) -> SeriesDoc {
+    let mut all: Vec<f64> = rows.iter().map(of).collect();
+    all.sort_by(f64::total_cmp);
+    SeriesDoc {
+        instrument: "logs".to_owned(),
+        metric: (*metric).to_owned(),
+        unit: *unit,
+        better: *better,
+        params: Params::default(),
+        headline: ["ratio_of_totals", "time.p99"].contains(metric),
+        samples: Samples::Periods,
+        n: rows.len() as u64,
+        median: all.get(all.len() / 2).copied(),
+        low: None,
+        high: None,
+        level: None,
+        floor: None,
+        why: Some("periods differ in what was asked for, and are no repetitions".to_owned()),
+        validity: Validity::Unknown,
+        ..series(&figures()[0])
+    }
+}
+
+/// A stored run of a label, with its machine where it has one.
+pub fn label(label: Label, has_machine: bool, side: Option<LogsSideDoc>) -> (RunDoc, RunData) {
+    let beside = beside(label);
+    let raw = raw(label, &beside.rows);
+    let rows = HOURLY.iter().filter(|hourly| hourly.2 != Better::Neither);
+    let doc = RunDoc {
+        run: format!("0192{}f3a4b5c67def8123456789ab", label.name.replace(' ', "")),
+        machine: machine(label.name),
+        started: DAY + label.from as f64 * HOUR + 125.0,
+        seconds: Some(label.hours as f64 * HOUR - 130.0),
+        level: "named".to_owned(),
+        config: std::collections::BTreeMap::new(),
+        own_cpu_seconds: None,
+        series: rows.map(|hourly| shown(hourly, &beside.rows)).collect(),
+        findings: Vec::new(),
+        logs_side: side,
+        beside: has_machine.then_some(beside),
+        ..run()
+    };
+    (doc, raw)
+}
+
+/// The second label beside the first, with what is said of them.
+pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
+    let row = |metric: &str, unit, better, ratio: f64, values: (f64, f64)| RowDoc {
+        instrument: "logs".to_owned(),
+        metric: metric.to_owned(),
+        unit,
+        better,
+        params: Params::default(),
+        headline: true,
+        arm: other.to_owned(),
+        base: base.to_owned(),
+        arm_value: Some(values.1),
+        base_value: Some(values.0),
+        ratio: Some(ratio),
+        low: Some(ratio * 0.96),
+        high: Some(ratio * 1.04),
+        p: Some(1e-9),
+        p_holm: Some(2e-9),
+        floor: None,
+        noise: None,
+        margin: 0.05,
+        verdict: VerdictWord::Better,
+        why: None,
+        point: false,
+        per_price: None,
+        per_watt: None,
+    };
+    CompareDoc {
+        paragraph: format!("{other} serves requests 77 % faster than {base}."),
+        arms: vec![arm(base, false), arm(other, false)],
+        rows: vec![
+            row("speed", Unit::BytesPerSec, Better::Higher, 1.77, (312e3, 552e3)),
+            row("time", Unit::Second, Better::Lower, 0.56, (24.7e-3, 13.9e-3)),
+        ],
+        index: Vec::new(),
+        findings,
+        footnotes: Vec::new(),
+        ..compare()
+    }
+}
+
+/// Two machines over the same day: the second has faster disks and a smaller page cache.
+pub fn machines() -> (Vec<(RunDoc, RunData)>, CompareDoc) {
+    let text = "ssd's page cache is smaller than hdd's: 1.20 GiB beside 6.00 GiB";
+    let cache = Finding::new("page-cache", Validity::Doubtful, text).about("ssd beside hdd");
+    (vec![label(HDD, true, None), label(SSD, true, None)], versus("hdd", "ssd", vec![cache]))
+}
+
+/// One log cut at 14:00.
+pub fn sides() -> (Vec<(RunDoc, RunData)>, CompareDoc) {
+    let at = DAY as i64 + 14 * 3600;
+    let side = |side: &str| {
+        let (label, given) = ("web".to_owned(), "2010-05-01 14:00".to_owned());
+        Some(LogsSideDoc { label, given, at, side: side.to_owned() })
+    };
+    let before = Label { name: "web before", hours: 14, ..HDD };
+    let after = Label { name: "web after", from: 14, hours: 10, ..SSD };
+    let text = "before and after share no time: whatever else changed meanwhile is in the difference too";
+    let said = Finding::new("time-confounded", Validity::Doubtful, text).about("web after beside web before");
+    let runs = vec![label(before, true, side("before")), label(after, true, side("after"))];
+    (runs, versus("web before", "web after", vec![said]))
+}
