@@ -90,7 +90,7 @@ pub fn plan(
     let mut said = [said, implied].concat();
     let words = [sets, words].concat();
     web::agree(&words, arms.len())?;
-    let cells = distinct(kv::settle(cells, &words), &arms, &chosen);
+    let cells = distinct(kv::settle(args, cells, &words, &mut said), &arms, &chosen);
     let (cells, left_out) = match &host.setup {
         Some(setup) => fits::Asked { words: &words, arms: &arms, cards: &chosen, setup }.settle(cells)?,
         None => (cells, Vec::new()),

@@ -287,7 +287,7 @@ fn what_stands_in_the_way_is_told_in_a_line() {
 fn what_cannot_be_is_told_before_anything_starts() {
     let bench = Bench::new();
     for (args, why) in [
-        (&["--kv", "ramcloud"][..], "cannot be asked yet"),
+        (&["--kv", "ramcloud"][..], "kv=ramcloud: say where it runs"),
         (&["--kv", "redsi"], "no store is called so"),
         (&["--kv", "memcached", "--replicas", "2"], "memcached has none"),
         (&["--kv", "memcached", "--set", "persistence=always"], "memcached keeps nothing on disk"),

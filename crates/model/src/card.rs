@@ -159,11 +159,15 @@ impl Card {
         self.params.iter().find(|param| param.name == name)
     }
 
-    /// Every parameter of the card: `given` in canonical spelling, the others at their default.
+    /// Every parameter of the card: `given` in canonical spelling, the others at their default. One that has none (its
+    /// default is empty) is there only where it is given, so that a card that gets one keeps its series.
     pub fn resolve(&self, given: &Params) -> Result<Params, ParamError> {
         let mut full = Params::default();
         for spec in self.params {
-            full.set(spec.name, &spec.canonical(given.get(spec.name).unwrap_or(spec.default))?);
+            let value = spec.canonical(given.get(spec.name).unwrap_or(spec.default))?;
+            if !value.is_empty() {
+                full.set(spec.name, &value);
+            }
         }
         match given.0.keys().find(|key| self.param(key).is_none()) {
             None => Ok(full),
@@ -271,6 +275,19 @@ mod tests {
                 "size=1KiB;threads=all"
             ]
         );
+    }
+
+    #[test]
+    fn what_has_no_default_is_there_where_it_is_given() {
+        const WHERE: ParamSpec =
+            ParamSpec { name: "where", kind: ParamKind::Or("", &ParamKind::Path), default: "", says: "" };
+        const SIZE: ParamSpec =
+            ParamSpec { name: "size", kind: ParamKind::Bytes { min: 1, max: 9 }, default: "7", says: "" };
+        let card = Card { params: &[SIZE, WHERE], ..CARD };
+        let of = |text: &str| card.resolve(&Params::parse(text).unwrap()).unwrap().to_string();
+        assert_eq!((of("size=8").as_str(), of("where=/a").as_str()), ("size=8", "size=7;where=/a"));
+        assert_eq!((WHERE.kind.file("/a"), WHERE.kind.file("")), (Some("/a"), None));
+        assert_eq!(WHERE.kind.wanted(), ParamKind::Path.wanted());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use std::error::Error;
 use std::time::Duration;
 
+use instruments::kv::client::Client;
 use instruments::kv::connection::Connection;
 use instruments::kv::hot::{self, Hot};
 use instruments::kv::keys::{HOT, value};
@@ -34,7 +35,7 @@ fn spec() -> Spec {
 /// Writes the hot key; prints the request that reads it.
 pub fn request(address: &str) -> Result<String, Box<dyn Error>> {
     let value = value(SIZE as usize);
-    let mut to = Connection::open(address.parse()?, &Resp, Wait::Block)?;
+    let mut to = Client::from(Connection::open(address.parse()?, &Resp, Wait::Block)?);
     Hot { key: HOT, value: &value, replicas: 0 }.write_once(&mut to)?;
     Ok(format!("*2\r\n$3\r\nGET\r\n${}\r\n{}\r\n", HOT.len(), std::str::from_utf8(HOT)?))
 }
@@ -44,7 +45,7 @@ pub fn turns(address: &str, blocks: &str, cpu: &str) -> Result<String, Box<dyn E
     let _pinned = sys::affinity::pin(cpu.parse()?)?;
     let value = value(SIZE as usize);
     let hot = Hot { key: HOT, value: &value, replicas: 0 };
-    let mut to = Connection::open(address.parse()?, &Resp, Wait::Block)?;
+    let mut to = Client::from(Connection::open(address.parse()?, &Resp, Wait::Block)?);
     let mut times = Times::default();
     hot.check(&mut to)?;
     hot.ask_read(&mut to);

@@ -1,6 +1,6 @@
 //! `boxscore list`: the instruments, what each measures, and whether it can run here.
 
-use instruments::kv::family::{REMARKS, Remark};
+use instruments::kv::family::{REMARKS, Remark, ramcloud_here};
 use model::doc::{InstrumentDoc, ListDoc, MetricDoc, ParamDoc, RemarkDoc};
 use model::params::{ParamKind, show_bytes};
 use model::{Cadence, Card, Family, Instrument, Params, Setup};
@@ -59,7 +59,12 @@ fn remarks(chosen: &[&'static dyn Instrument]) -> Vec<RemarkDoc> {
         about: remark.about.to_owned(),
         says: remark.says.to_owned(),
     };
-    REMARKS.iter().map(document).collect()
+    let here = RemarkDoc {
+        family: Family::Kv.name().to_owned(),
+        about: "ramcloud on this machine".to_owned(),
+        says: ramcloud_here(),
+    };
+    REMARKS.iter().map(document).chain([here]).collect()
 }
 
 /// Enough of a set-up to ask whether an instrument fits.
@@ -126,6 +131,7 @@ fn values(kind: ParamKind) -> String {
         ParamKind::Threads => "a number, or all".to_owned(),
         ParamKind::Cpus => "a CPU list, or auto".to_owned(),
         ParamKind::Signed { min, max } => format!("{min} to {max}"),
+        ParamKind::Or("", kind) => values(*kind),
         ParamKind::Or(word, kind) => format!("{word}, or {}", values(*kind)),
         kind => kind.wanted(),
     }

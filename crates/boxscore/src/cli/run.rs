@@ -30,6 +30,8 @@ Examples:
   boxscore run kv --quick                    clusterperf's basic on Redis (with 0 and 2 replicas) and memcached
   boxscore run kv --kv 10.0.0.3:6379 --test basic --definition era1
                                              a store of yours, as the studies until 2014 measured theirs
+  boxscore run kv --kv ramcloud:tcp:host=10.0.0.3,port=12246 --set ramcloud-library=/opt/ramcloud/libramcloud.so
+                                             a RAMCloud of yours, through its own client library
   boxscore run telemetry --for 24h           record, and load nothing
 What is stored: every take, at once, in the store; `boxscore resume` continues a run that was cut.";
 
@@ -135,7 +137,8 @@ pub struct Args {
     /// File with the token that the far end has too (family net)
     #[arg(long, value_name = "FILE")]
     pub token: Option<PathBuf>,
-    /// The store: redis, valkey or memcached, started here, or one that runs [default: what is installed] (family kv)
+    /// The store: redis, valkey, memcached or ramcloud, started here, or one that runs (HOST:PORT, ramcloud:LOCATOR)
+    /// [default: what is installed] (family kv)
     #[arg(long, value_name = "STORE|HOST:PORT")]
     pub kv: Option<String>,
     /// Replicas that must have each write (family kv)

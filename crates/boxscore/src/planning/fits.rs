@@ -127,7 +127,9 @@ impl Asked<'_> {
                 .collect();
             guilty = Some(mine.clone()).filter(|_| fits_with(&usual))?;
         }
-        let flags: Vec<&str> = guilty.iter().map(|word| word.flag.as_str()).collect();
+        let mut flags: Vec<&str> = guilty.iter().map(|word| word.flag.as_str()).collect();
+        // One flag may stand for several words.
+        flags.dedup();
         Some(Blame { flags: flags.join(" and "), is_one: flags.len() == 1, why })
     }
 }

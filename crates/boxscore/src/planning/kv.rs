@@ -9,6 +9,8 @@ use crate::error::CliError;
 
 pub const FAMILY: &str = "kv";
 const BASIC: &str = "kv-basic";
+const SPLIT: &str = "kv-split";
+const RAMCLOUD: &str = "ramcloud";
 /// What `--size` may say to `basic`, which has these only.
 const BASIC_SIZES: [(&str, &[u64]); 5] = [
     ("100", &[100]),
@@ -29,7 +31,7 @@ pub fn instrument(test: Test) -> Option<&'static str> {
         Test::ReadThroughput | Test::WriteThroughput => "kv-throughput",
         Test::MultiReadOneMaster => "kv-multi-read",
         Test::NetBandwidth => "kv-bandwidth",
-        Test::Split => "kv-split",
+        Test::Split => SPLIT,
         _ => return None,
     })
 }
@@ -42,20 +44,39 @@ fn is_named(args: &Args) -> bool {
 /// The parameters that the flags of this family stand for.
 pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
     let mut words = Vec::new();
-    let mut say = |flag: &str, value: &Option<String>| {
+    let say = |words: &mut Vec<Word>, flag: &str, value: &Option<String>| {
         if let Some(value) = value {
             words.push(Word::new(&format!("--{flag} {value}"), None, flag, value));
         }
     };
-    say("kv", &args.kv);
-    say("replicas", &args.replicas);
-    say("clients", &args.clients);
-    say("servers", &args.servers);
-    say("definition", &args.definition);
+    match args.kv.as_deref().and_then(|kv| Some((kv, located(kv)?))) {
+        Some((kv, locator)) => {
+            let flag = format!("--kv {kv}");
+            words.push(Word::new(&flag, None, "kv", RAMCLOUD));
+            words.push(Word::new(&flag, None, "ramcloud-locator", &locator));
+        }
+        None => say(&mut words, "kv", &args.kv),
+    }
+    say(&mut words, "replicas", &args.replicas);
+    say(&mut words, "clients", &args.clients);
+    say(&mut words, "servers", &args.servers);
+    say(&mut words, "definition", &args.definition);
     if let Some(size) = &args.size {
         words.extend(sizes(args, size)?);
     }
     Ok(words)
+}
+
+/// The locator in `ramcloud:tcp:host=H,port=P`: an address where it is one of TCP, else with blanks for commas, at
+/// which pairs of parameters are split. A host may be called ramcloud: `ramcloud:6379` is HOST:PORT.
+fn located(kv: &str) -> Option<String> {
+    let locator = kv.strip_prefix("ramcloud:").filter(|locator| locator.contains(':'))?;
+    let tcp = locator.strip_prefix("tcp:host=").and_then(|rest| rest.split_once(",port="));
+    let tcp = tcp.filter(|(host, port)| !host.contains([',', ':']) && port.parse::<u16>().is_ok());
+    Some(match tcp {
+        Some((host, port)) => format!("{host}:{port}"),
+        None => locator.replace([',', ';'], " "),
+    })
 }
 
 /// A size is one of those of `basic`, where that is among the tests, and any number of bytes for the others.
@@ -118,12 +139,23 @@ pub fn names(args: &Args, names: Vec<String>) -> Result<Vec<String>, CliError> {
     Ok(others.chain(picked.into_iter().map(str::to_owned)).collect())
 }
 
-/// A store of the user's is as it is: of it there are no variants with other replicas than were asked for.
-pub fn settle(mut cells: Vec<Cell>, words: &[Word]) -> Vec<Cell> {
+/// A store of the user's is as it is, and replicas of RAMCloud are further servers: of these there are no variants with
+/// other replicas than were asked for. Of RAMCloud the whole family leaves out what its client library cannot tell.
+pub fn settle(args: &Args, mut cells: Vec<Cell>, words: &[Word], told: &mut Vec<String>) -> Vec<Cell> {
     let said = |key: &str| words.iter().find(|word| word.key == key).map(|word| word.value.as_str());
+    let is_ramcloud = words.iter().any(|word| word.key == "kv" && word.value == RAMCLOUD);
     let is_users = said("kv").is_some_and(|kv| kv.contains(':'));
-    if is_users && said("replicas").is_none() {
+    if (is_users || is_ramcloud) && said("replicas").is_none() {
         cells.retain(|cell| cell.params.get("replicas").is_none_or(|count| count == "0"));
+    }
+    let is_named = args.tests.contains(&Test::Split) || args.names.iter().any(|name| name == SPLIT);
+    let before = cells.len();
+    if is_ramcloud && !is_named {
+        cells.retain(|cell| cell.instrument != SPLIT);
+    }
+    if cells.len() < before {
+        let why = "n/a for RAMCloud, whose client library tells nothing of the work of its servers";
+        told.push(format!("{SPLIT} is left out: {why}"));
     }
     cells
 }
@@ -132,4 +164,20 @@ pub fn settle(mut cells: Vec<Cell>, words: &[Word]) -> Vec<Cell> {
 #[must_use]
 pub fn is_alone(card: &Card) -> bool {
     card.family != Family::Kv
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locator_is_told_from_a_host_of_that_name() {
+        let of = |kv: &str| located(kv);
+        assert_eq!(of("ramcloud:tcp:host=a,port=1").as_deref(), Some("a:1"));
+        assert_eq!(of("ramcloud:infrc:host=a,port=1").as_deref(), Some("infrc:host=a port=1"));
+        assert_eq!(of("ramcloud:tcp:host=a,port=x").as_deref(), Some("tcp:host=a port=x"));
+        assert_eq!(of("ramcloud:10.0.0.3:12246").as_deref(), Some("10.0.0.3:12246"));
+        assert_eq!(of("ramcloud:zk:a:2181,b:2181").as_deref(), Some("zk:a:2181 b:2181"));
+        assert_eq!((of("ramcloud:6379"), of("ramcloud"), of("redis")), (None, None, None));
+    }
 }

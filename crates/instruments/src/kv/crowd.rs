@@ -1,6 +1,7 @@
 //! Several clients at once, each a thread with a connection of its own and one request after the other.
 //!
-//! All begin when the last of them is connected. Counts are of whole requests; times are nanoseconds.
+//! All begin when the last of them is connected. Counts are of whole requests; times are nanoseconds. RAMCloud's
+//! clients are processes that are given rows of requests: the time of one that ends by itself is that within its rows.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,11 +9,15 @@ use std::time::Duration;
 
 use sys::clock;
 
-use super::connection::Connection;
+use super::client::Client;
 use super::hot;
+use super::ramcloud::ROW;
 use super::target::Target;
 use super::wire::{Answer, Failure};
 use crate::bench::kernels::random::Random;
+
+/// How long a row of RAMCloud's client lasts at most, so that all end soon after they are told to.
+const SPAN: Duration = Duration::from_millis(20);
 
 /// What one client did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +44,7 @@ pub enum Until {
 }
 
 /// Puts the next request of a client together: its connection, its number, its random numbers.
-pub type Build<'a> = &'a (dyn Fn(&mut Connection, usize, &mut Random) + Sync);
+pub type Build<'a> = &'a (dyn Fn(&mut Client, usize, &mut Random) + Sync);
 
 /// One client for each of `stores` (several may be the same). `watch` runs beside them once all have begun.
 pub fn run<T>(
@@ -87,7 +92,7 @@ pub fn run<T>(
 }
 
 fn client(
-    mut to: Connection,
+    mut to: Client,
     nth: usize,
     (until, stop): (Until, &AtomicBool),
     bytes: usize,
@@ -101,14 +106,38 @@ fn client(
     let mut done = Done::default();
     let begun_ns = clock::now_ns();
     loop {
-        for _ in 0..hot::BLOCK {
-            build(&mut to, nth, &mut random);
-            let answer: Answer = to.turn()?;
-            hot::is_one(&answer, bytes)?;
+        if let Client::RamCloud(_) = to {
+            let row = row(&mut to, bytes, &mut |to| build(to, nth, &mut random))?;
+            let ns = if until == Until::Watched { clock::now_ns() - begun_ns } else { done.ns + row.ns };
+            done = Done { count: done.count + row.count, ns };
+        } else {
+            for _ in 0..hot::BLOCK {
+                build(&mut to, nth, &mut random);
+                let answer: Answer = to.turn()?;
+                hot::is_one(&answer, bytes)?;
+            }
+            done = Done { count: done.count + hot::BLOCK, ns: clock::now_ns() - begun_ns };
         }
-        done = Done { count: done.count + hot::BLOCK, ns: clock::now_ns() - begun_ns };
         if done.ns >= most_ns || stop.load(Ordering::Relaxed) {
             return Ok(done);
         }
     }
+}
+
+/// A row of requests by a client that times them itself, and the time from its first to its last one.
+fn row(to: &mut Client, bytes: usize, build: &mut dyn FnMut(&mut Client)) -> Result<Done, Failure> {
+    for _ in 0..ROW {
+        build(to);
+        if let Client::RamCloud(to) = to {
+            to.queue();
+        }
+    }
+    let Client::RamCloud(to) = to else { return Ok(Done::default()) };
+    let made = to.make(SPAN)?;
+    for outcome in &made {
+        hot::is_one(&to.answer(outcome)?, bytes)?;
+    }
+    let ns =
+        made.first().zip(made.last()).map_or(0, |(first, last)| last.end_ns.saturating_sub(first.begin_ns));
+    Ok(Done { count: made.len() as u64, ns })
 }

@@ -16,6 +16,7 @@ use super::keys::{KEY, value};
 use super::params;
 use super::target::{Held, Kv, Target, fit};
 use super::wire::Failure;
+use crate::kv_params;
 
 const SUM: Metric<BytesPerSec> =
     Metric::new("netBandwidth", Better::Higher, "sum of what all clients read by the time").binary();
@@ -44,7 +45,15 @@ static CARD: Card = Card {
     source: "clusterperf netBandwidth (RAMCloud), without the key bytes that its later versions add for one client",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[params::KV, params::REPLICAS, params::PERSISTENCE, params::MODE, SIZE, CLIENTS, SERVERS],
+    params: kv_params![
+        params::KV,
+        params::REPLICAS,
+        params::PERSISTENCE,
+        params::MODE,
+        SIZE,
+        CLIENTS,
+        SERVERS
+    ],
     metrics: &[SUM.info(), FASTEST.info(), SLOWEST.info()],
     needs: &[Need::Server],
     variants: &[Variant { tier: Tier::Default, set: "kv=redis|memcached", headline: &["netBandwidth"] }],
@@ -60,7 +69,7 @@ impl Instrument for KvBandwidth {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        let is_users = matches!(Kv::of(setup)?, Kv::At { .. });
+        let is_users = Kv::of(setup)?.is_users(setup)?;
         match params::number(setup, SERVERS.name) {
             count if count > 1 && is_users => {
                 Err(Unfit::new(format!("servers={count}: only stores that are started here can be several")))
@@ -93,7 +102,7 @@ impl Bandwidth {
         let of = |nth: usize| self.stores.get(nth % self.stores.len().max(1));
         let targets: Vec<&Target> = (0..self.clients).filter_map(of).map(|(held, _)| &held.target).collect();
         let span = Until::Passed(Duration::from_nanos(hot::MEAN_NS));
-        let build = |to: &mut super::connection::Connection, nth: usize, _: &mut _| {
+        let build = |to: &mut super::client::Client, nth: usize, _: &mut _| {
             if let Some((_, key)) = of(nth) {
                 to.ask_get(key);
             }

@@ -2,7 +2,8 @@
 //!
 //! Counted is a request, from before it is written to the connection until all of its answer is understood; in era3 a
 //! read has the drawing of its key in it too, as there. Connecting and filling are not counted. The three definitions
-//! that clusterperf had are `definition`; each take is a share of what clusterperf does once (`count`, `limit`).
+//! that clusterperf had are `definition`; each take is a share of what clusterperf does once (`count`, `limit`). A
+//! client of RAMCloud's own library has keys that were drawn before.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use model::{
     Variant,
 };
 
-use super::connection::Connection;
+use super::client::Client;
 use super::hot::{self, Hot};
 use super::keys::{HOT, KEY, value};
 use super::params;
@@ -21,7 +22,7 @@ use super::target::{Held, Target, fit};
 use super::times::{Figure, LINES, Lines, Times};
 use super::wire::Failure;
 use crate::bench::kernels::random::Random;
-use crate::kv_figure;
+use crate::{kv_figure, kv_params};
 
 /// Reads and writes of each size.
 const FIGURES: [[Figure; 2]; 5] = [
@@ -86,7 +87,7 @@ static CARD: Card = Card {
     source: "clusterperf basic (RAMCloud), in its three definitions",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[
+    params: kv_params![
         params::KV,
         params::REPLICAS,
         params::PERSISTENCE,
@@ -229,7 +230,7 @@ impl Basic {
     }
 
     /// Reads of one size, then its writes.
-    fn size(&mut self, nth: usize, to: &mut Connection) -> Result<[Lines; 2], Failure> {
+    fn size(&mut self, nth: usize, to: &mut Client) -> Result<[Lines; 2], Failure> {
         let Some(objects) = self.objects.get(nth) else {
             return Err(Failure::Missing("no objects of that size were written".to_owned()));
         };
@@ -268,7 +269,7 @@ impl Basic {
                 single::random_reads(to, times, (&table, size), self.limit, random)?;
                 let read = Lines::of(times, size);
                 times.clear(self.count.min(MOST));
-                let mut draw = |to: &mut Connection| {
+                let mut draw = |to: &mut Client| {
                     let key = table.keys.key(table.letter, hot::below(random, table.count));
                     to.ask_set(&key, value, replicas);
                 };

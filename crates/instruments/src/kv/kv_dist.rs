@@ -9,13 +9,16 @@ use model::{
 };
 use sys::clock;
 
+use super::client::Client;
 use super::hot::{self, Hot};
 use super::keys::value;
 use super::params;
+use super::ramcloud::RamCloud;
 use super::target::{Held, fit};
 use super::times::{Figure, Lines, Times};
 use super::wire::Failure;
-use crate::kv_figure;
+use crate::workload::ramcloud::session::SLICE;
+use crate::{kv_figure, kv_params};
 
 const FIGURE: Figure = kv_figure!("readDist", "readDist.Bw", "median", "read the object");
 
@@ -33,7 +36,7 @@ static CARD: Card = Card {
     source: "clusterperf readDist (RAMCloud)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[
+    params: kv_params![
         params::KV,
         params::REPLICAS,
         params::PERSISTENCE,
@@ -99,6 +102,9 @@ impl BackToBack {
         for _ in 0..self.warm_up {
             hot::is_one(&to.turn()?, size)?;
         }
+        if let Client::RamCloud(to) = &mut to {
+            return rows(to, &mut self.times, size);
+        }
         let mut from_ns = clock::now_ns();
         loop {
             hot::is_one(&to.turn()?, size)?;
@@ -107,6 +113,21 @@ impl BackToBack {
                 return Ok(());
             }
             from_ns = back_ns;
+        }
+    }
+}
+
+/// The same by a client that times rows of requests itself: between two rows nothing is counted.
+fn rows(to: &mut RamCloud, times: &mut Times, size: usize) -> Result<(), Failure> {
+    loop {
+        let row = to.again(1, SLICE)?;
+        let mut from_ns = row.first().map_or(0, |first| first.begin_ns);
+        for outcome in &row {
+            hot::is_one(&to.answer(outcome)?, size)?;
+            if !times.add(outcome.end_ns.saturating_sub(from_ns)) {
+                return Ok(());
+            }
+            from_ns = outcome.end_ns;
         }
     }
 }

@@ -20,7 +20,7 @@ use super::target::{Held, fit};
 use super::times::{Figure, LINES, Lines, Times};
 use super::wire::Failure;
 use crate::bench::kernels::random::Random;
-use crate::kv_figure;
+use crate::{kv_figure, kv_params};
 
 const READ: Figure = kv_figure!("readDistRandom", "readDistRandom.Bw", "median", "read a random object");
 const WRITE: Figure = kv_figure!("writeDistRandom", "writeDistRandom.Bw", "median", "write a random object");
@@ -45,7 +45,7 @@ static CARD: Card = Card {
     source: "clusterperf readDistRandom, writeDistRandom (RAMCloud)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[
+    params: kv_params![
         params::KV,
         params::REPLICAS,
         params::PERSISTENCE,

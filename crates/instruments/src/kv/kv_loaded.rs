@@ -17,6 +17,7 @@ use super::params;
 use super::target::{Held, fit};
 use super::times::lower;
 use super::wire::Failure;
+use crate::kv_params;
 
 const TIME: Metric<Seconds> =
     lower("readLoaded", "mean time of the first client's reads while so many read the same object");
@@ -36,7 +37,14 @@ static CARD: Card = Card {
     source: "clusterperf readLoaded (RAMCloud); the measured sum is our own",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[params::KV, params::REPLICAS, params::PERSISTENCE, params::MODE, params::SIZE, params::CLIENTS],
+    params: kv_params![
+        params::KV,
+        params::REPLICAS,
+        params::PERSISTENCE,
+        params::MODE,
+        params::SIZE,
+        params::CLIENTS
+    ],
     metrics: &[TIME.info(), DERIVED.info(), MEASURED.info()],
     needs: &[Need::Server],
     variants: &[Variant { tier: Tier::Default, set: "kv=redis|memcached", headline: &["readLoaded"] }],

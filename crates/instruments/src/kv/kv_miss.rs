@@ -8,12 +8,13 @@ use model::{
     Unfit, Variant,
 };
 
-use super::connection::Connection;
+use super::client::Client;
 use super::hot;
 use super::params;
 use super::target::{Target, fit};
 use super::times::{Times, aside, lower};
 use super::wire::{Answer, Failure};
+use crate::kv_params;
 
 const MISS: Metric<Seconds> = lower("readNotFound", "mean time to ask for an object that is not there");
 const MISSES: Metric<Seconds> = aside("readNotFound.all", "the same, means of 10 in a row");
@@ -25,7 +26,7 @@ static CARD: Card = Card {
     source: "clusterperf readNotFound (RAMCloud)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[params::KV, params::REPLICAS, params::PERSISTENCE, params::MODE],
+    params: kv_params![params::KV, params::REPLICAS, params::PERSISTENCE, params::MODE],
     metrics: &[MISS.info(), MISSES.info()],
     needs: &[Need::Server],
     variants: &[Variant { tier: Tier::Default, set: "kv=redis|memcached", headline: &["readNotFound"] }],
@@ -65,7 +66,7 @@ fn is_none(answer: &Answer) -> Result<(), Failure> {
 }
 
 /// Asks for the first key that is not there.
-fn ask(to: &mut Connection) -> Result<(), Failure> {
+fn ask(to: &mut Client) -> Result<(), Failure> {
     for key in KEYS {
         to.ask_get(key);
         if to.turn()?.count == 0 {

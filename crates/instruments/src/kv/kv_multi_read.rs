@@ -1,7 +1,7 @@
 //! clusterperf's `multiRead_oneMaster`: one client reads 1 to 5000 objects of one server by one request.
 //!
 //! Counted is the mean over blocks of 10 such requests for at least `span`, after one that does not count: MGET of
-//! Redis, one `get` with many keys of memcached. Filling is not counted.
+//! Redis, one `get` with many keys of memcached, a multi-read of RAMCloud's library. Filling is not counted.
 
 use model::{
     Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec, Params, Probe, Record,
@@ -15,6 +15,7 @@ use super::table::Table;
 use super::target::{Held, fit};
 use super::times::{Times, aside, lower};
 use super::wire::Failure;
+use crate::kv_params;
 
 const TIME: Metric<Seconds> = lower("multiRead_oneMaster", "mean time of one request for so many objects");
 const EACH: Metric<Seconds> =
@@ -34,7 +35,7 @@ static CARD: Card = Card {
     source: "clusterperf multiRead_oneMaster (RAMCloud)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[params::KV, params::REPLICAS, params::PERSISTENCE, params::MODE, params::SIZE, SPAN],
+    params: kv_params![params::KV, params::REPLICAS, params::PERSISTENCE, params::MODE, params::SIZE, SPAN],
     metrics: &[TIME.info(), EACH.info()],
     needs: &[Need::Server],
     variants: &[Variant {

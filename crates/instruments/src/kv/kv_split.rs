@@ -20,9 +20,10 @@ use super::keys::{KEY, value};
 use super::params;
 use super::server::{Usage, What};
 use super::single;
-use super::target::{Held, fit};
+use super::target::{Held, Kv, fit};
 use super::times::{Times, aside, lower};
 use super::wire::Failure;
+use crate::kv_params;
 
 const RTT: Metric<Seconds> =
     lower("rtt", "mean time of a request, from before it is sent until its answer is read");
@@ -51,7 +52,7 @@ static CARD: Card = Card {
     source: "own; server-command as the server's counter of RAMCloud's Bench (2010)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[
+    params: kv_params![
         params::KV,
         params::REPLICAS,
         params::PERSISTENCE,
@@ -95,7 +96,12 @@ impl Instrument for KvSplit {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        fit(setup)
+        match Kv::of(setup)? {
+            Kv::RamCloud => Err(Unfit::new(
+                "n/a for kv=ramcloud: its client library tells nothing of the work of its servers",
+            )),
+            _ => fit(setup),
+        }
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
@@ -167,7 +173,7 @@ impl Split {
         handshakes.clear(2 * HANDSHAKES);
         let mut shake = || {
             for _ in 0..HANDSHAKES {
-                handshakes.add(Connection::handshake(target.address)?);
+                handshakes.add(Connection::handshake(target.address()?)?);
             }
             Ok(())
         };

@@ -2,7 +2,8 @@
 //! itself counted.
 //!
 //! Counted are the requests that the store says it served between two moments, after the clients have begun; what the
-//! clients counted stands beside it, and the store's CPU time in the same span. Filling is not counted.
+//! clients counted stands beside it, and the store's CPU time in the same span. Filling is not counted. A RAMCloud has
+//! only what its clients counted: its client library tells nothing of the work of its servers.
 
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use super::server::{Usage, What};
 use super::table::Table;
 use super::target::{Held, fit};
 use super::wire::Failure;
+use crate::kv_params;
 
 const READ: Metric<PerSec> =
     Metric::new("readThroughput", Better::Higher, "reads per second by the store's own counter")
@@ -58,7 +60,7 @@ static CARD: Card = Card {
     source: "clusterperf readThroughput, writeThroughput (RAMCloud)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[
+    params: kv_params![
         params::KV,
         params::REPLICAS,
         params::PERSISTENCE,
@@ -127,8 +129,9 @@ impl Throughput {
         let bytes = if what == What::Read { self.value.len() } else { 0 };
         for clients in 1..=self.clients {
             let stores = vec![target; clients];
-            let mut look = target.open()?;
-            let (done, (usage, ns)) = crowd::run(
+            let mut look = target.counts().then(|| target.open()).transpose()?;
+            let mut read = || look.as_mut().map(|look| Usage::read(look, what)).transpose();
+            let (done, (first, last, ns)) = crowd::run(
                 &stores,
                 Until::Watched,
                 bytes,
@@ -141,20 +144,23 @@ impl Throughput {
                 },
                 || {
                     std::thread::sleep(LEAD);
-                    let (first, from_ns) = (Usage::read(&mut look, what)?, clock::now_ns());
+                    let (first, from_ns) = (read()?, clock::now_ns());
                     std::thread::sleep(self.window);
-                    let (last, to_ns) = (Usage::read(&mut look, what)?, clock::now_ns());
-                    Ok((last.since(&first), to_ns - from_ns))
+                    let (last, to_ns) = (read()?, clock::now_ns());
+                    Ok((first, last, to_ns - from_ns))
                 },
             )?;
             let seconds = ns as f64 / 1e9;
-            if usage.calls == 0 {
-                return Err(Failure::Silent(seconds));
-            }
             let mut extra = Params::default();
             extra.set("k", &clients.to_string());
-            record.push_of(rate, &extra, PerSec(usage.calls as f64 / seconds));
-            record.push_of(cpu, &extra, Ratio(usage.cpu_s / seconds));
+            if let Some((first, last)) = first.zip(last) {
+                let usage = last.since(&first);
+                if usage.calls == 0 {
+                    return Err(Failure::Silent(seconds));
+                }
+                record.push_of(rate, &extra, PerSec(usage.calls as f64 / seconds));
+                record.push_of(cpu, &extra, Ratio(usage.cpu_s / seconds));
+            }
             record.push_of(counted, &extra, PerSec(done.iter().map(crowd::Done::rate).sum()));
         }
         Ok(())

@@ -1,31 +1,41 @@
 //! Stores that are started here for the tests of a run: one for each setup, shared, gone with the last test.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use model::{Setup, Unfit};
 
 use super::params;
 use crate::workload::guard;
-use crate::workload::store::{self, Options, Persistence, Store, StoreKind};
+use crate::workload::store::{self, Options, Persistence, Store, StoreKind, ramcloud};
 
 /// What makes two tests need different stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wanted {
-    kind: StoreKind,
-    replicas: u32,
-    persistence: Persistence,
+    what: What,
     cpus: Vec<u32>,
     nth: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    Store { kind: StoreKind, replicas: u32, persistence: Persistence },
+    Cluster(ramcloud::Options),
+}
+
+/// A store as it runs.
+#[derive(Debug)]
+enum Process {
+    Store(Store),
+    Cluster(ramcloud::Cluster),
 }
 
 #[derive(Debug)]
 struct Running {
     wanted: Wanted,
-    address: SocketAddr,
     name: String,
     settings: String,
-    store: Mutex<Store>,
+    process: Mutex<Process>,
 }
 
 /// A store of ours.
@@ -49,11 +59,47 @@ pub fn fit(setup: &Setup, kind: StoreKind) -> Result<(), Unfit> {
     store::installed(kind, None).map(drop).map_err(|error| Unfit::new(error.to_string()))
 }
 
+fn sentence(setup: &[(&'static str, String)]) -> String {
+    setup.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+}
+
 impl Shared {
     /// The one with this setup, running already or started now.
     pub fn get(setup: &Setup, kind: StoreKind, cpus: &[u32], nth: u32) -> Result<Shared, Unfit> {
         let (replicas, persistence) = (params::replicas(setup), persistence(setup));
-        let wanted = Wanted { kind, replicas, persistence, cpus: cpus.to_vec(), nth };
+        let what = What::Store { kind, replicas, persistence };
+        Shared::the(Wanted { what, cpus: cpus.to_vec(), nth }, |cpus| {
+            let options = Options { cpus, ..options(setup, kind) };
+            let store = Store::start(&options, &setup.dir).map_err(|error| Unfit::new(error.to_string()))?;
+            let version = store.build().version.replace('/', " ");
+            let (name, settings) = (format!("{version} (replicas {replicas})"), sentence(store.setup()));
+            Ok((name, settings, Process::Store(store)))
+        })
+    }
+
+    /// The same of a RAMCloud.
+    pub fn cluster(
+        setup: &Setup,
+        options: &ramcloud::Options,
+        cpus: &[u32],
+        nth: u32,
+    ) -> Result<Shared, Unfit> {
+        guard::available().map_err(Unfit::new)?;
+        let what = What::Cluster(options.clone());
+        Shared::the(Wanted { what, cpus: cpus.to_vec(), nth }, |cpus| {
+            let options = ramcloud::Options { cpus, ..options.clone() };
+            let started = ramcloud::Cluster::start(&options, &setup.dir);
+            let cluster = started.map_err(|error| Unfit::new(format!("kv=ramcloud: {error}")))?;
+            let name = format!("ramcloud (replicas {})", options.replicas);
+            Ok((name, sentence(cluster.setup()), Process::Cluster(cluster)))
+        })
+    }
+
+    /// The one that is wanted, or what `start` starts on its CPUs: its name, its settings, and itself.
+    fn the(
+        wanted: Wanted,
+        start: impl FnOnce(Vec<usize>) -> Result<(String, String, Process), Unfit>,
+    ) -> Result<Shared, Unfit> {
         let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
         stores.retain(|store| store.strong_count() > 0);
         let there = stores.iter().filter_map(Weak::upgrade).map(Shared);
@@ -62,26 +108,31 @@ impl Shared {
         {
             return Ok(store);
         }
-        let cpus = cpus.iter().filter_map(|cpu| usize::try_from(*cpu).ok()).collect();
-        let options = Options { cpus, ..options(setup, kind) };
-        let store = Store::start(&options, &setup.dir).map_err(|error| Unfit::new(error.to_string()))?;
-        let version = store.build().version.replace('/', " ");
-        let settings: Vec<String> =
-            store.setup().iter().map(|(name, value)| format!("{name} {value}")).collect();
-        let running = Arc::new(Running {
-            wanted,
-            address: store.address(),
-            name: format!("{version} (replicas {replicas})"),
-            settings: settings.join(", "),
-            store: Mutex::new(store),
-        });
+        let cpus = wanted.cpus.iter().filter_map(|cpu| usize::try_from(*cpu).ok()).collect();
+        let (name, settings, process) = start(cpus)?;
+        let running = Arc::new(Running { wanted, name, settings, process: Mutex::new(process) });
         stores.push(Arc::downgrade(&running));
         Ok(Shared(running))
     }
 
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.0.address
+    fn process(&self) -> MutexGuard<'_, Process> {
+        self.0.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a store with a socket listens.
+    pub fn address(&self) -> Result<SocketAddr, Unfit> {
+        match &*self.process() {
+            Process::Store(store) => Ok(store.address()),
+            Process::Cluster(_) => Err(Unfit::new("a RAMCloud is asked by its own library")),
+        }
+    }
+
+    /// Where a RAMCloud's coordinator is.
+    pub fn locator(&self) -> Result<String, Unfit> {
+        match &*self.process() {
+            Process::Cluster(cluster) => Ok(cluster.locator().to_owned()),
+            Process::Store(_) => Err(Unfit::new("only a RAMCloud has a locator")),
+        }
     }
 
     #[must_use]
@@ -102,6 +153,9 @@ impl Shared {
     /// Which of its processes ended or is stopped, and how.
     #[must_use]
     pub fn ended(&self) -> Option<String> {
-        self.0.store.lock().unwrap_or_else(PoisonError::into_inner).alive().err()
+        match &mut *self.process() {
+            Process::Store(store) => store.alive().err(),
+            Process::Cluster(cluster) => cluster.alive().err(),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use model::Instrument;
 
+pub mod client;
 pub mod connection;
 pub mod crowd;
 pub mod family;
@@ -20,6 +21,7 @@ pub mod kv_throughput;
 pub mod managed;
 pub mod memcached;
 pub mod params;
+pub mod ramcloud;
 pub mod resp;
 pub mod server;
 pub mod single;

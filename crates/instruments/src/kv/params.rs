@@ -11,13 +11,14 @@ pub const KV: ParamSpec = ParamSpec {
     name: "kv",
     kind: ParamKind::Text,
     default: "redis",
-    says: "the store: redis, valkey or memcached, started here for the test, or HOST:PORT of one that runs",
+    says: "the store: redis, valkey, memcached or ramcloud, started here for the test, or HOST:PORT of one that runs",
 };
 pub const REPLICAS: ParamSpec = ParamSpec {
     name: "replicas",
     kind: ParamKind::Int { min: 0, max: 8 },
     default: "0",
-    says: "replicas that have each write before it counts as done (SET and WAIT in one piece); memcached has none",
+    says: "replicas that have each write before it counts as done: SET and WAIT in one piece, an option of the start of \
+           RAMCloud's servers; memcached has none",
 };
 pub const PERSISTENCE: ParamSpec = ParamSpec {
     name: "persistence",
@@ -79,6 +80,54 @@ pub const OBJECTS: ParamSpec = ParamSpec {
     default: "200000",
     says: "objects that are drawn from; clusterperf has 2000000",
 };
+
+/// Of RAMCloud alone; what is not given is no part of a figure's name.
+const fn of_ramcloud(name: &'static str, kind: ParamKind, says: &'static str) -> ParamSpec {
+    ParamSpec { name, kind, default: "", says }
+}
+pub const LIBRARY: ParamSpec = of_ramcloud(
+    "ramcloud-library",
+    ParamKind::Or("", &ParamKind::Path),
+    "path of RAMCloud's client library; else libramcloud.so where the loader looks (LD_LIBRARY_PATH)",
+);
+pub const LOCATOR: ParamSpec = of_ramcloud(
+    "ramcloud-locator",
+    ParamKind::Text,
+    "where a RAMCloud runs: tcp:host=HOST port=PORT (a blank for the comma), zk:HOST:PORT or HOST:PORT",
+);
+pub const CLUSTER: ParamSpec =
+    of_ramcloud("ramcloud-cluster", ParamKind::Text, "the name of the cluster; else main");
+pub const COORDINATOR: ParamSpec = of_ramcloud(
+    "ramcloud-coordinator",
+    ParamKind::Or("", &ParamKind::Path),
+    "RAMCloud's program coordinator, to be started here; else the one beside the library",
+);
+pub const RAMCLOUD_SERVER: ParamSpec = of_ramcloud(
+    "ramcloud-server",
+    ParamKind::Or("", &ParamKind::Path),
+    "RAMCloud's program server, to be started here; else the one beside the library",
+);
+pub const MEMORY: ParamSpec = of_ramcloud(
+    "ramcloud-memory",
+    ParamKind::Or("", &ParamKind::Bytes { min: 64 << 20, max: 1 << 40 }),
+    "memory of each server that is started here, used from the start; else 512MiB",
+);
+
+/// The parameters of a test of stores: its own, and those that say where a RAMCloud is.
+#[macro_export]
+macro_rules! kv_params {
+    ($($own:expr),+ $(,)?) => {
+        &[
+            $($own,)+
+            $crate::kv::params::LIBRARY,
+            $crate::kv::params::LOCATOR,
+            $crate::kv::params::CLUSTER,
+            $crate::kv::params::COORDINATOR,
+            $crate::kv::params::RAMCLOUD_SERVER,
+            $crate::kv::params::MEMORY,
+        ]
+    };
+}
 
 /// A whole number of a parameter that has one by its kind.
 #[must_use]

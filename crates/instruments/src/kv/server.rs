@@ -2,8 +2,9 @@
 //!
 //! Seconds and counts since the store began; a difference of two readings is what was done between them, with the
 //! second reading itself. Time that a request waits in the store before or after its command is in none of them.
+//! RAMCloud's client library has no word for any of them.
 
-use super::connection::Connection;
+use super::client::Client;
 use super::target::field;
 use super::wire::Failure;
 
@@ -24,8 +25,11 @@ pub struct Usage {
 }
 
 impl Usage {
-    pub fn read(to: &mut Connection, what: What) -> Result<Usage, Failure> {
+    pub fn read(to: &mut Client, what: What) -> Result<Usage, Failure> {
         let missing = |what: &str| Failure::Missing(format!("what it says of itself has no {what}"));
+        let Client::Socket(to) = to else {
+            return Err(missing("counter that RAMCloud's library could read"));
+        };
         if to.wire().most_key() < 300 {
             let stats = to.text("")?;
             return memcached(&stats, what).ok_or_else(|| missing("rusage_user, rusage_system or cmd_get"));

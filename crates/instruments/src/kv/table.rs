@@ -3,10 +3,13 @@
 //! Nothing here is timed. A row has at most [`ROW`] requests or [`ROW_BYTES`]; its answers are a few bytes each, so
 //! that neither side waits for the other to read.
 
+use super::client::Client;
 use super::connection::Connection;
 use super::keys::{KEY, Keys};
+use super::ramcloud::RamCloud;
 use super::resp::WAITED_MS;
 use super::wire::{Asked, Failure};
+use crate::workload::ramcloud::frames::Kind;
 
 const ROW: u32 = 512;
 const ROW_BYTES: usize = 1 << 20;
@@ -23,8 +26,12 @@ pub struct Table {
 
 impl Table {
     /// Writes all objects, and waits until the replicas have them.
-    pub fn fill(&self, to: &mut Connection, value: &[u8], replicas: u32) -> Result<(), Failure> {
+    pub fn fill(&self, to: &mut Client, value: &[u8], replicas: u32) -> Result<(), Failure> {
         let rows = u32::try_from(ROW_BYTES / (value.len() + KEY + 40)).unwrap_or(ROW).clamp(1, ROW);
+        let to = match to {
+            Client::Socket(to) => to,
+            Client::RamCloud(to) => return self.by_library(to, rows, &mut |to, key| to.ask_set(key, value)),
+        };
         self.in_rows(rows, |index, count| {
             to.ask_many(Asked::Set(count), |wire, out| {
                 (index..index + count).for_each(|nth| wire.set(out, &self.keys.key(self.letter, nth), value));
@@ -35,12 +42,37 @@ impl Table {
     }
 
     /// Removes all objects.
-    pub fn empty(&self, to: &mut Connection) -> Result<(), Failure> {
+    pub fn empty(&self, to: &mut Client) -> Result<(), Failure> {
+        let to = match to {
+            Client::Socket(to) => to,
+            Client::RamCloud(to) => {
+                return self.by_library(to, ROW, &mut |to, key| {
+                    to.ask(Kind::Remove, &mut std::iter::once(key));
+                });
+            }
+        };
         self.in_rows(ROW, |index, count| {
             to.ask_many(Asked::Delete(count), |wire, out| {
                 (index..index + count).for_each(|nth| wire.delete(out, &self.keys.key(self.letter, nth)));
             });
             to.turn().map(drop)
+        })
+    }
+
+    /// Asks something of each object in turn, and looks whether it was done; one that is missing was removed already.
+    fn by_library(
+        &self,
+        to: &mut RamCloud,
+        rows: u32,
+        ask: &mut dyn FnMut(&mut RamCloud, &[u8]),
+    ) -> Result<(), Failure> {
+        self.in_rows(rows, |index, count| {
+            for nth in index..index + count {
+                ask(to, &self.keys.key(self.letter, nth));
+                to.queue();
+            }
+            let made = to.make_all()?;
+            made.iter().try_for_each(|outcome| to.answer(outcome).map(drop))
         })
     }
 

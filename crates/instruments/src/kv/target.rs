@@ -1,18 +1,22 @@
 //! The store that a test asks: one that is started here for it, shared by all tests of a run, or one that runs already.
 //!
 //! A store of the user's gets keys of ours beside its own, and they are removed at the end; nothing else of it is
-//! changed. Which protocol it speaks is found by asking. Answers of this kind take no part in any time.
+//! changed. Which protocol it speaks is found by asking. A RAMCloud gets a table of our own, which is dropped at the
+//! end. Answers of this kind take no part in any time.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use model::{Fault, Record, Setup, Unfit};
 
+use super::client::Client;
 use super::connection::Connection;
+use super::hot::Hot;
 use super::keys::{KEY, Keys};
 use super::managed::{self, Shared};
 use super::memcached::Memcached;
 use super::params;
+use super::ramcloud::{self, Own};
 use super::resp::Resp;
 use super::table::Table;
 use super::wire::{Failure, Wire, shown};
@@ -29,7 +33,12 @@ const WORD: &[u8] = b"version\r\n";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kv {
     Ours(StoreKind),
-    At { host: String, port: u16 },
+    At {
+        host: String,
+        port: u16,
+    },
+    /// Ours or the user's, as its other parameters say.
+    RamCloud,
 }
 
 impl Kv {
@@ -39,11 +48,11 @@ impl Kv {
         }
         let wrong = |what: &str| {
             Unfit::new(format!(
-                "kv={text}: {what}; write it as redis, valkey, memcached, HOST:PORT or [IPv6]:PORT"
+                "kv={text}: {what}; write it as redis, valkey, memcached, ramcloud, HOST:PORT or [IPv6]:PORT"
             ))
         };
         if text == "ramcloud" {
-            return Err(wrong("RAMCloud cannot be asked yet"));
+            return Ok(Kv::RamCloud);
         }
         let (host, port) =
             text.rsplit_once(':').ok_or_else(|| wrong("no store is called so, and it has no port"))?;
@@ -63,22 +72,37 @@ impl Kv {
     pub fn of(setup: &Setup) -> Result<Kv, Unfit> {
         Kv::parse(setup.params.get("kv").unwrap_or(params::KV.default))
     }
+
+    /// Whether it runs already.
+    pub fn is_users(&self, setup: &Setup) -> Result<bool, Unfit> {
+        Ok(match self {
+            Kv::Ours(_) => false,
+            Kv::At { .. } => true,
+            Kv::RamCloud => matches!(ramcloud::Place::of(setup)?, ramcloud::Place::Users(_)),
+        })
+    }
 }
 
 /// A store, and how this end asks it.
 #[derive(Debug)]
 pub struct Target {
-    pub address: SocketAddr,
     /// What it is and where.
     pub name: String,
-    pub wire: &'static dyn Wire,
     pub keys: Keys,
     pub replicas: u32,
-    pub wait: Wait,
+    way: Way,
     near: Vec<u32>,
     far: Vec<u32>,
     notes: Vec<String>,
+    /// Last, so that what is in it goes before it.
     ours: Option<Shared>,
+}
+
+/// How it is asked.
+#[derive(Debug)]
+enum Way {
+    Socket { address: SocketAddr, wire: &'static dyn Wire, wait: Wait },
+    RamCloud(Own),
 }
 
 /// Whether a test can be made with what was asked for; nothing is asked of the network.
@@ -88,6 +112,7 @@ pub fn fit(setup: &Setup) -> Result<(), Unfit> {
     params::fit_spinning(setup, is_ours)?;
     match kv {
         Kv::Ours(kind) => managed::fit(setup, kind),
+        Kv::RamCloud => ramcloud::fit(setup),
         Kv::At { .. } if setup.params.get("persistence").is_some_and(|given| given != "off") => {
             Err(Unfit::new("persistence is of stores that are started here; this one is as it is"))
         }
@@ -105,6 +130,7 @@ impl Target {
         match Kv::of(setup)? {
             Kv::Ours(kind) => Target::ours(setup, kind, nth),
             Kv::At { host, port } => Target::users(setup, &host, port),
+            Kv::RamCloud => Target::ramcloud(setup, nth),
         }
     }
 
@@ -112,14 +138,12 @@ impl Target {
         let places = Places::of(&setup.cpus);
         let ours = Shared::get(setup, kind, &places.far, nth)?;
         let wire: &'static dyn Wire = if kind.speaks_resp() { &Resp } else { &Memcached };
-        let (address, name) = (ours.address(), ours.name());
+        let (address, name) = (ours.address()?, ours.name());
         let place = places.sentence().replace("the peer", "the store");
         Ok(Target {
-            address,
-            wire,
+            way: Way::Socket { address, wire, wait: params::wait(setup) },
             keys: Keys::fresh(),
             replicas: params::replicas(setup),
-            wait: params::wait(setup),
             notes: vec![format!("{name}: {}; {place}", ours.settings())],
             name,
             near: places.near,
@@ -136,28 +160,77 @@ impl Target {
         let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
         let wire = recognise(address).map_err(|why| Unfit::new(format!("kv={name}: {why}")))?;
         let near: Vec<u32> = setup.cpus.iter().rev().copied().collect();
+        let wait = params::wait(setup);
         let mut target = Target {
-            address,
             name,
-            wire,
+            way: Way::Socket { address, wire, wait },
             keys: Keys::fresh(),
             replicas: params::replicas(setup),
-            wait: params::wait(setup),
             near,
             far: Vec::new(),
             notes: Vec::new(),
             ours: None,
         };
-        target.look().map_err(|why| Unfit::new(format!("kv={}: {why}", target.name)))?;
+        let looked = target.look(address, wire, wait);
+        looked.map_err(|why| Unfit::new(format!("kv={}: {why}", target.name)))?;
         Ok(target)
     }
 
+    /// A table of our own in a RAMCloud, shown to take a write and to hand it back.
+    fn ramcloud(setup: &Setup, nth: u32) -> Result<Target, Unfit> {
+        let replicas = params::replicas(setup);
+        let (places, keys) = (Places::of(&setup.cpus), Keys::fresh());
+        let (locator, name, near, far, ours, mut notes) = match ramcloud::Place::of(setup)? {
+            ramcloud::Place::Ours(options) => {
+                let ours = Shared::cluster(setup, &options, &places.far, nth)?;
+                let place = places.sentence().replace("the peer", "the store");
+                let mut notes = vec![format!("{}: {}; {place}", ours.name(), ours.settings())];
+                notes.extend(ramcloud::crowded(&options, setup.cpus.len()));
+                (ours.locator()?, ours.name(), places.near, places.far, Some(ours), notes)
+            }
+            ramcloud::Place::Users(locator) => {
+                let said = match replicas {
+                    0 => String::new(),
+                    count => {
+                        format!("; that its servers make {count} replicas is your word, and is not checked")
+                    }
+                };
+                let name = format!("ramcloud at {locator}");
+                let notes = vec![format!("{name}{said}")];
+                (locator, name, setup.cpus.iter().rev().copied().collect(), Vec::new(), None, notes)
+            }
+        };
+        let own = Own::make(setup, &locator, &near, keys);
+        let own = own.map_err(|trouble| Unfit::new(format!("kv={name} ({}): {trouble}", trouble.kind())))?;
+        notes.push(format!(
+            "boxscore writes to a table of its own, {}, and drops it at the end; requests are timed within a client of \
+             {}",
+            own.table(),
+            ramcloud::file_name(&own.access.library)
+        ));
+        let target = Target { name, keys, replicas, way: Way::RamCloud(own), near, far, notes, ours };
+        match target.try_one() {
+            Ok(()) => Ok(target),
+            Err(failure) => Err(Unfit::new(target.explain(&failure).0)),
+        }
+    }
+
+    /// Writes an object, reads it, and removes it.
+    fn try_one(&self) -> Result<(), Failure> {
+        let mut to = self.open()?;
+        let one = Table { keys: self.keys, letter: b'?', count: 1 };
+        one.fill(&mut to, b"boxscore", self.replicas)?;
+        let key = self.keys.key(one.letter, 0);
+        Hot { key: &key, value: b"boxscore", replicas: self.replicas }.check(&mut to)?;
+        one.empty(&mut to)
+    }
+
     /// Looks at a store of the user's: what it is, what it holds, whether it takes a write and hands it back.
-    fn look(&mut self) -> Result<(), String> {
+    fn look(&mut self, address: SocketAddr, wire: &'static dyn Wire, wait: Wait) -> Result<(), String> {
         let told = |failure: Failure| failure.to_string();
-        let mut to = self.open().map_err(told)?;
+        let mut to = Connection::open(address, wire, wait).map_err(told)?;
         let (what, held, replicas) = said_of(&mut to).map_err(told)?;
-        if self.wire.most_key() < 300 && self.replicas > 0 {
+        if wire.most_key() < 300 && self.replicas > 0 {
             return Err(format!("replicas={}: memcached has none", self.replicas));
         }
         if replicas < u64::from(self.replicas) {
@@ -166,8 +239,8 @@ impl Target {
                 self.replicas
             ));
         }
-        let one = Table { keys: self.keys, letter: b'?', count: 1 };
-        one.fill(&mut to, b"boxscore", self.replicas).and_then(|()| one.empty(&mut to)).map_err(told)?;
+        drop(to);
+        self.try_one().map_err(told)?;
         self.name = format!("{what} at {}", self.name);
         let holds = match held {
             0 => "holds nothing".to_owned(),
@@ -181,8 +254,29 @@ impl Target {
         Ok(())
     }
 
-    pub fn open(&self) -> Result<Connection, Failure> {
-        Connection::open(self.address, self.wire, self.wait)
+    pub fn open(&self) -> Result<Client, Failure> {
+        match &self.way {
+            Way::Socket { address, wire, wait } => {
+                Connection::open(*address, *wire, *wait).map(Client::Socket)
+            }
+            Way::RamCloud(own) => own.open().map(|client| Client::RamCloud(Box::new(client))),
+        }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> Result<SocketAddr, Failure> {
+        match &self.way {
+            Way::Socket { address, .. } => Ok(*address),
+            Way::RamCloud(_) => {
+                Err(Failure::Missing("a client of RAMCloud has no address of its servers".to_owned()))
+            }
+        }
+    }
+
+    /// Whether it says what it has done, and what CPU time it took.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        matches!(self.way, Way::Socket { .. })
     }
 
     #[must_use]
@@ -225,6 +319,17 @@ impl Target {
     /// A store of ours that nobody else uses goes with everything in it.
     fn is_last(&self) -> bool {
         self.ours.as_ref().is_some_and(Shared::is_last)
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        let is_last = self.is_last();
+        if let Way::RamCloud(own) = &mut self.way
+            && is_last
+        {
+            own.forget();
+        }
     }
 }
 
@@ -273,7 +378,8 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        if self.target.is_last() || self.tables.is_empty() {
+        let goes_whole = matches!(self.target.way, Way::RamCloud(_));
+        if goes_whole || self.target.is_last() || self.tables.is_empty() {
             return;
         }
         // A store that is gone has nothing to remove, and there is nobody left to tell.
@@ -351,10 +457,10 @@ mod tests {
         assert_eq!(Kv::parse("memcached"), Ok(Kv::Ours(StoreKind::Memcached)));
         assert_eq!(Kv::parse("a.b:6379"), at("a.b", 6379));
         assert_eq!(Kv::parse("[::1]:11211"), at("::1", 11211));
-        for bad in ["", "ramcloud", "redsi", ":6379", "a:0", "a:x", "::1:6379", "redis://a:1", "a b:1"] {
+        assert_eq!(Kv::parse("ramcloud"), Ok(Kv::RamCloud));
+        for bad in ["", "redsi", ":6379", "a:0", "a:x", "::1:6379", "redis://a:1", "a b:1"] {
             assert!(Kv::parse(bad).is_err(), "{bad}");
         }
-        assert!(Kv::parse("ramcloud").unwrap_err().why.contains("yet"));
     }
 
     #[test]

@@ -29,6 +29,12 @@ impl Times {
         self.count < self.ns.len()
     }
 
+    /// How many more there is room for.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.ns.len().saturating_sub(self.count)
+    }
+
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count as u64
@@ -234,7 +240,8 @@ mod tests {
     fn there_is_room_for_so_many_and_no_more() {
         let mut times = Times::default();
         times.clear(2);
-        assert_eq!((times.add(5), times.add(6), times.add(7)), (true, false, false));
+        assert_eq!((times.room(), times.add(5), times.room()), (2, true, 1));
+        assert_eq!((times.add(6), times.add(7), times.room()), (false, false, 0));
         assert_eq!((times.count(), times.sum_ns()), (2, 11));
     }
 

@@ -4,6 +4,7 @@
 //! nothing is allocated once the buffers have their size.
 
 use crate::net::pipe::Lost;
+use crate::workload::ramcloud::Trouble;
 
 /// No line of an answer is longer, in bytes.
 pub const MOST_LINE: usize = 64 << 10;
@@ -92,6 +93,8 @@ pub enum Failure {
     Refused(String),
     #[error("what came is no answer of {protocol}: `{text}`")]
     Junk { protocol: &'static str, text: String },
+    #[error("{0}")]
+    RamCloud(Trouble),
 }
 
 impl Failure {
@@ -113,6 +116,7 @@ impl Failure {
             Failure::Missing(_) => "missing",
             Failure::Refused(_) => "refused",
             Failure::Junk { .. } => "bad_response",
+            Failure::RamCloud(trouble) => trouble.kind(),
         }
     }
 

@@ -10,6 +10,7 @@ pub mod logs;
 pub mod mix;
 pub mod perftest;
 pub mod profile;
+pub mod ramcloud;
 pub mod server;
 pub mod shell;
 pub mod store;

@@ -47,7 +47,7 @@ pub enum ParamKind {
     Cpus,
     /// Any text.
     Text,
-    /// That word (`auto`, `none`), or a value of that kind.
+    /// That word (`auto`, `none`, or nothing), or a value of that kind.
     Or(&'static str, &'static ParamKind),
 }
 
@@ -144,6 +144,7 @@ impl ParamKind {
             ParamKind::Cpus => "a CPU list such as 0-3,8, or auto".to_owned(),
             ParamKind::Text => "text".to_owned(),
             ParamKind::TextOrFile => "text, or @PATH of a file".to_owned(),
+            ParamKind::Or("", kind) => kind.wanted(),
             ParamKind::Or(word, kind) => format!("{}, or {word}", kind.wanted()),
         }
     }

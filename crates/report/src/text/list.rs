@@ -60,10 +60,11 @@ fn details(one: &InstrumentDoc, columns: usize) -> String {
         line("metric", &format!("{} ({}{better}): {}", metric.name, metric.unit.symbol(), metric.definition));
     }
     for param in &one.params {
-        line(
-            "parameter",
-            &format!("{} = {}: {} (default {})", param.name, param.values, param.says, param.default),
-        );
+        let usual = match param.default.as_str() {
+            "" => String::new(),
+            default => format!(" (default {default})"),
+        };
+        line("parameter", &format!("{} = {}: {}{usual}", param.name, param.values, param.says));
     }
     out.push('\n');
     out

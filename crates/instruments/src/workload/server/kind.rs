@@ -173,24 +173,33 @@ pub(crate) fn locate(
     hint: &str,
 ) -> Result<PathBuf, ServerError> {
     if let Some(path) = binary {
-        let full = std::fs::canonicalize(path);
-        let full =
-            full.map_err(|error| ServerError::Missing(format!("binary={}: {error}", path.display())))?;
-        return match is_program(&full) {
-            true => Ok(full),
-            false => Err(ServerError::Refused(format!("binary={} is not a program", path.display()))),
-        };
+        return program("binary", path);
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let usual = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin", "/sbin"];
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(usual.iter().map(PathBuf::from)).collect();
-    let mut programs = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    programs.find(|program| program.is_absolute() && is_program(program)).ok_or_else(|| {
+    search(names).ok_or_else(|| {
         ServerError::Missing(format!(
             "{what} is not installed ({} not found): {hint}, or name its program with binary=PATH",
             names.join(" or ")
         ))
     })
+}
+
+/// The program that a parameter names.
+pub(crate) fn program(param: &str, path: &Path) -> Result<PathBuf, ServerError> {
+    let full = std::fs::canonicalize(path);
+    let full = full.map_err(|error| ServerError::Missing(format!("{param}={}: {error}", path.display())))?;
+    match is_program(&full) {
+        true => Ok(full),
+        false => Err(ServerError::Refused(format!("{param}={} is not a program", path.display()))),
+    }
+}
+
+/// The first of `names` in the folders of PATH or of the administrator's.
+pub(crate) fn search(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let usual = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin", "/sbin"];
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(usual.iter().map(PathBuf::from)).collect();
+    let mut programs = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    programs.find(|program| program.is_absolute() && is_program(program))
 }
 
 fn is_program(path: &Path) -> bool {

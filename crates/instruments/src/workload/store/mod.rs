@@ -22,6 +22,7 @@ use crate::workload::server::tree;
 
 mod memcached;
 pub mod options;
+pub mod ramcloud;
 mod redis;
 pub mod replies;
 
