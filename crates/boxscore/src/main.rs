@@ -51,9 +51,18 @@ fn main() -> ExitCode {
     // What a run would start is also asked for before it, by the program that only plans.
     instruments::workload::guard::set_program("/proc/self/exe");
     match std::panic::catch_unwind(dispatch) {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => ExitCode::from(whole(code)),
         Err(_) => ExitCode::from(EXIT_BUG),
     }
+}
+
+/// Data that did not reach stdout is a fault of the host's, whatever else went well.
+fn whole(code: u8) -> u8 {
+    let Some(error) = out::lost() else { return code };
+    out::say(&format!(
+        "error: stdout: {error}: what was printed is not whole\n hint: make room there, and repeat it"
+    ));
+    if code == 0 { 1 } else { code }
 }
 
 fn dispatch() -> u8 {

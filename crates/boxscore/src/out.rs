@@ -1,8 +1,9 @@
 //! The only place that writes to stdout and stderr: stdout is data, stderr is talk.
 //!
-//! A closed stdout (`| head`) is no error. Colour follows the terminal, NO_COLOR and `--color`.
+//! A closed stdout (`| head`) is no error; a full disk is, and the program then ends with 1. Colour follows the terminal, NO_COLOR and `--color`.
 
-use std::io::{IsTerminal, Write};
+use std::io::{Error, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use anstream::ColorChoice;
 use serde::Serialize;
@@ -18,10 +19,26 @@ pub fn colour(choice: Color) {
     }
 }
 
-/// Writes data to stdout as it is. A reader that has gone away has seen enough.
+/// Why what was printed is not whole.
+static LOST: OnceLock<Error> = OnceLock::new();
+
+/// Writes data to stdout as it is. A reader that has gone away has seen enough; what fails otherwise is kept for
+/// [`lost`].
 pub fn print(text: &str) {
     let mut stdout = anstream::stdout();
-    drop(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()));
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    if let Err(error) = written
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        // The first reason is enough.
+        let _first = LOST.set(error);
+    }
+}
+
+/// The first reason why stdout did not take what was printed.
+#[must_use]
+pub fn lost() -> Option<&'static Error> {
+    LOST.get()
 }
 
 /// Writes a document and a line end to stdout.

@@ -212,7 +212,7 @@ fn beside(runs: &[Shown], compare: Option<CompareDoc>, path: &Path) -> Result<Op
     let taken = |doc: &RunDoc| !doc.series.is_empty() && !report::text::score::is_unbegun(doc);
     let visible = runs.iter().any(|one| taken(&one.doc) || recorded(&one.data));
     match runs.first().filter(|_| visible) {
-        Some(first) => write_report(runs, compare, &default_report(path, &first.doc.run)).map(Some),
+        Some(first) => write_report(runs, compare, &default_report(path, &[&first.doc.run])).map(Some),
         None => Ok(None),
     }
 }
@@ -260,8 +260,14 @@ fn left(run: &RunData) -> String {
 
 /// The report of a run stands beside its store.
 #[must_use]
-pub fn default_report(store: &Path, run: &str) -> PathBuf {
-    paths::beside(store).join(format!("{}.html", short(run)))
+pub fn default_report(store: &Path, runs: &[&str]) -> PathBuf {
+    /// Names of files have an end.
+    const NAMED: usize = 8;
+    let mut name: Vec<String> = runs.iter().take(NAMED).map(|run| short(run).to_owned()).collect();
+    if let more @ 1.. = runs.len().saturating_sub(NAMED) {
+        name.push(format!("and-{more}-more"));
+    }
+    paths::beside(store).join(format!("{}.html", name.join("-")))
 }
 
 /// Writes the report, whole or not at all.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use harness::conductor::{Conductor, Ended, Finished, Manner, Outcome};
+use instruments::facts::{Root, scan};
 use model::data::{Price, RunData, Series, TakeHead};
 use model::plan::{Plan, Takes};
 use model::reading::Take;
@@ -205,8 +206,10 @@ fn fresh(args: &Args, store: &Path) -> Result<Plan, CliError> {
 
 /// Enough of a set-up to ask whether an instrument could be carried out here.
 fn setup_here(dir: PathBuf, allowed: &[usize], seed: u64) -> Setup {
-    let cpus = allowed.iter().filter_map(|&cpu| u32::try_from(cpu).ok()).collect();
-    Setup { seed, ..Setup::bare(Params::default(), cpus, dir) }
+    let cpus: Vec<u32> = allowed.iter().filter_map(|&cpu| u32::try_from(cpu).ok()).collect();
+    // What fits depends on the caches and the memory, as in the child that measures.
+    let host = harness::Host::from_facts(&scan::everything(&Root::live()), &cpus);
+    Setup { seed, llc: host.llc, memory: host.memory, ..Setup::bare(Params::default(), cpus, dir) }
 }
 
 /// The CPUs of a list, each of which may be used.
@@ -433,13 +436,16 @@ fn cut(outcome: &Outcome, runs: &[String]) -> Option<CliError> {
 }
 
 /// A run that measured nothing did not do what it was asked for, whatever ended it.
-fn nothing(outcome: &Outcome, telemetry_only: bool) -> Result<Option<u8>, CliError> {
+fn nothing(outcome: &Outcome, telemetry_only: bool) -> Option<u8> {
     if outcome.measured > 0 || telemetry_only || is_cut(outcome) {
-        return Ok(None);
+        return None;
     }
     if outcome.takes == 0 && !outcome.unfit.is_empty() {
-        return Err(CliError::data("nothing was measured: nothing of this run can run here")
-            .hint("the lines above say why; `boxscore list` says what can"));
+        // The run's own document is on stdout already, and is the only one there.
+        let error = CliError::data("nothing was measured: nothing of this run can run here")
+            .hint("the lines above say why; `boxscore list` says what can");
+        out::say(&error.to_string());
+        return Some(error.kind.exit_code());
     }
     let why = match outcome.ended {
         Ended::Budget => "the time was over before the first measured take ended: give it more with --for",
@@ -447,7 +453,7 @@ fn nothing(outcome: &Outcome, telemetry_only: bool) -> Result<Option<u8>, CliErr
         _ => "no measured take was begun",
     };
     out::say(&format!("nothing was measured: {why}"));
-    Ok(Some(Kind::Faults.exit_code()))
+    Some(Kind::Faults.exit_code())
 }
 
 /// clusterperf's layout is for figures of key-value stores.
@@ -494,7 +500,7 @@ fn finish(
             return Ok(cut.kind.exit_code());
         }
     }
-    if let Some(code) = nothing(outcome, telemetry_only)? {
+    if let Some(code) = nothing(outcome, telemetry_only) {
         return Ok(code);
     }
     if outcome.faults > 0 || outcome.statuses.contains(&model::data::Status::Interrupted) {

@@ -273,6 +273,21 @@ fn a_closed_stdout_is_no_error() {
 }
 
 #[test]
+fn a_full_stdout_is_told_and_ends_with_1() {
+    let bench = Bench::new();
+    bench.run(&args(&FAKE, &["--takes", "3"])).expect(0, &[]);
+    for asked in
+        [&["export", "latest"][..], &["history"], &["list"], &["compare", "latest", "latest"], &["--help"]]
+    {
+        let full = fs::File::options().write(true).open("/dev/full").expect("/dev/full");
+        let done = bench.command(asked).stdout(full).output().expect("it ends");
+        let err = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.code() == Some(1), "{asked:?}: {:?}: {err}", done.status);
+        assert!(err.contains("No space left on device") && err.contains("not whole"), "{asked:?}: {err}");
+    }
+}
+
+#[test]
 fn a_closed_stderr_loses_nothing() {
     let bench = Bench::new();
     let mut command = bench.command(&args(&FAKE, &["--takes", "3", "--show-takes"]));

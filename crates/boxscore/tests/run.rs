@@ -315,3 +315,21 @@ fn labels_that_mean_something_else_are_refused() {
         usage(&["run", "crc32c", "--label", label], &["--label", "hint"]);
     }
 }
+
+/// The plan is checked with the memory of this machine, not with what is assumed of an unknown one.
+#[test]
+fn a_size_that_the_memory_has_room_for_is_planned() {
+    let kib: u64 = std::fs::read_to_string("/proc/meminfo")
+        .expect("meminfo")
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok())
+        .expect("MemTotal");
+    // Three arrays of it are less than the quarter that may be used, and more than what is assumed.
+    let size = format!("size={}MiB", kib / 1024 / 16);
+    let limit = format!("size={}MiB", kib / 1024);
+    let bench = Bench::new();
+    let args = ["run", "mem-bandwidth", "--takes", "1", "--set", "threads=1", "--set", "op=read"];
+    let said = bench.run(&[&args[..], &["--set", &size]].concat());
+    assert!(!said.err.contains("more than a quarter"), "{}", said.err);
+    bench.run(&[&args[..], &["--set", &limit]].concat()).expect(1, &["more than a quarter of the memory"]);
+}

@@ -104,6 +104,11 @@ fn a_label_of_several_runs_is_shown_reported_and_exported() {
     let html = std::fs::read_to_string(bench.path("x.html")).expect("the report");
     let has = |id: &String| html.contains(common::short(id));
     assert!(has(&ids[0]) && has(&ids[1]) && !has(&ids[2]), "runs of the report");
+    // A report of several runs takes the place of none of one run.
+    let both = bench.run(&["report", "box1"]).expect(0, &[]).out;
+    let one = bench.run(&["report", &ids[0]]).expect(0, &[]).out;
+    assert_ne!(both, one);
+    assert!(both.contains(common::short(&ids[0])) && both.contains(common::short(&ids[1])), "{both}");
     // What is written goes to one run, so there the name must say which.
     bench.run(&["note", "box1", "x"]).expect(1, &["`box1` may mean any of 2"]);
 }

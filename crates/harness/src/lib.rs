@@ -16,3 +16,5 @@ mod rig;
 mod tally;
 pub mod ticker;
 pub mod worker;
+
+pub use rig::Host;

@@ -91,7 +91,7 @@ impl CutSide {
 
     #[must_use]
     pub fn seconds(&self) -> f64 {
-        (self.last - self.first + 1) as f64
+        self.last as f64 - self.first as f64 + 1.0
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Args {
     /// the newest configuration) [default: latest]
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Where to write [default: RUN.html beside the store]
+    /// Where to write [default: RUN.html beside the store; RUN-RUN.html of several]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Open it in the browser
@@ -48,8 +48,8 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         }
     }
     let versus = present::versus(&shown, &mut resolver)?;
-    let first = shown.first().map_or("", |one| one.doc.run.as_str());
-    let to = args.output.clone().unwrap_or_else(|| present::default_report(&path, first));
+    let ids: Vec<&str> = shown.iter().map(|one| one.doc.run.as_str()).collect();
+    let to = args.output.clone().unwrap_or_else(|| present::default_report(&path, &ids));
     let written = present::write_report(&shown, versus, &to)?;
     if args.open {
         open(&written)?;

@@ -68,7 +68,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     } else if global.json {
         out::json(&shown.doc);
     } else {
-        let report = present::default_report(&path, &shown.doc.run);
+        let report = present::default_report(&path, &[&shown.doc.run]);
         let report = report.is_file().then(|| paths::tilde(&report));
         out::print(&text(&shown, args, report));
     }

@@ -263,11 +263,12 @@ fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
     html! {
         (page::table(&heads, &rows.iter().map(line).collect::<Vec<_>>()))
         p class="note" {
-            "Compared are requests of one class of size in one quarter of an hour, so that neither the balancer's \
-             weights nor the mix decides."
             @if is_cut {
-                " Before and after a moment share no hour: of those, requests of one class of size are compared, at the \
+                "Before and after a moment share no hour: of those, requests of one class of size are compared, at the \
                  same hours of the day where both sides served them, as is said below."
+            } @else {
+                "Compared are requests of one class of size in one quarter of an hour, so that neither the balancer's \
+                 weights nor the mix decides."
             }
         }
     }

@@ -28,7 +28,7 @@ pub(super) fn of_one(doc: &BesideDoc) -> Vec<Finding> {
     if let Some(why) = &doc.why {
         return vec![Finding::new("telemetry", Validity::Invalid, why.clone())];
     }
-    let step = doc.step.unwrap_or(1.0);
+    let (Some(step), Some(mean)) = (doc.step, &doc.mean) else { return Vec::new() };
     let mut text = format!(
         "requests are by the clock of the server that logged them, the machine's figures by that of {}: the two clocks \
          were not compared, and rows of {} are off where they differ by more",
@@ -40,7 +40,7 @@ pub(super) fn of_one(doc: &BesideDoc) -> Vec<Finding> {
     }
     let state = if step < AGREED { Validity::Doubtful } else { Validity::Ok };
     let mut all = vec![Finding::new("clocks", state, text).evidence("step", step)];
-    let covered = doc.mean.as_ref().map_or(0.0, |mean| mean.seconds) / (doc.log.1 - doc.log.0).max(1.0);
+    let covered = mean.seconds / (doc.log.1 - doc.log.0).max(1.0);
     if covered < WHOLE {
         let text = format!(
             "the machine was recorded during {} of the log's time; rows are of that alone",
