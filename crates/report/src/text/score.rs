@@ -382,6 +382,10 @@ fn verdict_note(rows: &[Row<'_>], versus: Option<&CompareDoc>, look: Look) -> St
     if shown.iter().any(|row| row.point) {
         out.push_str(&notes::marked("-", Tone::Dim, "point = a published figure without samples", look));
     }
+    if shown.len() < rows.len() {
+        let text = "= not measured there, or by another definition: `boxscore compare` says which";
+        out.push_str(&notes::marked("-", Tone::Dim, text, look));
+    }
     out
 }
 
