@@ -3,7 +3,7 @@
  *
  * usage: helper LIBRARY, with frames on stdin and stdout (frames.rs has the other end). A frame is the length of the
  * rest (u32), its kind (u8) and its body; numbers have this machine's byte order. One frame comes for each that was
- * read, and one at the start. Times are nanoseconds of CLOCK_MONOTONIC_RAW, taken right before and right after the
+ * read, and one at the start. Times are nanoseconds of CLOCK_MONOTONIC, taken right before and right after the
  * call of the library: what is between two calls, and what goes over these pipes, is in none of them.
  *
  * It believes no length: a frame that is longer than MOST_FRAME, or whose parts do not fit into it, ends it.
@@ -103,7 +103,7 @@ static void *room_for(size_t size)
 static uint64_t now_ns(void)
 {
 	struct timespec time;
-	if (clock_gettime(CLOCK_MONOTONIC_RAW, &time))
+	if (clock_gettime(CLOCK_MONOTONIC, &time))
 		die("no monotonic clock");
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
