@@ -340,6 +340,10 @@ fn a_helper_that_is_killed_within_a_take_is_a_fault() {
         before = now;
         std::thread::sleep(Duration::from_secs(1));
     };
+    // It works on one CPU, the one whose work is recorded.
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).map(str::trim);
+    assert!(cpus.is_some_and(|cpus| cpus.parse::<u32>().is_ok()), "{cpus:?}");
     signal(pid, "KILL");
     let said = running.end();
     assert_eq!(said.code, Some(3), "{said:#?}");

@@ -163,9 +163,9 @@ impl Own {
         &self.table
     }
 
-    /// A client of its own.
-    pub fn open(&self) -> Result<RamCloud, Failure> {
-        let mut session = self.access.open(PATIENCE).map_err(Failure::RamCloud)?;
+    /// The nth client, on the CPU that its thread here is bound to: the helper spins where its work is recorded.
+    pub fn open(&self, nth: usize) -> Result<RamCloud, Failure> {
+        let mut session = self.access.nth(nth).open(PATIENCE).map_err(Failure::RamCloud)?;
         session.choose(&self.table).map_err(Failure::RamCloud)?;
         Ok(RamCloud::new(session))
     }

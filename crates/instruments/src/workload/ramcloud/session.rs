@@ -64,6 +64,13 @@ pub fn check(library: &str) -> Result<(), Trouble> {
 }
 
 impl Access {
+    /// The same on the nth of its CPUs alone, going round.
+    #[must_use]
+    pub fn nth(&self, nth: usize) -> Access {
+        let cpus = self.cpus.get(nth % self.cpus.len().max(1)).copied().into_iter().collect();
+        Access { cpus, ..self.clone() }
+    }
+
     /// A client of its own, connected; each of its calls may take so long.
     pub fn open(&self, patience: Duration) -> Result<Session, Trouble> {
         let mut session = Session::load(&self.library, &self.cpus)?;
