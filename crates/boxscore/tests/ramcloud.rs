@@ -238,6 +238,7 @@ fn what_stands_in_the_way_is_told_in_a_line() {
             1,
             "(connect): RAMCloud says STATUS_COULDNT_CONNECT (11) to rc_connect",
         ),
+        (("FAKE_RAMCLOUD_TABLE", "18"), 1, "STATUS_SERVICE_NOT_AVAILABLE (18) to rc_getTableId"),
         (("FAKE_RAMCLOUD_STATUS", "17"), 1, "RAMCloud says STATUS_RETRY (17) to rc_read"),
         (("FAKE_RAMCLOUD_CRASH", "1"), 1, "ended in rc_read (signal: 6 (SIGABRT)"),
         (
@@ -249,6 +250,8 @@ fn what_stands_in_the_way_is_told_in_a_line() {
         let said = world.run(BASIC, &basic, &[planted]);
         assert_eq!(said.code, Some(code), "{planted:?}: {said:#?}");
         assert!(words(&said).contains(why), "{planted:?}: {said:#?}");
+        // A table that was made is dropped, whatever came after.
+        assert!(planted.0 == "FAKE_RAMCLOUD_CONNECT" || tables(&world).is_empty(), "{planted:?}");
     }
     let short = world.bench.path("short.so");
     build(&["-shared", "-fPIC", "-DWITHOUT_MULTI_READ"], "library.c", &short);

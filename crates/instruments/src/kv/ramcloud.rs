@@ -154,8 +154,10 @@ impl Own {
         };
         let table = keys.prefix().replace(':', "-").trim_end_matches('-').to_owned();
         let mut session = access.open(PATIENCE)?;
-        session.create(&table)?;
-        Ok(Own { access, table, forgotten: false })
+        // Before the table is made: one whose id cannot be had, or which comes too late, is dropped too.
+        let own = Own { access, table, forgotten: false };
+        session.create(&own.table)?;
+        Ok(own)
     }
 
     #[must_use]
