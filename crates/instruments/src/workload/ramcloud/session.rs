@@ -155,6 +155,10 @@ impl Session {
     }
 
     fn say(&mut self, call: &str) -> Result<(), Trouble> {
+        if self.lost {
+            // What it still had to say would be taken for its answer to this.
+            return Err(Trouble::Helper(format!("{call} is not asked of it, since it was given up before")));
+        }
         let pipe = Pipe::new(self.socket.as_fd(), Wait::Block, self.patience).map_err(Trouble::Helper)?;
         let sent = pipe.send_all(&self.out);
         sent.map_err(|lost| self.trouble(lost, call, self.patience))
@@ -162,8 +166,7 @@ impl Session {
 
     fn hear(&mut self, call: &str, patience: Duration) -> Result<Reply, Trouble> {
         match self.receive(patience) {
-            Ok(true) => frames::reply(&self.inbox)
-                .ok_or_else(|| Trouble::Helper(format!("what it says to {call} is no frame"))),
+            Ok(true) => frames::reply(&self.inbox).ok_or_else(|| self.stranger(call)),
             Ok(false) => Err(self.stranger(call)),
             Err(lost) => Err(self.trouble(lost, call, patience)),
         }
