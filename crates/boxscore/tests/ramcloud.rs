@@ -124,7 +124,7 @@ fn a_quick_run_prints_the_table_of_basic_and_leaves_nothing() {
     // Where it is is part of a figure's name, and what was not given is not.
     let mut keys = data.series.iter().map(|series| &series.key.params);
     let params = keys.find(|params| params.get("kv").is_some()).expect("a figure of the family");
-    assert_eq!(params.get("ramcloud-locator"), Some("127.0.0.1:12246"));
+    assert_eq!(params.get("ramcloud-locator"), Some("tcp:host=127.0.0.1 port=12246"));
     assert!(params.get("ramcloud-library").is_some() && params.get("ramcloud-memory").is_none(), "{params}");
 }
 
@@ -274,6 +274,8 @@ fn what_cannot_be_is_told_before_anything_starts() {
     for (args, why) in [
         (&["--kv", "ramcloud"][..], "name the programs to start"),
         (&["--kv", "ramcloud:tcp:host=a"], "a host or a port is missing"),
+        (&["--kv", "ramcloud:tcp:host=a,port=1;tcp:host=b,port=1"], "a single one without `;`"),
+        (&["--kv", AT, "--set", "ramcloud-cluster=a\nb"], "ramcloud-cluster: it is too long"),
         (&["--kv", AT, "--test", "split"], "n/a for kv=ramcloud"),
         (&["--kv", AT, "--test", "readDist", "--set", "persistence=rdb"], "persistence is of Redis"),
         (&["--kv", AT, "--test", "readDist", "--set", "mode=spin"], "it spins"),
