@@ -124,7 +124,7 @@ fn a_quick_run_prints_the_table_of_basic_and_leaves_nothing() {
     // Where it is is part of a figure's name, and what was not given is not.
     let mut keys = data.series.iter().map(|series| &series.key.params);
     let params = keys.find(|params| params.get("kv").is_some()).expect("a figure of the family");
-    assert_eq!(params.get("ramcloud-locator"), Some("127.0.0.1:12246"));
+    assert_eq!(params.get("ramcloud-locator"), Some("tcp:host=127.0.0.1 port=12246"));
     assert!(params.get("ramcloud-library").is_some() && params.get("ramcloud-memory").is_none(), "{params}");
 }
 
@@ -238,6 +238,7 @@ fn what_stands_in_the_way_is_told_in_a_line() {
             1,
             "(connect): RAMCloud says STATUS_COULDNT_CONNECT (11) to rc_connect",
         ),
+        (("FAKE_RAMCLOUD_TABLE", "18"), 1, "STATUS_SERVICE_NOT_AVAILABLE (18) to rc_getTableId"),
         (("FAKE_RAMCLOUD_STATUS", "17"), 1, "RAMCloud says STATUS_RETRY (17) to rc_read"),
         (("FAKE_RAMCLOUD_CRASH", "1"), 1, "ended in rc_read (signal: 6 (SIGABRT)"),
         (
@@ -249,6 +250,8 @@ fn what_stands_in_the_way_is_told_in_a_line() {
         let said = world.run(BASIC, &basic, &[planted]);
         assert_eq!(said.code, Some(code), "{planted:?}: {said:#?}");
         assert!(words(&said).contains(why), "{planted:?}: {said:#?}");
+        // A table that was made is dropped, whatever came after.
+        assert!(planted.0 == "FAKE_RAMCLOUD_CONNECT" || tables(&world).is_empty(), "{planted:?}");
     }
     let short = world.bench.path("short.so");
     build(&["-shared", "-fPIC", "-DWITHOUT_MULTI_READ"], "library.c", &short);
@@ -271,6 +274,8 @@ fn what_cannot_be_is_told_before_anything_starts() {
     for (args, why) in [
         (&["--kv", "ramcloud"][..], "name the programs to start"),
         (&["--kv", "ramcloud:tcp:host=a"], "a host or a port is missing"),
+        (&["--kv", "ramcloud:tcp:host=a,port=1;tcp:host=b,port=1"], "a single one without `;`"),
+        (&["--kv", AT, "--set", "ramcloud-cluster=a\nb"], "ramcloud-cluster: it is too long"),
         (&["--kv", AT, "--test", "split"], "n/a for kv=ramcloud"),
         (&["--kv", AT, "--test", "readDist", "--set", "persistence=rdb"], "persistence is of Redis"),
         (&["--kv", AT, "--test", "readDist", "--set", "mode=spin"], "it spins"),
@@ -340,6 +345,10 @@ fn a_helper_that_is_killed_within_a_take_is_a_fault() {
         before = now;
         std::thread::sleep(Duration::from_secs(1));
     };
+    // It works on one CPU, the one whose work is recorded.
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).map(str::trim);
+    assert!(cpus.is_some_and(|cpus| cpus.parse::<u32>().is_ok()), "{cpus:?}");
     signal(pid, "KILL");
     let said = running.end();
     assert_eq!(said.code, Some(3), "{said:#?}");

@@ -2,12 +2,13 @@
 //! comes back, times hold what was planted, and every fault is told. This program is its own guard when called with
 //! `guard`, and makes one of the cases when called with `case`, since faults are planted by environment.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use instruments::workload::guard;
-use instruments::workload::ramcloud::frames::{Batch, Kind, push_key};
+use instruments::workload::ramcloud::frames::{self, Batch, Kind, push_key};
 use instruments::workload::ramcloud::session::{Made, check};
 use instruments::workload::ramcloud::{Access, Session, Trouble, compile};
 
@@ -30,6 +31,7 @@ fn everything() {
     for (name, library, planted) in [
         ("objects", &good, None),
         ("the_cache", &good, None),
+        ("ends", &good, None),
         ("delay", &good, Some(("FAKE_RAMCLOUD_DELAY_US", "200"))),
         ("connect", &good, Some(("FAKE_RAMCLOUD_CONNECT", "11"))),
         ("status", &good, Some(("FAKE_RAMCLOUD_STATUS", "17"))),
@@ -64,6 +66,7 @@ fn case(name: &str, library: &str) {
     match name {
         "objects" => objects(library),
         "the_cache" => the_cache(library),
+        "ends" => ends(library),
         "delay" => delay(library),
         "connect" => connect(library),
         "status" => status(library),
@@ -152,6 +155,22 @@ fn the_cache(library: &str) {
     assert_eq!(check(library), Ok(()));
 }
 
+/// Told to, or at the end of what it is told, it ends without a word, connected or not.
+fn ends(library: &str) {
+    let (mut connect, mut quit) = (Vec::new(), Vec::new());
+    frames::connect(&mut connect, "tcp:host=127.0.0.1,port=1", "main");
+    frames::quit(&mut quit);
+    for (nth, told) in [vec![], quit.clone(), connect.clone(), [connect, quit].concat()].iter().enumerate() {
+        let mut command = Command::new(compile::helper().unwrap());
+        command.arg(library).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(told).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success() && !said.contains("helper:"), "{nth}: {}: {said}", ended.status);
+    }
+}
+
 fn delay(library: &str) {
     let mut session = open(library, "d");
     let made = run(&mut session, Kind::Read, &[&b"a"[..]; 50]);
@@ -178,6 +197,9 @@ fn hang(library: &str) {
     let trouble = session.run(&batch(Kind::Read, &keys(&[b"a"]), 1)).unwrap_err();
     assert_eq!(trouble.kind(), "timeout");
     assert!(trouble.to_string().contains("not come back from rc_read for 2 s"), "{trouble}");
+    // What it says later would be taken for the answer to something else.
+    let trouble = session.choose("h").unwrap_err();
+    assert!(trouble.to_string().contains("rc_getTableId is not asked of it"), "{trouble}");
     drop(session);
     assert!(guard::groups().is_empty(), "the helper is left over");
 }

@@ -55,8 +55,8 @@ pub fn run<T>(
     watch: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<(Vec<Done>, T), Failure> {
     let mut connections = Vec::new();
-    for store in stores {
-        let mut to = store.open()?;
+    for (nth, store) in stores.iter().enumerate() {
+        let mut to = store.open_nth(nth)?;
         to.make_room(bytes);
         connections.push(to);
     }

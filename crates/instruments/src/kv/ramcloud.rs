@@ -100,7 +100,15 @@ pub fn fit(setup: &Setup) -> Result<(), Unfit> {
     if params::size(setup) > MOST_VALUE {
         return not("no object is larger than 1 MiB");
     }
+    if !is_word(&cluster(setup)) {
+        return not("ramcloud-cluster: it is too long or has control characters");
+    }
     Place::of(setup).map(drop)
+}
+
+/// Whether it goes to RAMCloud's library as it is.
+fn is_word(text: &str) -> bool {
+    text.len() <= MOST_WORD && !text.contains(|c: char| c.is_control())
 }
 
 /// `tcp:host=H,port=P`, `zk:...` and other locators of RAMCloud, with blanks for commas where `--set` would split at
@@ -111,8 +119,12 @@ fn locator(text: &str) -> Result<String, String> {
             "ramcloud-locator={text}: {what}; write it as tcp:host=HOST,port=PORT, zk:HOST:PORT or HOST:PORT"
         )
     };
-    if text.len() > MOST_WORD || text.contains(|c: char| c.is_control()) {
+    if !is_word(text) {
         return Err(wrong("it is too long or has control characters"));
+    }
+    if text.contains(';') {
+        // Pairs of parameters are split at it, so that it could not be part of a figure's name.
+        return Err(wrong("it must be a single one without `;`"));
     }
     let joined = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|part| !part.is_empty());
     let joined = joined.collect::<Vec<_>>().join(",");
@@ -154,8 +166,10 @@ impl Own {
         };
         let table = keys.prefix().replace(':', "-").trim_end_matches('-').to_owned();
         let mut session = access.open(PATIENCE)?;
-        session.create(&table)?;
-        Ok(Own { access, table, forgotten: false })
+        // Before the table is made: one whose id cannot be had, or which comes too late, is dropped too.
+        let own = Own { access, table, forgotten: false };
+        session.create(&own.table)?;
+        Ok(own)
     }
 
     #[must_use]
@@ -163,9 +177,9 @@ impl Own {
         &self.table
     }
 
-    /// A client of its own.
-    pub fn open(&self) -> Result<RamCloud, Failure> {
-        let mut session = self.access.open(PATIENCE).map_err(Failure::RamCloud)?;
+    /// The nth client, on the CPU that its thread here is bound to: the helper spins where its work is recorded.
+    pub fn open(&self, nth: usize) -> Result<RamCloud, Failure> {
+        let mut session = self.access.nth(nth).open(PATIENCE).map_err(Failure::RamCloud)?;
         session.choose(&self.table).map_err(Failure::RamCloud)?;
         Ok(RamCloud::new(session))
     }
@@ -380,6 +394,7 @@ mod tests {
             ("10.0.0.3:12246", "tcp:host=10.0.0.3,port=12246"),
             ("tcp:host=a,port=1", "tcp:host=a,port=1"),
             ("tcp:host=a port=1", "tcp:host=a,port=1"),
+            ("tcp:host=zk port=1", "tcp:host=zk,port=1"),
             ("infrc:host=a, port=1", "infrc:host=a,port=1"),
             ("zk:a:2181,b:2181", "zk:a:2181,b:2181"),
         ] {
@@ -396,6 +411,7 @@ mod tests {
             "[::1]:1",
             "a/b:1",
             "a\nb:1",
+            "a:1;b:1",
             &"a".repeat(2000),
         ] {
             assert!(locator(bad).unwrap_err().contains("write it as"), "{bad}");
@@ -411,6 +427,8 @@ mod tests {
             ("mode=spin", "it spins"),
             ("size=2MiB", "1 MiB"),
             ("ramcloud-locator=a", "no port"),
+            ("ramcloud-cluster=a\0b", "ramcloud-cluster: it is too long or has control characters"),
+            (&format!("ramcloud-cluster={}", "a".repeat(1001)), "ramcloud-cluster: it is too long"),
         ] {
             let params =
                 if params.contains("locator") { params.to_owned() } else { format!("{at};{params}") };

@@ -255,11 +255,16 @@ impl Target {
     }
 
     pub fn open(&self) -> Result<Client, Failure> {
+        self.open_nth(0)
+    }
+
+    /// The nth of several clients: a RAMCloud's works on the CPU that `pin` binds the nth thread to.
+    pub fn open_nth(&self, nth: usize) -> Result<Client, Failure> {
         match &self.way {
             Way::Socket { address, wire, wait } => {
                 Connection::open(*address, *wire, *wait).map(Client::Socket)
             }
-            Way::RamCloud(own) => own.open().map(|client| Client::RamCloud(Box::new(client))),
+            Way::RamCloud(own) => own.open(nth).map(|client| Client::RamCloud(Box::new(client))),
         }
     }
 

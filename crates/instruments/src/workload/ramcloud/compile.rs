@@ -1,7 +1,7 @@
 //! Builds the helper in C with the host's compiler when it is first used, and keeps it in a private folder.
 //!
 //! Its name there is a digest of the source, the compiler and how it is called, so that a change of any makes another.
-//! It appears whole or not at all. Nothing of it takes part in a measurement.
+//! It appears whole or not at all. Building takes no part in a measurement.
 
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The frames that go between boxscore and its helper in C (`helper.c` is the other end).
 //!
 //! Pure over bytes. A frame is the length of the rest (u32), its kind (one byte) and its body; numbers have this
-//! machine's byte order, since both ends are on it. Times are nanoseconds of CLOCK_MONOTONIC_RAW.
+//! machine's byte order, since both ends are on it. Times are nanoseconds of CLOCK_MONOTONIC.
 
 use super::status::Trouble;
 

@@ -3,7 +3,7 @@
  *
  * usage: helper LIBRARY, with frames on stdin and stdout (frames.rs has the other end). A frame is the length of the
  * rest (u32), its kind (u8) and its body; numbers have this machine's byte order. One frame comes for each that was
- * read, and one at the start. Times are nanoseconds of CLOCK_MONOTONIC_RAW, taken right before and right after the
+ * read, and one at the start. Times are nanoseconds of CLOCK_MONOTONIC, taken right before and right after the
  * call of the library: what is between two calls, and what goes over these pipes, is in none of them.
  *
  * It believes no length: a frame that is longer than MOST_FRAME, or whose parts do not fit into it, ends it.
@@ -89,7 +89,15 @@ static uint32_t value_length;
 __attribute__((noreturn)) static void die(const char *what)
 {
 	fprintf(stderr, "boxscore's RAMCloud helper: %s\n", what);
-	exit(3);
+	_exit(3);
+}
+
+/* What the library would do at the end of a program may wait for its threads: it is left out everywhere. */
+__attribute__((noreturn)) static void quit(void)
+{
+	if (client)
+		api.disconnect(client);
+	_exit(0);
 }
 
 static void *room_for(size_t size)
@@ -103,7 +111,7 @@ static void *room_for(size_t size)
 static uint64_t now_ns(void)
 {
 	struct timespec time;
-	if (clock_gettime(CLOCK_MONOTONIC_RAW, &time))
+	if (clock_gettime(CLOCK_MONOTONIC, &time))
 		die("no monotonic clock");
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
@@ -132,7 +140,7 @@ static void write_all(const void *from, size_t size)
 		if (put > 0)
 			done += (size_t)put;
 		else if (put < 0 && errno != EINTR)
-			exit(0); /* Nobody listens any more. */
+			_exit(0); /* Nobody listens any more. */
 	}
 }
 
@@ -513,7 +521,7 @@ int main(int argc, char **argv)
 		die("usage: helper LIBRARY");
 	own_pipes();
 	if (!load(argv[1]))
-		return 1;
+		_exit(1);
 	value = room_for(MOST_VALUE);
 	buffer = room_for(MOST_VALUE);
 	memset(value, 1, MOST_VALUE);
@@ -521,6 +529,8 @@ int main(int argc, char **argv)
 	done(VERSION);
 	while (receive()) {
 		uint8_t kind = take_u8();
+		if (kind == 'Q')
+			break;
 		if (!client && kind != 'C')
 			die("not connected yet");
 		switch (kind) {
@@ -542,13 +552,9 @@ int main(int argc, char **argv)
 		case 'B':
 			run();
 			break;
-		case 'Q':
-			api.disconnect(client);
-			/* What the library would do at the end of a program may wait for its threads. */
-			_exit(0);
 		default:
 			die("a frame of no kind");
 		}
 	}
-	return 0;
+	quit();
 }

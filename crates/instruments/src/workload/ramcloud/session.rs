@@ -64,6 +64,13 @@ pub fn check(library: &str) -> Result<(), Trouble> {
 }
 
 impl Access {
+    /// The same on the nth of its CPUs alone, going round.
+    #[must_use]
+    pub fn nth(&self, nth: usize) -> Access {
+        let cpus = self.cpus.get(nth % self.cpus.len().max(1)).copied().into_iter().collect();
+        Access { cpus, ..self.clone() }
+    }
+
     /// A client of its own, connected; each of its calls may take so long.
     pub fn open(&self, patience: Duration) -> Result<Session, Trouble> {
         let mut session = Session::load(&self.library, &self.cpus)?;
@@ -148,6 +155,10 @@ impl Session {
     }
 
     fn say(&mut self, call: &str) -> Result<(), Trouble> {
+        if self.lost {
+            // What it still had to say would be taken for its answer to this.
+            return Err(Trouble::Helper(format!("{call} is not asked of it, since it was given up before")));
+        }
         let pipe = Pipe::new(self.socket.as_fd(), Wait::Block, self.patience).map_err(Trouble::Helper)?;
         let sent = pipe.send_all(&self.out);
         sent.map_err(|lost| self.trouble(lost, call, self.patience))
@@ -155,8 +166,7 @@ impl Session {
 
     fn hear(&mut self, call: &str, patience: Duration) -> Result<Reply, Trouble> {
         match self.receive(patience) {
-            Ok(true) => frames::reply(&self.inbox)
-                .ok_or_else(|| Trouble::Helper(format!("what it says to {call} is no frame"))),
+            Ok(true) => frames::reply(&self.inbox).ok_or_else(|| self.stranger(call)),
             Ok(false) => Err(self.stranger(call)),
             Err(lost) => Err(self.trouble(lost, call, patience)),
         }
