@@ -276,9 +276,7 @@ fn a_closed_stdout_is_no_error() {
 fn a_full_stdout_is_told_and_ends_with_1() {
     let bench = Bench::new();
     bench.run(&args(&FAKE, &["--takes", "3"])).expect(0, &[]);
-    for asked in
-        [&["export", "latest"][..], &["history"], &["list"], &["show", "latest"], &["--help"]]
-    {
+    for asked in [&["export", "latest"][..], &["history"], &["list"], &["show", "latest"], &["--help"]] {
         let full = fs::File::options().write(true).open("/dev/full").expect("/dev/full");
         let done = bench.command(asked).stdout(full).output().expect("it ends");
         let err = String::from_utf8_lossy(&done.stderr);
