@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Bench, PATIENCE, PROGRAM, Running};
+use common::{Bench, PATIENCE, Running};
 use instruments::workload::guard;
 use instruments::workload::store::{Options, Store, StoreKind};
 use model::doc::{Binding, ErrorDoc, LoadDoc};
@@ -23,7 +23,7 @@ struct Managed {
 
 impl Managed {
     fn start(kind: StoreKind) -> Managed {
-        guard::set_program(PROGRAM);
+        guard::set_program(common::open_program());
         let dir = tempfile::Builder::new().prefix("store").tempdir_in("/tmp").expect("a folder");
         std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
         let store = Store::start(&Options::new(kind), dir.path()).expect("it starts");

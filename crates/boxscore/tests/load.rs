@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{Bench, PATIENCE, PROGRAM, Running};
+use common::{Bench, PATIENCE, Running};
 use instruments::workload::guard;
 use instruments::workload::server::account;
 use instruments::workload::server::content::{Content, Limits, Set};
@@ -101,7 +101,7 @@ struct Managed {
 
 impl Managed {
     fn start(name: &str) -> Managed {
-        guard::set_program(PROGRAM);
+        guard::set_program(common::open_program());
         let dir = tempfile::Builder::new().prefix("load").tempdir_in("/tmp").expect("a folder");
         std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
         let limits = Limits { mix_bytes: 1 << 20, large_bytes: 1 << 20 };

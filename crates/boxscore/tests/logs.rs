@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Bench, PROGRAM, Running, said};
+use common::{Bench, Running, said};
 use instruments::workload::guard;
 use instruments::workload::server::account;
 use instruments::workload::server::content::{Content, Limits, Set};
@@ -20,7 +20,7 @@ use model::doc::{CompareDoc, LoadDoc, LogsDoc, LogsLiveDoc, RowDoc, VerdictWord}
 
 /// What a server logged of a load, and what the engine says of it.
 fn loaded(name: &str, set: Set, options: Options, load: &[&str]) -> (LoadDoc, LogsDoc) {
-    guard::set_program(PROGRAM);
+    guard::set_program(common::open_program());
     let bench = Bench::new();
     let dir = tempfile::Builder::new().prefix("logs").tempdir_in("/tmp").expect("a folder");
     std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
@@ -437,7 +437,7 @@ fn before_and_after_are_judged_and_said_to_be_confounded() {
 
 #[test]
 fn a_machine_stands_beside_its_requests() {
-    guard::set_program(PROGRAM);
+    guard::set_program(common::open_program());
     let bench = Bench::new();
     let dir = tempfile::Builder::new().prefix("beside").tempdir_in("/tmp").expect("a folder");
     std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");

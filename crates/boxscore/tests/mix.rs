@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use common::{Bench, PROGRAM};
+use common::Bench;
 use instruments::workload::guard;
 use instruments::workload::mix::objects::objects;
 use instruments::workload::server::account;
@@ -28,7 +28,7 @@ struct Logged {
 
 impl Logged {
     fn serve(items: Vec<Item>) -> Logged {
-        guard::set_program(PROGRAM);
+        guard::set_program(common::open_program());
         let dir = tempfile::Builder::new().prefix("mix").tempdir_in("/tmp").expect("a folder");
         std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
         let account = account::choose().expect("an account");

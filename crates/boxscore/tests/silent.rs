@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{Bench, PATIENCE, PROGRAM, Running, Said, signal};
+use common::{Bench, PATIENCE, Running, Said, signal};
 use instruments::workload::guard;
 use instruments::workload::server::account;
 use instruments::workload::server::content::{Content, Limits, Set};
@@ -27,7 +27,7 @@ struct Nginx {
 
 impl Nginx {
     fn start() -> Nginx {
-        guard::set_program(PROGRAM);
+        guard::set_program(common::open_program());
         let dir = tempfile::Builder::new().prefix("silent").tempdir_in("/tmp").expect("a folder");
         std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
         let limits = Limits { mix_bytes: 1 << 20, large_bytes: 1 << 20 };

@@ -8,8 +8,10 @@ pub mod host;
 pub mod relay;
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -19,6 +21,18 @@ use store::{Filter, Mode, Store};
 use tempfile::TempDir;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_boxscore");
+
+/// The program as servers of other accounts can start it: by a file that is open, since they may not enter the folders on
+/// the way to it (`/root`, where the checkout may lie).
+pub fn open_program() -> PathBuf {
+    static FILE: OnceLock<OwnedFd> = OnceLock::new();
+    // A duplicate stays open in children, as files that std opens do not.
+    let file = FILE.get_or_init(|| {
+        let file = std::fs::File::open(PROGRAM).expect("the program");
+        rustix::io::dup(&file).expect("a duplicate")
+    });
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
 
 /// One cell, in the planted world.
 pub const ONE: [&str; 7] =
