@@ -1,6 +1,7 @@
 //! The only place that writes to stdout and stderr: stdout is data, stderr is talk.
 //!
-//! A closed stdout (`| head`) is no error; a full disk is, and the program then ends with 1. Colour follows the terminal, NO_COLOR and `--color`.
+//! A closed stdout (`| head`) is no error; a full disk is, and the program then ends with 1. Colour follows the
+//! terminal, NO_COLOR and `--color`.
 
 use std::io::{Error, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;

@@ -22,8 +22,8 @@ use tempfile::TempDir;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_boxscore");
 
-/// The program as servers of other accounts can start it: by a file that is open, since they may not enter the folders on
-/// the way to it (`/root`, where the checkout may lie).
+/// The program as servers of other accounts can start it: by a file that is open, since they may not enter the folders
+/// on the way to it (`/root`, where the checkout may lie).
 pub fn open_program() -> PathBuf {
     static FILE: OnceLock<OwnedFd> = OnceLock::new();
     // A duplicate stays open in children, as files that std opens do not.
