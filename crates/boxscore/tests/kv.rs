@@ -180,17 +180,7 @@ fn the_other_tests_of_the_family_run_on_both_stores() {
     let bench = Bench::new();
     let short = "limit=0.02;window=0.3;span=0.001;objects=2000;count=600";
     let mut args = vec!["--clients", "2", "--set", short];
-    for test in [
-        "readNotFound",
-        "readDist",
-        "readDistRandom",
-        "readLoaded",
-        "readThroughput",
-        "multiRead_oneMaster",
-        "netBandwidth",
-    ] {
-        args.extend(["--test", test]);
-    }
+    args.extend(common::OTHER_KV_TESTS);
     run(&bench, &args).expect(0, &[]);
     let data = bench.only();
     for kv in ["redis", "memcached"] {

@@ -407,16 +407,7 @@ fn what_cannot_be_followed_is_said() {
 #[test]
 fn before_and_after_are_judged_and_said_to_be_confounded() {
     let bench = Bench::new();
-    // Two and a half days, twice as fast from 2010-05-02 12:00 by the log's clock on.
-    let mut text = String::new();
-    for n in 0..10_800u64 {
-        let (day, second) = (1 + n * 20 / 86_400, n * 20 % 86_400);
-        let us = if n < 6_480 { 2_000 } else { 1_000 } + n * 37 % 50;
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        let at = format!("{day:02}/May/2010:{hour:02}:{minute:02}:{second:02} +0200");
-        writeln!(text, "10.0.0.1 - - [{at}] \"GET /a HTTP/1.1\" 200 1000 {us}").unwrap();
-    }
-    std::fs::write(bench.path("a.log"), text + "cut\n").unwrap();
+    std::fs::write(bench.path("a.log"), common::changed() + "cut\n").unwrap();
     let said = bench.run(&["logs", "a.log", "--cut", "2010-05-02 12:00", "--json"]).expect(3, &[]);
     let doc: LogsDoc = serde_json::from_str(&said.out).unwrap();
     let labels: Vec<(&str, u64)> = doc.labels.iter().map(|one| (one.label.as_str(), one.parsed)).collect();

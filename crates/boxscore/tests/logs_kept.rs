@@ -31,23 +31,10 @@ fn of_kind<'a>(findings: &'a [Finding], kind: &str) -> Vec<&'a str> {
     findings.iter().filter(|finding| finding.kind == kind).map(|finding| finding.text.as_str()).collect()
 }
 
-/// Two and a half days from 2010-05-01 on, twice as fast from 2010-05-02 12:00 by the log's clock on.
-fn changed() -> String {
-    let mut text = String::new();
-    for n in 0..10_800u64 {
-        let (day, second) = (1 + n * 20 / 86_400, n * 20 % 86_400);
-        let us = if n < 6_480 { 2_000 } else { 1_000 } + n * 37 % 50;
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        let at = format!("{day:02}/May/2010:{hour:02}:{minute:02}:{second:02} +0200");
-        writeln!(text, "10.0.0.1 - - [{at}] \"GET /a HTTP/1.1\" 200 1000 {us}").unwrap();
-    }
-    text
-}
-
 #[test]
 fn a_cut_is_judged_from_the_store() {
     let bench = Bench::new();
-    std::fs::write(bench.path("a.log"), changed()).unwrap();
+    std::fs::write(bench.path("a.log"), common::changed()).unwrap();
     let logs: LogsDoc = json(&bench, 0, &["logs", "web=a.log", "--cut", "2010-05-02 12:00"]);
     assert!(logs.rows.iter().all(|row| row.verdict == VerdictWord::Better), "{:#?}", logs.rows);
     let run = logs.run.expect("it is stored");
@@ -223,7 +210,7 @@ fn either_side_of_a_cut_has_its_own_machine() {
         .import(&[recorded("hdd", 6.0 * GIB, 2e6)], &[])
         .expect("it is stored");
     // The log goes on for a day and a half after the samples end.
-    std::fs::write(bench.path("a.log"), changed()).unwrap();
+    std::fs::write(bench.path("a.log"), common::changed()).unwrap();
     let args = ["logs", "a.log", "--telemetry", "tel-hdd", "--cut"];
     let logs: LogsDoc = json(&bench, 0, &[&args[..], &["2010-05-01 14:00"]].concat());
     let labels: Vec<&str> = logs.beside.iter().map(|doc| doc.label.as_str()).collect();

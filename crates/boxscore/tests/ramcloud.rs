@@ -132,17 +132,7 @@ fn a_quick_run_prints_the_table_of_basic_and_leaves_nothing() {
 fn the_other_tests_of_the_family_run_and_say_what_they_cannot() {
     let world = World::new();
     let mut args = vec!["--kv", AT, "--clients", "2"];
-    for test in [
-        "readNotFound",
-        "readDist",
-        "readDistRandom",
-        "readLoaded",
-        "readThroughput",
-        "multiRead_oneMaster",
-        "netBandwidth",
-    ] {
-        args.extend(["--test", test]);
-    }
+    args.extend(common::OTHER_KV_TESTS);
     world.run(OTHERS, &args, &[]).expect(0, &[]);
     let data = world.bench.only();
     for metric in ["readNotFound", "readDist", "readDist.999", "readDistRandom", "writeDistRandom"] {

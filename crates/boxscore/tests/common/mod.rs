@@ -313,3 +313,34 @@ pub fn text(path: &Path) -> &str {
 pub fn short(id: &str) -> &str {
     &id[..12]
 }
+
+/// A log of two and a half days from 2010-05-01 on, twice as fast from 2010-05-02 12:00 by the log's clock on.
+pub fn changed() -> String {
+    let mut text = String::new();
+    for n in 0..10_800u64 {
+        let (day, second) = (1 + n * 20 / 86_400, n * 20 % 86_400);
+        let us = if n < 6_480 { 2_000 } else { 1_000 } + n * 37 % 50;
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let at = format!("{day:02}/May/2010:{hour:02}:{minute:02}:{second:02} +0200");
+        text.push_str(&format!("10.0.0.1 - - [{at}] \"GET /a HTTP/1.1\" 200 1000 {us}\n"));
+    }
+    text
+}
+
+/// clusterperf's tests beside `basic`, each asked for.
+pub const OTHER_KV_TESTS: [&str; 14] = [
+    "--test",
+    "readNotFound",
+    "--test",
+    "readDist",
+    "--test",
+    "readDistRandom",
+    "--test",
+    "readLoaded",
+    "--test",
+    "readThroughput",
+    "--test",
+    "multiRead_oneMaster",
+    "--test",
+    "netBandwidth",
+];

@@ -45,15 +45,7 @@ static CARD: Card = Card {
     source: "clusterperf netBandwidth (RAMCloud), without the key bytes that its later versions add for one client",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: kv_params![
-        params::KV,
-        params::REPLICAS,
-        params::PERSISTENCE,
-        params::MODE,
-        SIZE,
-        CLIENTS,
-        SERVERS
-    ],
+    params: kv_params![params::MODE, SIZE, CLIENTS, SERVERS],
     metrics: &[SUM.info(), FASTEST.info(), SLOWEST.info()],
     needs: &[Need::Server],
     variants: &[Variant { tier: Tier::Default, set: "kv=redis|memcached", headline: &["netBandwidth"] }],

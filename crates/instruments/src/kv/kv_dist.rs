@@ -36,15 +36,7 @@ static CARD: Card = Card {
     source: "clusterperf readDist (RAMCloud)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: kv_params![
-        params::KV,
-        params::REPLICAS,
-        params::PERSISTENCE,
-        params::MODE,
-        params::SIZE,
-        params::COUNT,
-        WARM_UP,
-    ],
+    params: kv_params![params::MODE, params::SIZE, params::COUNT, WARM_UP,],
     metrics: &FIGURE.infos(),
     needs: &[Need::Server],
     variants: &[Variant {

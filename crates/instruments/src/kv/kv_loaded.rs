@@ -37,14 +37,7 @@ static CARD: Card = Card {
     source: "clusterperf readLoaded (RAMCloud); the measured sum is our own",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: kv_params![
-        params::KV,
-        params::REPLICAS,
-        params::PERSISTENCE,
-        params::MODE,
-        params::SIZE,
-        params::CLIENTS
-    ],
+    params: kv_params![params::MODE, params::SIZE, params::CLIENTS],
     metrics: &[TIME.info(), DERIVED.info(), MEASURED.info()],
     needs: &[Need::Server],
     variants: &[Variant { tier: Tier::Default, set: "kv=redis|memcached", headline: &["readLoaded"] }],

@@ -26,7 +26,7 @@ static CARD: Card = Card {
     source: "clusterperf readNotFound (RAMCloud)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: kv_params![params::KV, params::REPLICAS, params::PERSISTENCE, params::MODE],
+    params: kv_params![params::MODE],
     metrics: &[MISS.info(), MISSES.info()],
     needs: &[Need::Server],
     variants: &[Variant { tier: Tier::Default, set: "kv=redis|memcached", headline: &["readNotFound"] }],

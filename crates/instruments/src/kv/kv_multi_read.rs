@@ -35,7 +35,7 @@ static CARD: Card = Card {
     source: "clusterperf multiRead_oneMaster (RAMCloud)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: kv_params![params::KV, params::REPLICAS, params::PERSISTENCE, params::MODE, params::SIZE, SPAN],
+    params: kv_params![params::MODE, params::SIZE, SPAN],
     metrics: &[TIME.info(), EACH.info()],
     needs: &[Need::Server],
     variants: &[Variant {

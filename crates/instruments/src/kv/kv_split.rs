@@ -53,9 +53,6 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: kv_params![
-        params::KV,
-        params::REPLICAS,
-        params::PERSISTENCE,
         params::MODE,
         OP,
         params::SIZE,

@@ -60,16 +60,7 @@ static CARD: Card = Card {
     source: "clusterperf readThroughput, writeThroughput (RAMCloud)",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: kv_params![
-        params::KV,
-        params::REPLICAS,
-        params::PERSISTENCE,
-        params::MODE,
-        params::SIZE,
-        params::OBJECTS,
-        params::CLIENTS,
-        WINDOW,
-    ],
+    params: kv_params![params::MODE, params::SIZE, params::OBJECTS, params::CLIENTS, WINDOW,],
     metrics: &[
         READ.info(),
         READ_CPU.info(),

@@ -113,11 +113,14 @@ pub const MEMORY: ParamSpec = of_ramcloud(
     "memory of each server that is started here, used from the start; else 512MiB",
 );
 
-/// The parameters of a test of stores: its own, and those that say where a RAMCloud is.
+/// The parameters of a test of stores: which store and how it is set up, its own, and where a RAMCloud is.
 #[macro_export]
 macro_rules! kv_params {
     ($($own:expr),+ $(,)?) => {
         &[
+            $crate::kv::params::KV,
+            $crate::kv::params::REPLICAS,
+            $crate::kv::params::PERSISTENCE,
             $($own,)+
             $crate::kv::params::LIBRARY,
             $crate::kv::params::LOCATOR,
