@@ -331,5 +331,16 @@ fn a_size_that_the_memory_has_room_for_is_planned() {
     let args = ["run", "mem-bandwidth", "--takes", "1", "--set", "threads=1", "--set", "op=read"];
     let said = bench.run(&[&args[..], &["--set", &size]].concat());
     assert!(!said.err.contains("more than a quarter"), "{}", said.err);
-    bench.run(&[&args[..], &["--set", &limit]].concat()).expect(1, &["more than a quarter of the memory"]);
+    bench.run(&[&args[..], &["--set", &limit]].concat()).expect(2, &["more than a quarter of the memory"]);
+}
+
+/// Variants that need more CPUs than there are keep no run alive, and give it no wrong reason.
+#[test]
+fn words_that_leave_nothing_to_run_are_a_usage_error() {
+    let bench = Bench::new();
+    for (word, why) in [("node=15", "no NUMA node 15"), ("cpus=4095", "CPU 4095"), ("size=1TiB", "a quarter")]
+    {
+        bench.run(&["run", "mem-bandwidth", "--set", word, "--takes", "1"]).expect(2, &["--set", word, why]);
+    }
+    assert!(!bench.store().exists(), "nothing is stored");
 }

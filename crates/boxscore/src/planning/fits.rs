@@ -1,8 +1,8 @@
 //! Whether what the user said can be carried out here, asked of the instruments before anything is started or stored.
 //!
-//! A cell that only the user's words make impossible is the user's matter: where none is left it is a usage error that
-//! names those words, else the others are measured and it is said what was left out. What is impossible without those
-//! words too is the machine's matter, and is told by the run.
+//! A cell that only the user's words make impossible is the user's matter: where none is left that can run, it is a
+//! usage error that names those words, else the others are measured and it is said what was left out. What is
+//! impossible without those words too is the machine's matter, and is told by the run.
 
 use model::params::parse_cpus;
 use model::{Arm, Card, Cell, Instrument, Params, Setup};
@@ -37,22 +37,23 @@ impl Asked<'_> {
         let mut kept: Vec<Cell> = Vec::new();
         for card in self.cards {
             let mut blames = Vec::new();
-            let mut fit = 0_usize;
+            let (mut others, mut any_fits) = (0_usize, false);
             for cell in cells.iter().filter(|cell| cell.instrument == card.name) {
                 match self.blame(card, cell) {
                     Some(blame) => blames.push(blame),
                     None => {
-                        fit += 1;
+                        others += 1;
+                        any_fits = any_fits || self.fits(card, cell);
                         kept.push(cell.clone());
                     }
                 }
             }
             let Some(first) = blames.first() else { continue };
-            if fit == 0 {
+            if !any_fits {
                 let cannot = if first.is_one { "is not possible" } else { "cannot go together" };
                 return Err(CliError::usage(format!("{} {cannot}: {}", first.flags, first.why)));
             }
-            let (left, all) = (blames.len(), blames.len() + fit);
+            let (left, all) = (blames.len(), blames.len() + others);
             let excludes = if first.is_one { "excludes" } else { "exclude" };
             said.push(format!(
                 "{left} of the {all} variants of {} are left out, which {} {excludes}: {}",
@@ -92,16 +93,31 @@ impl Asked<'_> {
         (0..self.arms.len()).find_map(|arm| self.blame_in(instrument, cell, arm))
     }
 
-    fn blame_in(&self, instrument: &'static dyn Instrument, cell: &Cell, arm: usize) -> Option<Blame> {
-        let card = instrument.card();
+    /// Whether a cell can be carried out in every arm.
+    fn fits(&self, card: &'static Card, cell: &Cell) -> bool {
+        let found = instruments::all().into_iter().find(|one| one.card().name == card.name);
+        found.is_some_and(|instrument| {
+            (0..self.arms.len())
+                .all(|arm| self.laid(card, cell, arm).is_some_and(|setup| instrument.fit(&setup).is_ok()))
+        })
+    }
+
+    /// What a cell would prepare with in an arm.
+    fn laid(&self, card: &'static Card, cell: &Cell, arm: usize) -> Option<Setup> {
         let set = &self.arms.get(arm)?.set;
         let known = set.0.iter().filter(|(key, _)| card.param(key).is_some());
-        let laid =
+        let params =
             cell.params.with(&Params(known.map(|(key, value)| (key.clone(), value.clone())).collect()));
-        let mut setup = Setup { params: laid, ..self.setup.clone() };
+        let mut setup = Setup { params, ..self.setup.clone() };
         if let Some(cpus) = set.get("cpus").and_then(parse_cpus) {
             setup.cpus = cpus;
         }
+        Some(setup)
+    }
+
+    fn blame_in(&self, instrument: &'static dyn Instrument, cell: &Cell, arm: usize) -> Option<Blame> {
+        let card = instrument.card();
+        let setup = self.laid(card, cell, arm)?;
         let of_arm = |word: &&Word| word.arm.is_none_or(|of| of == arm);
         let mine: Vec<&Word> = self.words.iter().filter(|word| word.is_of(card)).filter(of_arm).collect();
         let why = instrument.fit(&setup).err().filter(|_| !mine.is_empty())?.why;
