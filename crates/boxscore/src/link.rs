@@ -21,8 +21,11 @@ use said::{Overheard, Said};
 /// What exec says of a program for another processor.
 const ENOEXEC: i32 = 8;
 
-/// How long a child may take to end once its pipe is closed.
+/// How long a child may take to end once a pipe between us is closed.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long one is waited for that is given up while it still holds its pipe.
+const LITTLE_PATIENCE: Duration = Duration::from_millis(500);
 
 /// How long its last words are waited for: something that it started may hold its stderr open.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -78,8 +81,8 @@ impl Link for ChildLink {
 
     fn hang_up(&mut self) -> Parting {
         self.to = None;
-        // A child whose pipe broke ends within moments; one that hangs is not waited for here.
-        let status = self.ended_within(Duration::from_millis(500));
+        // A child whose pipe broke is about to end, however busy its host; one that hangs is not waited for here.
+        let status = self.ended_within(if self.said.is_over() { PATIENCE } else { LITTLE_PATIENCE });
         if let (Some(_), Some(listened)) = (status, self.listened.take()) {
             // Either way they are taken as far as they came.
             let _ended = listened.recv_timeout(LAST_WORDS);

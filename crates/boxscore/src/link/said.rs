@@ -29,6 +29,8 @@ const LEISURE: Duration = Duration::from_millis(20);
 pub(super) struct Said {
     /// It sent a frame: it is a boxscore of this wire.
     speaks: AtomicBool,
+    /// Its stdout has ended, which only happens once it has ended, or is about to.
+    is_over: AtomicBool,
     /// How its stdout began, until then.
     stdout: Mutex<Vec<u8>>,
     stderr: Mutex<Vec<String>>,
@@ -50,6 +52,9 @@ impl<R> Overheard<R> {
 impl<R: Read> Read for Overheard<R> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let count = self.from.read(into)?;
+        if count == 0 {
+            self.said.is_over.store(true, Ordering::Relaxed);
+        }
         if self.kept < LINE {
             let some = &into[..count.min(LINE - self.kept)];
             self.kept += some.len();
@@ -62,6 +67,10 @@ impl<R: Read> Read for Overheard<R> {
 impl Said {
     pub(super) fn speaks(&self) {
         self.speaks.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
     }
 
     /// Keeps the last lines of what a child says, each cut where it is too long to be read.
