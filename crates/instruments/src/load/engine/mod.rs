@@ -6,6 +6,7 @@ mod slots;
 pub mod source;
 mod timer;
 
+use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -205,6 +206,9 @@ fn one<P: Protocol, W: Wire>(
     if let Some(cpu) = cpu {
         affinity::set_allowed(&[cpu]).map_err(|error| Error::System(error.to_string()))?;
     }
+    // Naps of some tens of microseconds, where the kernel else adds 50. It can refuse nothing here but a number.
+    rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
+        .map_err(system("cannot set the timer slack"))?;
     let pick = Pick::new(&crew.choice, crew.seed.wrapping_add(thread as u64));
     let source = Source::new(&crew.schedule, crew.requests, crew.part(thread), pick);
     let connections = crew.connections_of(thread);
