@@ -114,13 +114,13 @@ pub fn plan(
         web::profile(&cells, &mut arms)?;
     }
     let plan = Plan {
-        version: version(mix.is_some(), !args.from.is_empty()),
+        version: version(mix.is_some(), !args.from.is_empty() || args.far.is_some()),
         seed,
         level,
         cells,
         arms,
         machines: children::machines(&args.via)?,
-        generators: children::generators(&args.from, &chosen)?,
+        generators: children::others(args, &chosen)?,
         takes,
         warm_up,
         take_seconds: TAKE_SECONDS,
