@@ -88,7 +88,7 @@ pub fn plan(
     let words::Arms { mut arms, words, said } = words::arms(args, &chosen, &sets)?;
     let (cells, implied) = web::settle(cells, &host, &chosen, &sets);
     let mut said = [said, implied].concat();
-    let words = [sets, words].concat();
+    let words = kv::without_login([sets, words].concat())?;
     web::agree(&words, arms.len())?;
     let cells = distinct(kv::settle(args, cells, &words, &mut said), &arms, &chosen);
     let (cells, left_out) = match &host.setup {

@@ -4,6 +4,7 @@
 
 mod close;
 mod generators;
+mod silence;
 mod stop;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -11,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use model::frame::{Frame, Job, OwnCost, Segment};
+use model::login::Login;
 use model::plan::Plan;
 use model::reading::Take;
 use model::{Better, Phase, Value};
@@ -23,11 +25,6 @@ use crate::worker::Event;
 
 pub use crate::ports::{Ended, Finished, Link, Manner, Outcome, Parting, Show, Sink, SinkError};
 
-/// A child that says nothing for so long is lost: it pings every second.
-const SILENCE_NS: u64 = 30_000_000_000;
-/// How long children may take to say hello, from the start of all. A host that is not there makes ssh give up by itself
-/// after the 127 s in which Linux tries to connect, and then it says why; a user who types a password needs less.
-const HELLO_NS: u64 = 150_000_000_000;
 const POLL: Duration = Duration::from_millis(200);
 /// Answers are not counted as a flood is: the first that nobody waits for is the last.
 const UNASKED: &str = "it answered what it was not asked";
@@ -81,6 +78,7 @@ pub struct Conductor<'a> {
     by_target: bool,
     stopping: stop::Stopping,
     manner: Manner,
+    login: Option<Login>,
     taken: u64,
     taking_ns: u64,
     unfit: Vec<(usize, u32, String)>,
@@ -128,6 +126,7 @@ impl<'a> Conductor<'a> {
             by_target: false,
             stopping: stop::Stopping::default(),
             manner: Manner::default(),
+            login: None,
             taken: 0,
             taking_ns: 0,
             unfit: Vec::new(),
@@ -172,10 +171,12 @@ impl<'a> Conductor<'a> {
     fn open(&mut self, dir: &str, elapsed_ns: u64) -> Result<(), SinkError> {
         let generators = self.open_generators()?;
         let watched = self.manner.watched;
+        let login = self.login.clone();
         let job = |machine: usize| {
             let (plan, dir, generators) = (self.plan.clone(), dir.to_owned(), generators.clone());
+            let login = login.clone();
             let machine = u32::try_from(machine).unwrap_or(u32::MAX);
-            Frame::Plan(Box::new(Job { plan, machine, dir, elapsed_ns, generators, watched }))
+            Frame::Plan(Box::new(Job { plan, machine, dir, elapsed_ns, generators, watched, login }))
         };
         for machine in 0..self.machines.len() {
             let job = job(machine);
@@ -572,28 +573,5 @@ impl<'a> Conductor<'a> {
             self.sink.commit(machine, None, &telemetry)?;
         }
         Ok(())
-    }
-
-    /// Every wait is bounded: a machine that is waited for and says nothing for too long is lost.
-    fn check_silence(&mut self, machine: usize) -> Result<(), SinkError> {
-        let state = &self.machines[machine];
-        match too_silent(state.greeted, state.heard_ns, self.began_ns) {
-            Some(why) => self.lose(machine, &why),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Why a child is given up that was heard at that time; the study began at the other.
-fn too_silent(greeted: bool, heard_ns: u64, began_ns: u64) -> Option<String> {
-    let since_ns = |from_ns: u64| sys::clock::now_ns().saturating_sub(from_ns);
-    match greeted {
-        true if since_ns(heard_ns) > SILENCE_NS => {
-            Some(format!("nothing heard for {} s", since_ns(heard_ns) / 1_000_000_000))
-        }
-        false if since_ns(began_ns) > HELLO_NS => {
-            Some(format!("no hello within {} s", HELLO_NS / 1_000_000_000))
-        }
-        _ => None,
     }
 }

@@ -35,6 +35,8 @@ Examples:
   boxscore run kv --kv ramcloud:tcp:host=10.0.0.3,port=12246 --set ramcloud-library=/opt/ramcloud/libramcloud.so
                                              a RAMCloud of yours, through its own client library
   boxscore run telemetry --for 24h           record, and load nothing
+  BOXSCORE_KV_PASSWORD=... boxscore run kv --kv 10.0.0.3:6379
+                                             a store of yours with a password (and BOXSCORE_KV_USER); it is not stored
 What is stored: every take, at once, in the store; `boxscore resume` continues a run that was cut.";
 
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use model::frame::{Frame, Hello};
 use model::generate::{self, Loaded, NotLoaded, Order, Part};
 
-use super::{Conductor, Link, Show, SinkError, UNASKED, too_silent};
+use super::silence::too_silent;
+use super::{Conductor, Link, Show, SinkError, UNASKED};
 use crate::inflow::{self, Inflow};
 use crate::worker::Event;
 
