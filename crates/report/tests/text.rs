@@ -250,6 +250,7 @@ fn the_history() {
         started: 1_795_242_060.0,
         seconds: Some(112.0),
         level: "quick".to_owned(),
+        instruments: vec!["crc32c".to_owned(), "disk-read".to_owned()],
         takes: 120,
         faults: u64::from(status == "faulty") * 2,
         cut: None,
@@ -257,7 +258,7 @@ fn the_history() {
     let runs = vec![
         row("0192f3a4b5c67def", "complete", None),
         row("0192f3a4b5ffffff", "faulty", Some("after the BIOS update")),
-        row("0192f3a4c0000000", "interrupted", None),
+        HistoryRow { level: "named".to_owned(), ..row("0192f3a4c0000000", "interrupted", None) },
     ];
     let doc = HistoryDoc { schema: "boxscore.history/1".to_owned(), runs };
     insta::assert_snapshot!(sound(&history::table(&doc, 80), 80));
