@@ -97,10 +97,11 @@ pub fn plan(
     };
     said.extend(left_out);
     let (takes, budget_seconds) = limits(args, level)?;
-    let cells = match budget_seconds {
+    let (cells, no_time) = match budget_seconds {
         Some(budget) if args.quick && level == Level::Named => web::within(cells, arms.len(), budget),
-        _ => cells,
+        _ => (cells, None),
     };
+    said.extend(no_time);
     if telemetry_only && budget_seconds.is_none() {
         return Err(
             CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h")
