@@ -3,8 +3,8 @@
 mod common;
 
 use model::doc::{
-    CheckDoc, CheckState, DoctorDoc, HistoryDoc, HistoryRow, InstrumentDoc, ListDoc, MetricDoc, ParamDoc,
-    RemarkDoc, VerdictWord,
+    CheckDoc, CheckState, DoctorDoc, HistoryDoc, HistoryRow, InstrumentDoc, ListDoc, MetricDoc, NoteDoc,
+    ParamDoc, RemarkDoc, VerdictWord,
 };
 use model::metric::Better;
 use model::unit::Unit;
@@ -58,9 +58,20 @@ fn a_run_without_reference_facts_or_intervals() {
     let text = score::score(&run, &[], None, &Tail::default(), Look::plain());
     insta::assert_snapshot!(sound(&text, 80));
     run.series.clear();
-    assert!(
-        score::score(&run, &[], None, &Tail::default(), Look::plain()).contains("no figure was measured")
-    );
+    let unfit = |what: &str, why: &str| NoteDoc { kind: "unfit".to_owned(), text: format!("{what}: {why}") };
+    run.notes = vec![
+        unfit("net-rdma size=64", "no device: none is there"),
+        unfit("web", "no nginx"),
+        unfit("net-rdma", "no device: none is there"),
+    ];
+    let text = score::score(&run, &[], None, &Tail::default(), Look::plain());
+    for said in [
+        "no figure was measured",
+        "- not run: net-rdma size=64 and 1 more: no device: none is there\n",
+        "- not run: web: no nginx\n",
+    ] {
+        assert!(text.contains(said), "{text}");
+    }
 }
 
 #[test]
