@@ -102,11 +102,7 @@ pub fn plan(
         _ => (cells, None),
     };
     said.extend(no_time);
-    if telemetry_only && budget_seconds.is_none() {
-        return Err(
-            CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h")
-        );
-    }
+    has_end(telemetry_only, budget_seconds)?;
     let warm_up = web::warm_up(args, &cells);
     if let Some(budget) = budget_seconds {
         said.extend(web::short_of_time(&cells, arms.len(), &takes, warm_up, budget));
@@ -135,6 +131,13 @@ pub fn plan(
         mixes: mix.map(|named| (named.name, named.mix)).into_iter().collect(),
     };
     Ok((plan, said))
+}
+
+/// What records alone ends by the clock.
+fn has_end(telemetry_only: bool, budget_seconds: Option<f64>) -> Result<(), CliError> {
+    let error =
+        || CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h");
+    if telemetry_only && budget_seconds.is_none() { Err(error()) } else { Ok(()) }
 }
 
 /// The parameters that `--set` and the flags of families fix.

@@ -75,7 +75,7 @@ pub enum Failure {
     Silent(f64),
     #[error("the connection failed: {0}")]
     Broken(String),
-    #[error("the store takes nobody but who it knows: `{0}`; {REMEDY}")]
+    #[error("the store wants a password, or another one: `{0}`; {REMEDY}")]
     Auth(String),
     #[error("the store is one node of a cluster and other nodes have some of the keys: `{0}`")]
     Moved(String),
