@@ -3,7 +3,7 @@
 //!
 //! What is here is in no estimate until it is settled. Amounts so large that they do not fit go to the sketch at once.
 
-use super::sketch::{Amounts, CELLS, CountMin, WIDTH, column};
+use super::sketch::{Amounts, CELLS, CountMin, ROWS, WIDTH, column};
 
 /// Bits of the bytes of a cell; the requests stand above them.
 const BYTES: u32 = 44;
@@ -22,7 +22,7 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// Adds requests: of each its hash, its bytes and its ns. Two rows at a time, so that they are in the cache.
+    /// Adds requests: of each its hash, its bytes and its ns.
     #[inline(always)]
     pub fn add_all(&mut self, requests: [&[u64]; 3], sketch: &mut CountMin) {
         let more = amounts_of(requests);
@@ -35,14 +35,12 @@ impl Recent {
         self.whole = added(self.whole, more);
         let cells = self.cells.get_or_insert_with(|| vec![[0; 2]; CELLS].into_boxed_slice());
         let (rows, _) = cells.as_chunks_mut::<WIDTH>();
-        let (pairs, _) = rows.as_chunks_mut::<2>();
-        for (pair, [one, two]) in pairs.iter_mut().enumerate() {
-            for (hash, [_, bytes, time_ns]) in each(requests) {
-                let both = bytes + (1 << BYTES);
-                for (cells, row) in [(&mut *one, 2 * pair), (&mut *two, 2 * pair + 1)] {
-                    let cell = &mut cells[column(hash, row)];
-                    *cell = [cell[0] + both, cell[1] + time_ns];
-                }
+        let ([rows], _) = rows.as_chunks_mut::<ROWS>() else { return };
+        for (hash, [_, bytes, time_ns]) in each(requests) {
+            let both = bytes + (1 << BYTES);
+            for (row, cells) in rows.iter_mut().enumerate() {
+                let cell = &mut cells[column(hash, row)];
+                *cell = [cell[0] + both, cell[1] + time_ns];
             }
         }
     }

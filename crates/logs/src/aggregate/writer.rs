@@ -40,13 +40,15 @@ struct PutOff {
     paths: [u64; BATCH],
     bytes: [u64; BATCH],
     times_ns: [u64; BATCH],
+    /// Made of sizes and times while these are added.
+    ratios: [u64; BATCH],
 }
 
 impl PutOff {
     fn new() -> Box<PutOff> {
         let none = [0; BATCH];
-        let (clients, paths, bytes, times_ns) = (none, none, none, none);
-        Box::new(PutOff { count: 0, settled: 0, gaps: false, clients, paths, bytes, times_ns })
+        let (clients, paths, bytes, times_ns, ratios) = (none, none, none, none, none);
+        Box::new(PutOff { count: 0, settled: 0, gaps: false, clients, paths, bytes, times_ns, ratios })
     }
 
     /// Puts a request off: the hashes of its client and its path, its size and its time.
@@ -238,7 +240,8 @@ impl<'a> Writer<'a> {
             return;
         }
         let all = &mut *self.aggregate;
-        let (bytes, times_ns) = (&self.put_off.bytes[part.clone()], &self.put_off.times_ns[part]);
+        let PutOff { bytes, times_ns, ratios, .. } = &mut *self.put_off;
+        let (bytes, times_ns, mut rated) = (&bytes[part.clone()], &times_ns[part], 0);
         for (&bytes, &time_ns) in bytes.iter().zip(times_ns) {
             let class = &mut self.strata.0[size::class_of(Some(bytes))];
             if time_ns == 0 {
@@ -247,8 +250,10 @@ impl<'a> Writer<'a> {
             }
             let ratio = sums::ratio(bytes, time_ns);
             class.add(Some(bytes), Some(time_ns), Some(ratio));
-            all.ratios.record(ratio);
+            ratios[rated % BATCH] = ratio;
+            rated += 1;
         }
+        all.ratios.record_all(&ratios[..rated]);
         all.sizes.record_all(bytes);
         all.times.record_all(times_ns);
         if let Some(hour) = self.slot.and_then(|slot| all.hours.at(&hour_of(slot))) {

@@ -11,7 +11,7 @@ use memchr::{memchr, memrchr};
 pub const LONGEST: usize = 256 << 10;
 /// Bytes that are asked for at a time; not above those of the longest line, so that only the first of a block can be
 /// longer.
-const BLOCK: usize = 64 << 10;
+const BLOCK: usize = 128 << 10;
 /// Bytes of lines that are given at a time where they are shorter: half of a first cache, so that they are still in it
 /// when they are looked at again.
 const PART: usize = 16 << 10;
