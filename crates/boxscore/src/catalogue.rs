@@ -22,13 +22,17 @@ pub struct PublishedMachine {
     pub figures: Vec<Published>,
 }
 
-/// Reference machines with their samples: name, and runs in boxscore's own export format.
-const REFERENCES: &[(&str, &str)] = &[("ref-xeon-2c", include_str!("../catalogue/ref/ref-xeon-2c.json"))];
+/// Reference machines with their samples: name, and runs in boxscore's own export format, packed by zstd.
+const REFERENCES: &[(&str, &[u8])] =
+    &[("ref-xeon-2c", include_bytes!("../catalogue/ref/ref-xeon-2c.json.zst"))];
 
 /// The reference machine of that name, with its runs.
 pub fn reference_named(wanted: &str) -> Result<Option<(String, Vec<RunData>)>, CliError> {
-    let Some((name, text)) = REFERENCES.iter().find(|(name, _)| *name == wanted) else { return Ok(None) };
-    Ok(Some(((*name).to_owned(), importers::own::parse(name, text)?)))
+    let Some((name, packed)) = REFERENCES.iter().find(|(name, _)| *name == wanted) else { return Ok(None) };
+    let wrong = |error: std::io::Error| CliError::data(format!("{name} in the catalogue: {error}"));
+    let text = zstd::decode_all(*packed).map_err(wrong)?;
+    let text = String::from_utf8(text).map_err(|error| wrong(std::io::Error::other(error)))?;
+    Ok(Some(((*name).to_owned(), importers::own::parse(name, &text)?)))
 }
 
 /// The reference machine that a run is set beside by default.

@@ -399,14 +399,12 @@ fn tail(doc: &LoadDoc) -> Tail {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
     use crate::cli::{Cli, Verb};
 
     fn args(given: &[&str]) -> Args {
         let all = ["boxscore", "load"].iter().chain(given);
-        match Cli::try_parse_from(all).unwrap().verb {
+        match Cli::from_words(all).unwrap().verb {
             Verb::Load(args) => *args,
             other => panic!("{other:?}"),
         }

@@ -27,7 +27,6 @@ mod traffic;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use cli::{Cli, Global, Verb};
@@ -67,7 +66,7 @@ fn whole(code: u8) -> u8 {
 
 fn dispatch() -> u8 {
     let json = std::env::args().any(|arg| arg == "--json");
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::from_words(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, json),
     };

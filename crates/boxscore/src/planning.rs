@@ -97,10 +97,11 @@ pub fn plan(
     };
     said.extend(left_out);
     let (takes, budget_seconds) = limits(args, level)?;
-    let cells = match budget_seconds {
+    let (cells, no_time) = match budget_seconds {
         Some(budget) if args.quick && level == Level::Named => web::within(cells, arms.len(), budget),
-        _ => cells,
+        _ => (cells, None),
     };
+    said.extend(no_time);
     if telemetry_only && budget_seconds.is_none() {
         return Err(
             CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h")
@@ -379,9 +380,7 @@ fn distinct(cells: Vec<Cell>, arms: &[Arm], chosen: &[&'static Card]) -> Vec<Cel
 fn limits(args: &Args, level: Level) -> Result<(Takes, Option<f64>), CliError> {
     let target = match &args.target {
         None => TARGET,
-        Some(text) => parse_share(text).ok_or_else(|| {
-            CliError::usage(format!("--target {text}: not a share")).hint("write it as 2% or 0.02, above 0")
-        })?,
+        Some(text) => share("--target", text)?,
     };
     let takes = match args.takes {
         Some(n) => Takes::Fixed(n),
@@ -434,9 +433,15 @@ pub fn check_name(label: &str) -> Result<(), String> {
     Err(why)
 }
 
+/// A share that a flag was given.
+pub fn share(flag: &str, text: &str) -> Result<f64, CliError> {
+    parse_share(text).ok_or_else(|| {
+        CliError::usage(format!("{flag} {text}: not a share")).hint("write it as 2% or 0.02, above 0")
+    })
+}
+
 /// `2%` or `0.02`.
-#[must_use]
-pub fn parse_share(text: &str) -> Option<f64> {
+fn parse_share(text: &str) -> Option<f64> {
     let (number, scale) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim(), 100.0),
         None => (text.trim(), 1.0),

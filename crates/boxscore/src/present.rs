@@ -228,6 +228,9 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
     let cut = one.data.head.status == Status::Interrupted;
     let again = match cut {
         true => advice("again", format!("boxscore resume {}", short(&one.doc.run)), &left(&one.data)),
+        false if one.data.head.measured == 0 => {
+            advice("again", one.doc.command.clone(), "once what stands above is mended")
+        }
         false => advice("again", one.doc.command.clone(), "each further run replaces assumed noise"),
     };
     let mut list = vec![again];

@@ -17,6 +17,16 @@ fn number(facts: &[FactDoc], key: &str) -> Option<f64> {
 }
 
 #[test]
+fn a_damaged_store_hides_no_machine() {
+    let bench = Bench::new();
+    std::fs::write(bench.store(), "no database").expect("a file");
+    let said =
+        bench.run(&["inspect"]).expect(0, &["warning: ", "is not a boxscore store", "by hand are not shown"]);
+    assert!(said.out.contains("memory.bytes"), "{}", said.out);
+    bench.run(&["inspect", "."]).expect(1, &["is not a boxscore store"]);
+}
+
+#[test]
 fn this_machine_is_what_the_kernel_says() {
     let bench = Bench::new();
     let document = one(&bench, &["inspect", "--json"]);

@@ -366,6 +366,9 @@ pub struct HistoryRow {
     pub started: f64,
     pub seconds: Option<f64>,
     pub level: String,
+    /// What was planned, each once, in the plan's order; empty where only telemetry was.
+    #[serde(default)]
+    pub instruments: Vec<String>,
     pub takes: u64,
     pub faults: u64,
     /// A load that the user ended before its time.

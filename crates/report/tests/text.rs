@@ -3,8 +3,8 @@
 mod common;
 
 use model::doc::{
-    CheckDoc, CheckState, DoctorDoc, HistoryDoc, HistoryRow, InstrumentDoc, ListDoc, MetricDoc, ParamDoc,
-    RemarkDoc, VerdictWord,
+    CheckDoc, CheckState, DoctorDoc, HistoryDoc, HistoryRow, InstrumentDoc, ListDoc, MetricDoc, NoteDoc,
+    ParamDoc, RemarkDoc, VerdictWord,
 };
 use model::metric::Better;
 use model::unit::Unit;
@@ -58,9 +58,20 @@ fn a_run_without_reference_facts_or_intervals() {
     let text = score::score(&run, &[], None, &Tail::default(), Look::plain());
     insta::assert_snapshot!(sound(&text, 80));
     run.series.clear();
-    assert!(
-        score::score(&run, &[], None, &Tail::default(), Look::plain()).contains("no figure was measured")
-    );
+    let unfit = |what: &str, why: &str| NoteDoc { kind: "unfit".to_owned(), text: format!("{what}: {why}") };
+    run.notes = vec![
+        unfit("net-rdma size=64", "no device: none is there"),
+        unfit("web", "no nginx"),
+        unfit("net-rdma", "no device: none is there"),
+    ];
+    let text = score::score(&run, &[], None, &Tail::default(), Look::plain());
+    for said in [
+        "no figure was measured",
+        "- not run: net-rdma size=64 and 1 more: no device: none is there\n",
+        "- not run: web: no nginx\n",
+    ] {
+        assert!(text.contains(said), "{text}");
+    }
 }
 
 #[test]
@@ -250,6 +261,7 @@ fn the_history() {
         started: 1_795_242_060.0,
         seconds: Some(112.0),
         level: "quick".to_owned(),
+        instruments: vec!["crc32c".to_owned(), "disk-read".to_owned()],
         takes: 120,
         faults: u64::from(status == "faulty") * 2,
         cut: None,
@@ -257,7 +269,7 @@ fn the_history() {
     let runs = vec![
         row("0192f3a4b5c67def", "complete", None),
         row("0192f3a4b5ffffff", "faulty", Some("after the BIOS update")),
-        row("0192f3a4c0000000", "interrupted", None),
+        HistoryRow { level: "named".to_owned(), ..row("0192f3a4c0000000", "interrupted", None) },
     ];
     let doc = HistoryDoc { schema: "boxscore.history/1".to_owned(), runs };
     insta::assert_snapshot!(sound(&history::table(&doc, 80), 80));

@@ -139,10 +139,7 @@ fn matrix(args: &Args, resolver: &mut Resolver, global: &Global) -> Result<u8, C
 }
 
 fn document(loaded: &[Loaded], args: &Args) -> Result<CompareDoc, CliError> {
-    let margin = args.margin.as_deref().map(|text| {
-        planning::parse_share(text)
-            .ok_or_else(|| CliError::usage(format!("--margin {text}: not a share")).hint("write 5% or 0.05"))
-    });
+    let margin = args.margin.as_deref().map(|text| planning::share("--margin", text));
     let life = args.life.as_deref().map(|text| {
         let years =
             text.strip_suffix('y').and_then(|years| years.parse::<f64>().ok()).map(|years| years * 8766.0);

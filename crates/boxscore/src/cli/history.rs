@@ -3,6 +3,7 @@
 
 use model::data::RunHead;
 use model::doc::{HistoryDoc, HistoryRow};
+use model::plan::Plan;
 use store::{Filter, Store};
 use verdict::rules::cut::KIND as CUT;
 
@@ -55,25 +56,44 @@ fn rows(args: &Args, store: &Store) -> Result<Vec<HistoryRow>, CliError> {
     let most = args.limit.map_or(usize::MAX, |limit| limit as usize);
     let chosen: Vec<&RunHead> = heads.iter().rev().filter(wanted).take(most).collect();
     let mut rows = Vec::with_capacity(chosen.len());
-    let mut known: Option<(String, String)> = None;
+    let mut known: Option<(String, Planned)> = None;
     for head in chosen {
         // Machines of one study share its plan.
-        let level = match &known {
-            Some((study, level)) if *study == head.study => level.clone(),
-            _ => store.plan(&head.study).map_err(present::store_error)?.level.word().to_owned(),
+        let planned = match known.take() {
+            Some((study, planned)) if study == head.study => planned,
+            _ => Planned::of(&store.plan(&head.study).map_err(present::store_error)?),
         };
-        known = Some((head.study.clone(), level.clone()));
+        known = Some((head.study.clone(), planned.clone()));
         let noted = store.notes(&head.id).map_err(present::store_error)?;
         let cut = match noted.iter().any(|note| note.kind == CUT) {
             true => verdict::cut_short(&store.load(&head.id).map_err(present::store_error)?),
             false => None,
         };
-        rows.push(HistoryRow { cut, ..row(head, level) });
+        rows.push(HistoryRow { cut, ..row(head, planned) });
     }
     Ok(rows)
 }
 
-fn row(head: &RunHead, level: String) -> HistoryRow {
+/// What of a plan is shown.
+#[derive(Clone)]
+struct Planned {
+    level: String,
+    instruments: Vec<String>,
+}
+
+impl Planned {
+    fn of(plan: &Plan) -> Planned {
+        let mut instruments: Vec<String> = Vec::new();
+        for cell in &plan.cells {
+            if !instruments.contains(&cell.instrument) {
+                instruments.push(cell.instrument.clone());
+            }
+        }
+        Planned { level: plan.level.word().to_owned(), instruments }
+    }
+}
+
+fn row(head: &RunHead, Planned { level, instruments }: Planned) -> HistoryRow {
     HistoryRow {
         run: head.id.clone(),
         study: head.study.clone(),
@@ -83,6 +103,7 @@ fn row(head: &RunHead, level: String) -> HistoryRow {
         started: head.started_ns as f64 / 1e9,
         seconds: head.seconds,
         level,
+        instruments,
         takes: head.takes,
         faults: head.faults,
         cut: None,

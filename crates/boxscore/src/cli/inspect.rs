@@ -32,7 +32,14 @@ pub struct Args {
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     // Facts need no store; one that is there adds what was noted by hand.
     let path = paths::store(global)?;
-    let store = if path.exists() { Some(resolve::open(&path)?) } else { None };
+    let store = match path.exists().then(|| resolve::open(&path)) {
+        // This machine can be looked at without it.
+        Some(Err(error)) if args.machines.is_empty() => {
+            out::say(&format!("warning: {}; facts that were added by hand are not shown", error.message));
+            None
+        }
+        opened => opened.transpose()?,
+    };
     let names = if args.machines.is_empty() { vec![".".to_owned()] } else { args.machines.clone() };
     let machines: Vec<MachineFacts> =
         names.iter().map(|name| sheet(name, store.as_ref())).collect::<Result<_, _>>()?;

@@ -38,23 +38,22 @@ pub struct Args {
     #[arg(value_name = "URL", required = true, num_args = 1..)]
     pub urls: Vec<String>,
     /// How often a URL is asked for beside the others; once for each URL, in their order
-    #[arg(long = "weight", value_name = "W", allow_negative_numbers = true)]
+    #[arg(long = "weight", value_name = "W")]
     pub weights: Vec<String>,
     /// Connections of all threads together [default: 50, with --requests at most so many]
-    #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(short = 'c', long, value_name = "N")]
     pub connections: Option<String>,
     /// Generator threads, one a CPU [default: half of the CPUs, at most 4 and at most the connections]
-    #[arg(short = 't', long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(short = 't', long, value_name = "N")]
     pub threads: Option<String>,
     /// How long requests are sent: 10 (seconds), 2.5s, 500ms, 1m30s [default: 10s]
     #[arg(short = 'd', long, short_alias = 'z', value_name = "TIME", conflicts_with = "requests")]
-    #[arg(allow_negative_numbers = true)]
     pub duration: Option<String>,
     /// Send exactly so many requests, however long it takes
-    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "N")]
     pub requests: Option<String>,
     /// Requests a second, sent when they are due, not when the server has answered
-    #[arg(short = 'r', long, short_aliases = ['q', 'R'], value_name = "RATE", allow_negative_numbers = true)]
+    #[arg(short = 'r', long, short_aliases = ['q', 'R'], value_name = "RATE")]
     pub rate: Option<String>,
     /// Requests arrive at random, as independent users do, at the mean --rate
     #[arg(long, requires = "rate")]
@@ -67,13 +66,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["ramp", "weights"])]
     pub replay: Option<String>,
     /// Replay so many times as fast as it was: 2x, 0.5x
-    #[arg(
-        long,
-        value_name = "FACTOR",
-        requires = "replay",
-        conflicts_with = "rate",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "FACTOR", requires = "replay", conflicts_with = "rate")]
     pub speed: Option<String>,
     /// A header, 'Name: value'; repeatable
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
@@ -88,10 +81,10 @@ pub struct Args {
     #[arg(long, alias = "disable-keepalive")]
     pub no_keepalive: bool,
     /// Of a store: different keys, all written before the load and deleted after it [default: 100000]
-    #[arg(long, value_name = "N", aliases = ["key-maximum", "keyspace"], allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", aliases = ["key-maximum", "keyspace"])]
     pub keys: Option<String>,
     /// Of a store: bytes of a key [default: 30]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE")]
     pub key_size: Option<String>,
     /// Of a store: bytes of a value, such as 100, 64-1KiB or 100*9,4KiB*1 (sizes and weights) [default: 100]
     #[arg(long, value_name = "SIZE", alias = "data-size", allow_hyphen_values = true)]
@@ -106,7 +99,7 @@ pub struct Args {
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
     /// When a request without a whole answer has failed
-    #[arg(long, value_name = "TIME", default_value = "10s", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", default_value = "10s")]
     pub timeout: String,
     /// Take any certificate
     #[arg(long)]

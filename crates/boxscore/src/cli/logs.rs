@@ -14,6 +14,7 @@ use logs::read::{Besides, Fault, Options, Outcome, Watch};
 use model::Finding;
 use model::data::Note;
 use model::doc::{BesideDoc, FormatDoc, LogsDoc};
+use stats::Margin;
 use store::Store;
 
 use crate::cli::Global;
@@ -65,6 +66,9 @@ pub struct Args {
     /// Paths in each top list
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub top: u32,
+    /// The relative difference that you would not act on [default: 5%]
+    #[arg(long, value_name = "PERCENT")]
+    pub margin: Option<String>,
     /// Threads that read
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
@@ -135,9 +139,16 @@ impl Gathered {
     }
 }
 
+/// The one asked for, or the usual one.
+fn margin(args: &Args) -> Result<Margin, CliError> {
+    let asked = args.margin.as_deref().map(|text| planning::share("--margin", text)).transpose()?;
+    Ok(asked.and_then(Margin::new).unwrap_or(Margin::MACHINES))
+}
+
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     planning::check_label(args.label.as_deref())?;
     let settings = settings(args)?;
+    let margin = margin(args)?;
     let cut = args.cut.as_deref().map(Cut::parse).transpose()?;
     let recorded = Recorded::load(&args.telemetry, &args.files, global)?;
     let timeline = cut.is_some() || !recorded.is_empty();
@@ -167,8 +178,8 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let (mut store, formats) = (gathered.store.take(), std::mem::take(&mut gathered.formats));
     let named = gathered.named();
     let mut judged = match &parted {
-        Some(parted) => parted.judge(),
-        None => verdict::traffic::judge(&traffic::groups(&named), verdict::traffic::SEED),
+        Some(parted) => parted.judge(margin),
+        None => verdict::traffic::judge(&traffic::groups(&named), margin, verdict::traffic::SEED),
     };
     let own = traffic::findings(&named, &gathered.units);
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(own));

@@ -1,8 +1,9 @@
 //! The command line: one verb a file. Parsing is pure; each verb's `run` touches the machine.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub mod agent;
 pub mod compare;
@@ -42,6 +43,25 @@ pub struct Cli {
     pub global: Global,
     #[command(subcommand)]
     pub verb: Verb,
+}
+
+impl Cli {
+    /// What the words say, the program's name first.
+    pub fn from_words<W: Into<OsString> + Clone>(
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Cli, clap::Error> {
+        let mut command = below_zero(Cli::command());
+        let matches = command.try_get_matches_from_mut(words)?;
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// A number below 0 is a value, so that the error is that of its flag.
+fn below_zero(command: Command) -> Command {
+    let takes = |arg: &Arg| arg.get_action().takes_values() && !arg.is_positional();
+    command
+        .mut_args(|arg| if takes(&arg) { arg.allow_negative_numbers(true) } else { arg })
+        .mut_subcommands(below_zero)
 }
 
 /// What every verb takes.

@@ -95,14 +95,13 @@ fn unasked(head: &RunHead, urls: &[String]) -> CliError {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
 
     use super::*;
     use crate::cli::{Cli, Verb};
 
     fn planned(args: &[&str]) -> Vec<String> {
         let all = ["boxscore", "run"].iter().chain(args);
-        let Verb::Run(args) = Cli::try_parse_from(all).unwrap().verb else { panic!("a run") };
+        let Verb::Run(args) = Cli::from_words(all).unwrap().verb else { panic!("a run") };
         let host = crate::planning::Host { cpus: 2, server: "nginx", ..Default::default() };
         let cards = crate::cli::compare::cards();
         loaded_urls(&crate::planning::plan(&args, &cards, &host, 1).unwrap().0)

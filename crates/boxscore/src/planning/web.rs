@@ -225,8 +225,10 @@ pub fn short_of_time(
     })
 }
 
-/// The cells that a budget has time for with the fewest takes that give an interval; the last ones go first.
-pub fn within(mut cells: Vec<Cell>, arms: usize, budget: f64) -> Vec<Cell> {
+/// The cells that a budget has time for with the fewest takes that give an interval, and what to say of the others; the
+/// last ones go first.
+pub fn within(mut cells: Vec<Cell>, arms: usize, budget: f64) -> (Vec<Cell>, Option<String>) {
+    let all = cells.len();
     // What has no duration of its own is left as it is.
     let known: Vec<f64> = cells.iter().filter_map(seconds).collect();
     let mut total = known.iter().sum::<f64>() * LEAST_TAKES * arms.max(1) as f64 + SETTING_UP;
@@ -235,7 +237,14 @@ pub fn within(mut cells: Vec<Cell>, arms: usize, budget: f64) -> Vec<Cell> {
         let cell = cells.remove(last);
         total -= seconds(&cell).unwrap_or(0.0) * LEAST_TAKES * arms.max(1) as f64;
     }
-    cells
+    let gone = all - cells.len();
+    let said = (gone > 0).then(|| {
+        format!(
+            "{gone} of {} are left out for want of time: give it more with --for, or leave out --quick",
+            report::text::count(all, "load")
+        )
+    });
+    (cells, said)
 }
 
 /// Warm-up takes: a quick run of loads alone has none, since each server is loaded for a moment before.

@@ -15,6 +15,7 @@ use logs::scan::clock::At;
 use logs::scan::moment::{Moment, Shown};
 use model::doc::{LogsCutDoc, LogsDoc, SidesDoc};
 use model::traffic::{Bucket, Cell, CutSide, Group};
+use stats::Margin;
 use verdict::traffic::Judgement;
 use verdict::traffic::cut::Side;
 
@@ -165,12 +166,12 @@ fn cell((class, sums): (u32, &Sums)) -> Option<(u32, Cell)> {
 
 impl Parted {
     /// Each label's after beside its before.
-    pub fn judge(&self) -> Judgement {
+    pub fn judge(&self, margin: Margin) -> Judgement {
         fn side((group, cut): &Half) -> Side<'_> {
             Side { group, cut }
         }
         let pairs: Vec<_> = self.pairs.iter().map(|(before, after)| (side(before), side(after))).collect();
-        verdict::traffic::cut::judge(&pairs, verdict::traffic::SEED)
+        verdict::traffic::cut::judge(&pairs, margin, verdict::traffic::SEED)
     }
 
     /// What the two sides of a label are called.

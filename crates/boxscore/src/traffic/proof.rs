@@ -73,7 +73,7 @@ fn judged([arm, base]: [String; 2], seed: u64) -> Judgement {
     let read = read(inputs, &Options::default(), &Watch::default());
     assert!(read.faults.is_empty() && read.first_skipped.is_none(), "{:?}", read.first_skipped);
     let named: Vec<Named<'_>> = ["base", "arm"].map(|label| (label, &read.labels.labels[label])).to_vec();
-    judge(&groups(&named), seed)
+    judge(&groups(&named), stats::Margin::MACHINES, seed)
 }
 
 fn row<'a>(judged: &'a Judgement, metric: &str) -> &'a RowDoc {

@@ -15,8 +15,9 @@ const LEAST: usize = 8;
 struct Room {
     gap: usize,
     machine: usize,
-    /// The level of the plan, and whether faults are counted.
-    level: bool,
+    /// Of what was run, at most.
+    what: usize,
+    /// Whether faults are counted.
     faults: bool,
     /// Of the labels, at least.
     label: usize,
@@ -24,13 +25,13 @@ struct Room {
 
 /// From the widest on.
 const ROOMS: [Room; 7] = [
-    Room { gap: 2, machine: 40, level: true, faults: true, label: 24 },
-    Room { gap: 2, machine: 16, level: true, faults: true, label: 24 },
-    Room { gap: 1, machine: 16, level: true, faults: true, label: 24 },
-    Room { gap: 1, machine: 16, level: true, faults: true, label: 12 },
-    Room { gap: 1, machine: 16, level: false, faults: true, label: 12 },
-    Room { gap: 1, machine: 9, level: false, faults: true, label: 12 },
-    Room { gap: 1, machine: 9, level: false, faults: false, label: 8 },
+    Room { gap: 2, machine: 40, what: 30, faults: true, label: 24 },
+    Room { gap: 2, machine: 16, what: 20, faults: true, label: 24 },
+    Room { gap: 1, machine: 16, what: 20, faults: true, label: 24 },
+    Room { gap: 1, machine: 16, what: 12, faults: true, label: 12 },
+    Room { gap: 1, machine: 16, what: 0, faults: true, label: 12 },
+    Room { gap: 1, machine: 9, what: 0, faults: true, label: 12 },
+    Room { gap: 1, machine: 9, what: 0, faults: false, label: 8 },
 ];
 
 /// The runs, in the document's order.
@@ -60,7 +61,7 @@ fn grid(doc: &HistoryDoc, room: &Room, label: usize) -> Grid {
     let digits = distinct(&doc.runs);
     let labelled = doc.runs.iter().any(|run| run.label.is_some());
     let mut heads = vec![("run", Align::Left), ("started (UTC)", Align::Left), ("machine", Align::Left)];
-    heads.extend(room.level.then_some(("level", Align::Left)));
+    heads.extend((room.what > 0).then_some(("what", Align::Left)));
     heads.extend([("status", Align::Left), ("takes", Align::Right), ("took", Align::Right)]);
     heads.extend(labelled.then_some(("label", Align::Left)));
     let mut grid = Grid::new(&heads).gap(room.gap);
@@ -71,7 +72,7 @@ fn grid(doc: &HistoryDoc, room: &Room, label: usize) -> Grid {
             date_time(run.started).into(),
             cut(&run.machine, room.machine).into(),
         ];
-        cells.extend(room.level.then(|| Cell::from(run.level.as_str())));
+        cells.extend((room.what > 0).then(|| Cell::from(cut(&what(run), room.what))));
         cells.push(Cell::tone(status(run, room), if whole { Tone::Plain } else { Tone::Warn }));
         cells.push(run.takes.to_string().into());
         cells.push(run.seconds.map_or("-".to_owned(), number::duration).into());
@@ -81,6 +82,14 @@ fn grid(doc: &HistoryDoc, room: &Room, label: usize) -> Grid {
         grid.row(cells);
     }
     grid
+}
+
+/// The level of a run that has one, else what the user named.
+fn what(run: &HistoryRow) -> String {
+    if run.level == "named" && !run.instruments.is_empty() {
+        return run.instruments.join(", ");
+    }
+    run.level.clone()
 }
 
 /// `2 faulted`, `cut at 3.0 of 10 s`.
@@ -133,6 +142,7 @@ mod tests {
             started: 1_795_242_060.0,
             seconds: Some(612.0),
             level: "default".to_owned(),
+            instruments: Vec::new(),
             takes: 12_000,
             faults: 0,
             cut: None,

@@ -107,6 +107,24 @@ pub fn marked(mark: &str, tone: Tone, text: &str, look: Look) -> String {
     }
 }
 
+/// What could not run, one line a reason: `not run: net-rdma size=64 and 7 more: no RDMA device here`.
+fn unfit(run: &RunDoc) -> Vec<String> {
+    let mut reasons: Vec<(&str, &str, usize)> = Vec::new();
+    for note in run.notes.iter().filter(|note| note.kind == "unfit") {
+        let (what, why) = note.text.split_once(": ").unwrap_or(("", &note.text));
+        match reasons.iter_mut().find(|(_, known, _)| *known == why) {
+            Some((_, _, more)) => *more += 1,
+            None => reasons.push((what, why, 0)),
+        }
+    }
+    let line = |(what, why, more)| match (what, more) {
+        ("", _) => format!("not run: {why}"),
+        (what, 0) => format!("not run: {what}: {why}"),
+        (what, more) => format!("not run: {what} and {more} more: {why}"),
+    };
+    reasons.into_iter().map(line).collect()
+}
+
 /// Everything to be said below a run's figures.
 #[must_use]
 pub fn of_run(run: &RunDoc, look: Look) -> String {
@@ -122,10 +140,11 @@ pub fn of_run(run: &RunDoc, look: Look) -> String {
         let more = format!("{} more kinds of fault, see the report", run.errors.len() - 5);
         out.push_str(&line(Validity::Invalid, &more, look));
     }
-    for note in run.notes.iter().filter(|note| matches!(note.kind.as_str(), "unfit" | "user" | "no-profile"))
-    {
-        let head = if note.kind == "unfit" { "not run: " } else { "" };
-        out.push_str(&marked("-", Tone::Dim, &format!("{head}{}", note.text), look));
+    for text in unfit(run) {
+        out.push_str(&marked("-", Tone::Dim, &text, look));
+    }
+    for note in run.notes.iter().filter(|note| matches!(note.kind.as_str(), "user" | "no-profile")) {
+        out.push_str(&marked("-", Tone::Dim, &note.text, look));
     }
     let other = if out.is_empty() { "" } else { "other " };
     let ok = quiet(&run.findings, Validity::Ok);

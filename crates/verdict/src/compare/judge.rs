@@ -237,7 +237,7 @@ fn one_machine(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
 }
 
 /// The margin asked for, or the usual one.
-fn margin(arms: bool, options: &CompareOptions<'_>) -> Margin {
+pub(super) fn margin(arms: bool, options: &CompareOptions<'_>) -> Margin {
     let usual = if arms { Margin::ARMS } else { Margin::MACHINES };
     options.margin.and_then(Margin::new).unwrap_or(usual)
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use model::doc::BesideDoc;
 use model::traffic::{CutSide, Group, INSTRUMENT, Traffic};
 use model::{Finding, Samples};
+use stats::Margin;
 
 use super::judge::Judged;
 use super::matching::RowKey;
@@ -72,14 +73,14 @@ impl Served {
     }
 
     /// What is found of this side beside another one.
-    fn found(&self, base: &Served) -> traffic::Pair {
+    fn found(&self, base: &Served, margin: Margin) -> traffic::Pair {
         let mut rng = traffic::resamples(traffic::SEED, &self.read_as, &base.read_as);
         match self.cut.as_ref().zip(base.cut.as_ref()).filter(|(arm, base)| arm.is_opposite(base)) {
             Some((of_arm, of_base)) => {
                 let side = |group, cut| traffic::cut::Side { group, cut };
-                traffic::cut::pair(side(&self.group, of_arm), side(&base.group, of_base), &mut rng)
+                traffic::cut::pair(side(&self.group, of_arm), side(&base.group, of_base), margin, &mut rng)
             }
-            None => traffic::pair(&self.group, &base.group, &mut rng),
+            None => traffic::pair(&self.group, &base.group, margin, &mut rng),
         }
     }
 }
@@ -122,7 +123,7 @@ pub fn judge(
     (base, of_base): (&Prepared<'_>, Option<&Served>),
     options: &CompareOptions<'_>,
 ) -> Vec<Finding> {
-    let both = of_arm.zip(of_base);
+    let both = of_arm.zip(of_base).filter(|(arm, base)| arm.definition == base.definition);
     let of_periods = |judged: &&mut Judged| judged.key.samples() == Samples::Periods && !judged.row.point;
     for judged in rows.iter_mut().filter(of_periods) {
         explain(judged, both.is_some());
@@ -130,7 +131,7 @@ pub fn judge(
     let Some((of_arm, of_base)) = both else { return Vec::new() };
     let wanted =
         |metric: &str| options.metric.as_deref().is_none_or(|name| name == metric || name == INSTRUMENT);
-    let found = of_arm.found(of_base);
+    let found = of_arm.found(of_base, super::judge::margin(false, options));
     for concluded in found.rows.into_iter().filter(|concluded| wanted(&concluded.row.metric)) {
         let mut row = concluded.row;
         super::value::price(&mut row, arm.side, base.side, options);

@@ -19,6 +19,9 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let Some(cost) = look.run.own_cost.filter(|cost| cost.seconds > 0.0) else {
         return unknown(KIND, "the run did not end by itself, so its own cost is not known");
     };
+    if look.run.takes.is_empty() {
+        return unknown(KIND, "no take was made");
+    }
     let controller = noted_seconds(look.run, CONTROLLER_TAKES_CPU);
     let elsewhere = look.run.plan.machines.iter().any(|via| via.command.is_some());
     let here = if elsewhere { Some(0.0) } else { controller };

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use model::traffic::Bucket;
 use model::{Finding, Validity};
-use stats::{Part, Rng, Stratified, Stratum, Sums};
+use stats::{Margin, Part, Rng, Stratified, Stratum, Sums};
 
 use super::{Cell, CutSide, Draft, Group, Judgement, Pair, RESAMPLES, drawn, fair, finished, resamples};
 use crate::say;
@@ -120,21 +120,22 @@ fn beside(arm: &[Part], base: &[Part]) -> Vec<Stratum> {
 
 /// Compares each pair of sides, before and after; `seed` draws the resamples.
 #[must_use]
-pub fn judge(pairs: &[(Side<'_>, Side<'_>)], seed: u64) -> Judgement {
-    let mut findings = Vec::new();
-    let mut drafts = Vec::new();
+pub fn judge(pairs: &[(Side<'_>, Side<'_>)], margin: Margin, seed: u64) -> Judgement {
+    let mut all = Judgement::default();
     for (before, after) in pairs {
         let mut rng = resamples(seed, &after.group.label, &before.group.label);
-        drafts.extend(both(*after, *before, &mut rng, &mut findings));
+        let found = pair(*after, *before, margin, &mut rng);
+        all.rows.extend(found.rows.into_iter().map(|one| one.row));
+        all.findings.extend(found.findings);
     }
-    Judgement { rows: finished(&drafts).into_iter().map(|one| one.row).collect(), findings }
+    all
 }
 
 /// Compares two sides, as [`judge`] does; either may be the earlier one.
-pub(crate) fn pair(arm: Side<'_>, base: Side<'_>, rng: &mut Rng) -> Pair {
+pub(crate) fn pair(arm: Side<'_>, base: Side<'_>, margin: Margin, rng: &mut Rng) -> Pair {
     let mut findings = Vec::new();
     let drafts = both(arm, base, rng, &mut findings);
-    Pair { rows: finished(&drafts), findings }
+    Pair { rows: finished(&drafts, margin), findings }
 }
 
 /// On speed and on time.
@@ -277,7 +278,7 @@ mod tests {
     }
 
     fn judged(before: &(Group, CutSide), after: &(Group, CutSide)) -> Judgement {
-        judge(&[(of(before), of(after))], 1)
+        judge(&[(of(before), of(after))], Margin::MACHINES, 1)
     }
 
     const T: i64 = 1_700_006_400;
@@ -348,7 +349,7 @@ mod tests {
     #[test]
     fn the_later_side_may_be_the_base() {
         let (before, after) = (side("b", T, 1800, 1, |_| 1e3), side("a", T + 1800, 900, 1, |_| 500.0));
-        let turned = pair(of(&before), of(&after), &mut Rng::new(1));
+        let turned = pair(of(&before), of(&after), Margin::MACHINES, &mut Rng::new(1));
         let row = &turned.rows[0].row;
         assert_eq!((row.arm.as_str(), row.base.as_str(), row.verdict), ("b", "a", VerdictWord::Worse));
         assert!((0.45..0.55).contains(&row.ratio.unwrap()), "{row:?}");

@@ -39,17 +39,16 @@ pub const SEED: u64 = 1;
 
 /// Compares every two groups; `seed` draws the resamples.
 #[must_use]
-pub fn judge(groups: &[Group], seed: u64) -> Judgement {
+pub fn judge(groups: &[Group], margin: Margin, seed: u64) -> Judgement {
     let mut all = Judgement::default();
     all.findings.extend(groups.iter().filter_map(fair::means));
-    let mut drafts = Vec::new();
     for (i, arm) in groups.iter().enumerate() {
         for base in &groups[..i] {
             let mut rng = resamples(seed, &arm.label, &base.label);
-            drafts.extend(Draft::both(arm, base, &mut rng, &mut all.findings));
+            let drafts = Draft::both(arm, base, &mut rng, &mut all.findings);
+            all.rows.extend(finished(&drafts, margin).into_iter().map(|one| one.row));
         }
     }
-    all.rows = finished(&drafts).into_iter().map(|one| one.row).collect();
     all
 }
 
@@ -67,10 +66,10 @@ pub(crate) struct Concluded {
 }
 
 /// Compares two groups, as [`judge`] does.
-pub(crate) fn pair(arm: &Group, base: &Group, rng: &mut Rng) -> Pair {
+pub(crate) fn pair(arm: &Group, base: &Group, margin: Margin, rng: &mut Rng) -> Pair {
     let mut findings: Vec<Finding> = [base, arm].into_iter().filter_map(fair::means).collect();
     let drafts = Draft::both(arm, base, rng, &mut findings);
-    Pair { rows: finished(&drafts), findings }
+    Pair { rows: finished(&drafts, margin), findings }
 }
 
 /// Where the resamples of two labels come from.
@@ -93,10 +92,10 @@ pub fn side_doc(cut: &CutSide) -> LogsSideDoc {
     LogsSideDoc { label, given, at: cut.at, side: if cut.is_after { "after" } else { "before" }.to_owned() }
 }
 
-/// Rows, with Holm's correction over all of them.
-fn finished(drafts: &[Draft<'_>]) -> Vec<Concluded> {
+/// Rows of a pair, with Holm's correction over these.
+fn finished(drafts: &[Draft<'_>], margin: Margin) -> Vec<Concluded> {
     let p: Vec<Option<f64>> = drafts.iter().map(Draft::p).collect();
-    drafts.iter().zip(stats::holm(&p)).map(|(draft, p_holm)| draft.concluded(p_holm)).collect()
+    drafts.iter().zip(stats::holm(&p)).map(|(draft, p_holm)| draft.concluded(p_holm, margin)).collect()
 }
 
 const RESAMPLES: usize = 2_000;
@@ -173,8 +172,7 @@ impl<'a> Draft<'a> {
         self.found.as_ref().ok().map(|found| found.effect.p())
     }
 
-    fn concluded(&self, p_holm: Option<f64>) -> Concluded {
-        let margin = Margin::MACHINES;
+    fn concluded(&self, p_holm: Option<f64>, margin: Margin) -> Concluded {
         let effect = self.found.as_ref().ok().map(|found| found.effect);
         let interval = effect.map(|effect| effect.interval);
         let blocks = self.found.as_ref().map_or(0, |found| found.blocks);

@@ -46,7 +46,7 @@ fn row<'a>(all: &'a Judgement, metric: &str) -> &'a RowDoc {
 
 #[test]
 fn twice_as_fast_is_better_in_both_figures() {
-    let all = judge(&[served("hdd", 1.0, 0.5, 1.0, 1), served("ssd", 2.0, 0.5, 1.0, 2)], 7);
+    let all = judge(&[served("hdd", 1.0, 0.5, 1.0, 1), served("ssd", 2.0, 0.5, 1.0, 2)], Margin::MACHINES, 7);
     let (speed, time) = (row(&all, SPEED), row(&all, TIME));
     assert_eq!((speed.verdict, time.verdict), (VerdictWord::Better, VerdictWord::Better));
     assert!((1.9..2.1).contains(&speed.ratio.unwrap()), "{speed:?}");
@@ -58,7 +58,7 @@ fn twice_as_fast_is_better_in_both_figures() {
 
 #[test]
 fn a_group_that_got_the_large_files_is_not_called_faster() {
-    let all = judge(&[served("a", 1.0, 0.5, 1.0, 1), served("b", 1.0, 1.0, 6.0, 2)], 7);
+    let all = judge(&[served("a", 1.0, 0.5, 1.0, 1), served("b", 1.0, 1.0, 6.0, 2)], Margin::MACHINES, 7);
     let speed = row(&all, SPEED);
     assert_eq!(speed.verdict, VerdictWord::Tie, "{speed:?}");
     assert!(speed.why.as_deref().unwrap().starts_with("the totals' ratio is "), "{speed:?}");
@@ -72,7 +72,7 @@ fn what_strata_do_not_undo_is_doubtful() {
     let moved = arm.requests / 10;
     arm.statuses.insert(200, arm.requests - moved);
     arm.statuses.insert(NOT_MODIFIED, moved);
-    let all = judge(&[base, arm], 7);
+    let all = judge(&[base, arm], Margin::MACHINES, 7);
     assert_eq!(kinds(&all), ["status-mix", "cacheability"]);
     assert!(all.findings[0].text.contains("--where status="), "{}", all.findings[0].text);
     assert_eq!(all.findings[0].subject, "b beside a");
@@ -84,7 +84,7 @@ fn groups_that_share_no_time_get_no_verdict() {
     later.cells =
         later.cells.into_iter().map(|((block, class), cell)| ((block + 144, class), cell)).collect();
     later.hours = later.hours.into_iter().map(|(hour, count)| (hour + 24, count)).collect();
-    let all = judge(&[served("before", 1.0, 0.5, 1.0, 1), later], 7);
+    let all = judge(&[served("before", 1.0, 0.5, 1.0, 1), later], Margin::MACHINES, 7);
     let speed = row(&all, SPEED);
     assert_eq!(speed.verdict, VerdictWord::CannotTell);
     assert!(speed.why.as_deref().unwrap().contains("too few"), "{speed:?}");
@@ -104,7 +104,7 @@ fn the_studys_two_averages_are_told_apart() {
         mean_of_ratios: Some(24.27563e6),
         ..Group::default()
     };
-    let all = judge(&[group], 1);
+    let all = judge(&[group], Margin::MACHINES, 1);
     assert_eq!(kinds(&all), ["means"]);
     let text = &all.findings[0].text;
     assert!(text.contains("24.3 MB/s, 43.9 times") && text.contains("552 kB/s"), "{text}");
@@ -112,6 +112,7 @@ fn the_studys_two_averages_are_told_apart() {
 
 #[test]
 fn empty_groups_are_no_panic() {
-    let all = judge(&[Group::default(), Group { label: "b".into(), ..Group::default() }], 1);
+    let all =
+        judge(&[Group::default(), Group { label: "b".into(), ..Group::default() }], Margin::MACHINES, 1);
     assert!(all.rows.iter().all(|row| row.verdict == VerdictWord::CannotTell && row.ratio.is_none()));
 }
