@@ -2,7 +2,7 @@
 //!
 //! What it does is the same either way. Nothing is told of how long it takes.
 
-/// Does the work; all of it that is compiled into it makes use of AVX2, BMI and the counting of bits where there are any.
+/// Does the work; all that is compiled into it makes use of AVX2, BMI and the counting of bits where there are any.
 #[inline(always)]
 #[cfg_attr(
     target_arch = "x86_64",
