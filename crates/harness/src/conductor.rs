@@ -4,6 +4,7 @@
 
 mod close;
 mod generators;
+mod silence;
 mod stop;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -23,11 +24,6 @@ use crate::worker::Event;
 
 pub use crate::ports::{Ended, Finished, Link, Manner, Outcome, Parting, Show, Sink, SinkError};
 
-/// A child that says nothing for so long is lost: it pings every second.
-const SILENCE_NS: u64 = 30_000_000_000;
-/// How long children may take to say hello, from the start of all. A host that is not there makes ssh give up by itself
-/// after the 127 s in which Linux tries to connect, and then it says why; a user who types a password needs less.
-const HELLO_NS: u64 = 150_000_000_000;
 const POLL: Duration = Duration::from_millis(200);
 /// Answers are not counted as a flood is: the first that nobody waits for is the last.
 const UNASKED: &str = "it answered what it was not asked";
@@ -66,6 +62,7 @@ pub struct Conductor<'a> {
     machines: Vec<Machine>,
     generators: Vec<generators::Generator>,
     events: Receiver<(usize, Event)>,
+    looked: silence::Looked,
     sink: &'a mut dyn Sink,
     /// True once the user asked to stop.
     stop: &'a dyn Fn() -> bool,
@@ -116,6 +113,7 @@ impl<'a> Conductor<'a> {
             machines: links.into_iter().map(machine).collect(),
             generators: Vec::new(),
             events,
+            looked: silence::Looked::at(now_ns),
             sink,
             stop,
             started_ns: now_ns,
@@ -572,28 +570,5 @@ impl<'a> Conductor<'a> {
             self.sink.commit(machine, None, &telemetry)?;
         }
         Ok(())
-    }
-
-    /// Every wait is bounded: a machine that is waited for and says nothing for too long is lost.
-    fn check_silence(&mut self, machine: usize) -> Result<(), SinkError> {
-        let state = &self.machines[machine];
-        match too_silent(state.greeted, state.heard_ns, self.began_ns) {
-            Some(why) => self.lose(machine, &why),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Why a child is given up that was heard at that time; the study began at the other.
-fn too_silent(greeted: bool, heard_ns: u64, began_ns: u64) -> Option<String> {
-    let since_ns = |from_ns: u64| sys::clock::now_ns().saturating_sub(from_ns);
-    match greeted {
-        true if since_ns(heard_ns) > SILENCE_NS => {
-            Some(format!("nothing heard for {} s", since_ns(heard_ns) / 1_000_000_000))
-        }
-        false if since_ns(began_ns) > HELLO_NS => {
-            Some(format!("no hello within {} s", HELLO_NS / 1_000_000_000))
-        }
-        _ => None,
     }
 }

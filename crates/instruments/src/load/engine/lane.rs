@@ -3,10 +3,10 @@
 //! Each thread has its own epoll, timer, connections, schedule and recorder, and shares nothing but the flag that stops
 //! it and the counters of progress, which it touches twenty times a second.
 //!
-//! A server that answers a sleeping client on the same host pays for waking it, which one elsewhere does not cost it. So
-//! in a closed loop whose answers take `GATHER_FROM_NS` and longer, the thread first looks away for a moment, of 50 us
-//! and 1/32 of the age of the oldest request at most. An answer that comes meanwhile is read so much later, and its
-//! time says so. An open loop never does this.
+//! A server that answers a sleeping client on the same host pays for waking it, which one elsewhere does not cost it.
+//! So in a closed loop whose answers take `GATHER_FROM_NS` and longer, the thread first looks away for a moment, of
+//! 50 us and 1/32 of the age of the oldest request at most. An answer that comes meanwhile is read so much later, and
+//! its time says so. An open loop never does this.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
