@@ -97,10 +97,8 @@ pub fn plan(
     };
     said.extend(left_out);
     let (takes, budget_seconds) = limits(args, level)?;
-    let (cells, no_time) = match budget_seconds {
-        Some(budget) if args.quick && level == Level::Named => web::within(cells, arms.len(), budget),
-        _ => (cells, None),
-    };
+    let short = budget_seconds.filter(|_| args.quick && level == Level::Named);
+    let (cells, no_time) = web::within(cells, arms.len(), short);
     said.extend(no_time);
     has_end(telemetry_only, budget_seconds)?;
     let warm_up = web::warm_up(args, &cells);

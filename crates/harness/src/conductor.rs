@@ -63,6 +63,7 @@ pub struct Conductor<'a> {
     machines: Vec<Machine>,
     generators: Vec<generators::Generator>,
     events: Receiver<(usize, Event)>,
+    looked: silence::Looked,
     sink: &'a mut dyn Sink,
     /// True once the user asked to stop.
     stop: &'a dyn Fn() -> bool,
@@ -114,6 +115,7 @@ impl<'a> Conductor<'a> {
             machines: links.into_iter().map(machine).collect(),
             generators: Vec::new(),
             events,
+            looked: silence::Looked::at(now_ns),
             sink,
             stop,
             started_ns: now_ns,

@@ -5,6 +5,7 @@
 //! times.
 
 pub mod aggregate;
+mod fastest;
 pub mod format;
 pub mod hash;
 pub mod read;

@@ -227,7 +227,8 @@ pub fn short_of_time(
 
 /// The cells that a budget has time for with the fewest takes that give an interval, and what to say of the others; the
 /// last ones go first.
-pub fn within(mut cells: Vec<Cell>, arms: usize, budget: f64) -> (Vec<Cell>, Option<String>) {
+pub fn within(mut cells: Vec<Cell>, arms: usize, budget: Option<f64>) -> (Vec<Cell>, Option<String>) {
+    let Some(budget) = budget else { return (cells, None) };
     let all = cells.len();
     // What has no duration of its own is left as it is.
     let known: Vec<f64> = cells.iter().filter_map(seconds).collect();

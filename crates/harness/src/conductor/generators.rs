@@ -27,7 +27,7 @@ const MOST_LOADS: u32 = 10_000;
 pub(super) struct Generator {
     name: String,
     link: Box<dyn Link>,
-    heard_ns: u64,
+    pub(super) heard_ns: u64,
     hello: Option<Hello>,
     lost: Option<String>,
     /// What to do about that.
@@ -214,6 +214,7 @@ impl Conductor<'_> {
         if let Some(why) = &self.generators[at].lost {
             return Ok(Err(why.clone()));
         }
+        self.excuse();
         let now_ns = sys::clock::now_ns();
         let state = &self.generators[at];
         if now_ns > until_ns {

@@ -1,22 +1,51 @@
-//! Children that say nothing for too long: every wait is bounded. Times are nanoseconds.
+//! Children that say nothing for too long are lost, so that every wait is bounded. Nanoseconds.
+//!
+//! Not counted: time in which this program itself stood still (a paused virtual machine, a stopped process, a slow
+//! disk), since then nobody listened.
 
-use super::Conductor;
-use crate::ports::SinkError;
+use super::{Conductor, SinkError};
 
 /// A child that says nothing for so long is lost: it pings every second.
 const SILENCE_NS: u64 = 30_000_000_000;
 /// How long children may take to say hello, from the start of all. A host that is not there makes ssh give up by itself
 /// after the 127 s in which Linux tries to connect, and then it says why; a user who types a password needs less.
 const HELLO_NS: u64 = 150_000_000_000;
+/// Who waits looks several times a second; so long between two looks is standing still.
+const STILL_NS: u64 = 5_000_000_000;
+
+/// When it was last looked who is silent.
+#[derive(Debug)]
+pub(super) struct Looked(u64);
+
+impl Looked {
+    pub(super) const fn at(now_ns: u64) -> Looked {
+        Looked(now_ns)
+    }
+
+    /// Looks; says how long this program stood still since it last did.
+    fn again(&mut self, now_ns: u64) -> u64 {
+        let since_ns = now_ns.saturating_sub(std::mem::replace(&mut self.0, now_ns));
+        if since_ns > STILL_NS { since_ns } else { 0 }
+    }
+}
 
 impl Conductor<'_> {
-    /// A machine that is waited for and says nothing for too long is lost.
     pub(super) fn check_silence(&mut self, machine: usize) -> Result<(), SinkError> {
+        self.excuse();
         let state = &self.machines[machine];
         match too_silent(state.greeted, state.heard_ns, self.began_ns) {
             Some(why) => self.lose(machine, &why),
             None => Ok(()),
         }
+    }
+
+    /// Takes the time in which nobody listened from everyone's silence.
+    pub(super) fn excuse(&mut self) {
+        let still_ns = self.looked.again(sys::clock::now_ns());
+        let machines = self.machines.iter_mut().map(|machine| &mut machine.heard_ns);
+        machines.chain(self.generators.iter_mut().map(|one| &mut one.heard_ns)).for_each(|heard_ns| {
+            *heard_ns = heard_ns.saturating_add(still_ns);
+        });
     }
 }
 
@@ -31,5 +60,20 @@ pub(super) fn too_silent(greeted: bool, heard_ns: u64, began_ns: u64) -> Option<
             Some(format!("no hello within {} s", HELLO_NS / 1_000_000_000))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_standing_still_is_excused() {
+        const SECOND: u64 = 1_000_000_000;
+        let mut looked = Looked::at(10 * SECOND);
+        assert_eq!(looked.again(11 * SECOND), 0);
+        assert_eq!(looked.again(47 * SECOND), 36 * SECOND, "paused for 36 s");
+        assert_eq!(looked.again(47 * SECOND + 1), 0);
+        assert_eq!(looked.again(46 * SECOND), 0, "never before it looked");
     }
 }

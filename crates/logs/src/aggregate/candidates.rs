@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 /// How many paths are kept.
 const KEPT: usize = 4096;
+/// How many there may be before all but those are given up: more of them would be let in for longer, fewer sorted more
+/// often.
+const MOST: usize = KEPT + KEPT / 4;
 /// Bytes of a path that are kept; two longer ones that differ later stay two.
 const LONGEST: usize = 1024;
 
@@ -78,7 +81,7 @@ impl Candidates {
         if path < &candidate.path[..] {
             candidate.path = make().path;
         }
-        if self.paths.len() >= 2 * KEPT {
+        if self.paths.len() >= MOST {
             self.prune();
         }
     }

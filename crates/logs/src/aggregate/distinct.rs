@@ -26,7 +26,7 @@ impl Distinct {
     /// The standard error of [`estimate`](Self::estimate), as a share.
     pub const ERROR: f64 = 1.04 / (1u64 << (BITS / 2)) as f64;
 
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, hash: u64) {
         let register = &mut self.registers[(hash >> LEFT) as usize];
         // A bit beyond those looked at ends the search.

@@ -30,7 +30,7 @@ impl<const BITS: u32, const MAX_BITS: u32> LogLinear<BITS, MAX_BITS> {
     pub const ERROR: f64 = 1.0 / (1u64 << (BITS + 1)) as f64;
     const LEN: usize = Self::index_of(Self::HIGHEST) + 1;
 
-    #[inline]
+    #[inline(always)]
     const fn index_of(value: u64) -> usize {
         let fine = (1u64 << (BITS + 1)) - 1;
         let bucket = u64::BITS - 1 - (value | fine).leading_zeros() - BITS;
@@ -42,7 +42,7 @@ impl<const BITS: u32, const MAX_BITS: u32> LogLinear<BITS, MAX_BITS> {
         ((index - (bucket << BITS)) as u64) << bucket
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, value: u64) {
         let index = Self::index_of(value.min(Self::HIGHEST));
         if index >= self.counts.len() {
@@ -54,6 +54,7 @@ impl<const BITS: u32, const MAX_BITS: u32> LogLinear<BITS, MAX_BITS> {
     }
 
     /// The same as each of them alone, in less time.
+    #[inline(always)]
     pub fn record_all(&mut self, values: &[u64]) {
         // Its power of two is that of the highest of them.
         let bits = values.iter().fold(0, |bits, value| bits | value);

@@ -42,13 +42,9 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Draws a request for the samples; gives the hash of its path, for [`add_all`](Self::add_all).
+    /// Draws a request for the samples; gives the hash of its path, whose amounts are to be [added](Self::add).
     #[inline(always)]
-    pub fn offer(&mut self, path: Option<&[u8]>, offset: u64, bytes: u64, time_ns: u64) -> Option<u64> {
-        let Some(path) = path else {
-            self.pathless += 1;
-            return None;
-        };
+    pub fn offer(&mut self, path: &[u8], offset: u64, bytes: u64, time_ns: u64) -> u64 {
         let key = hash::name(path);
         let drawn = hash::request(key, offset, bytes, time_ns);
         let may_stay = self.by_requests.may_stay(drawn, 1)
@@ -57,7 +53,7 @@ impl Paths {
         if may_stay {
             self.enter(key, path, drawn, bytes, time_ns);
         }
-        Some(key)
+        key
     }
 
     #[cold]
@@ -67,13 +63,20 @@ impl Paths {
         self.by_time.offer(key, path, drawn, time_ns);
     }
 
-    /// Adds the amounts of requests that were drawn.
-    pub fn add_all(&mut self, requests: &[(u64, Amounts)]) {
-        self.sketch.add_all(requests);
+    /// Adds the amounts of a request that was drawn.
+    pub fn add(&mut self, key: u64, amounts: &Amounts) {
+        self.sketch.add(key, amounts);
     }
 
-    /// The same by way of `recent`, which is to be [settled](Self::settle).
-    pub(super) fn put_off(&mut self, requests: &[(u64, Amounts)], recent: &mut Recent) {
+    /// Counts a request whose line tells no path.
+    pub fn add_pathless(&mut self) {
+        self.pathless += 1;
+    }
+
+    /// Adds requests by way of `recent`, which is to be [settled](Self::settle): of each its path's hash, its bytes
+    /// and its time.
+    #[inline(always)]
+    pub(super) fn put_off(&mut self, requests: [&[u64]; 3], recent: &mut Recent) {
         recent.add_all(requests, &mut self.sketch);
     }
 
@@ -131,19 +134,18 @@ mod tests {
     #[test]
     fn the_largest_are_found_among_many() {
         let mut paths = Paths::default();
-        let add = |paths: &mut Paths, path: Option<&[u8]>, line, bytes, time_ns| {
-            if let Some(key) = paths.offer(path, line, bytes, time_ns) {
-                paths.add_all(&[(key, [1, bytes, time_ns])]);
-            }
+        let add = |paths: &mut Paths, path: &[u8], line, bytes, time_ns| {
+            let key = paths.offer(path, line, bytes, time_ns);
+            paths.add(key, &[1, bytes, time_ns]);
         };
         for line in 0..60_000u64 {
             // A hot path, a large one, a slow one, and 50,000 others.
             match line % 100 {
-                0..10 => add(&mut paths, Some(b"/hot"), line, 10, 10),
-                10 => add(&mut paths, Some(b"/large"), line, 100_000, 10),
-                11 => add(&mut paths, Some(b"/slow"), line, 10, 1_000_000),
-                12 => add(&mut paths, None, line, 1, 1),
-                _ => add(&mut paths, Some(format!("/other/{line}").as_bytes()), line, 10, 10),
+                0..10 => add(&mut paths, b"/hot", line, 10, 10),
+                10 => add(&mut paths, b"/large", line, 100_000, 10),
+                11 => add(&mut paths, b"/slow", line, 10, 1_000_000),
+                12 => paths.add_pathless(),
+                _ => add(&mut paths, format!("/other/{line}").as_bytes(), line, 10, 10),
             }
         }
         let first = |by| paths.top(by, 3)[0].clone();

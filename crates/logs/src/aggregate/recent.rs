@@ -22,27 +22,31 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// Adds amounts by hash; one row after the other, so that each is in the cache in its turn.
-    pub fn add_all(&mut self, amounts: &[(u64, Amounts)], sketch: &mut CountMin) {
-        let more = amounts.iter().fold([0u64; 3], |sum, (_, one)| added(sum, *one));
+    /// Adds requests: of each its hash, its bytes and its ns.
+    #[inline(always)]
+    pub fn add_all(&mut self, requests: [&[u64]; 3], sketch: &mut CountMin) {
+        let more = amounts_of(requests);
         if !fits(added(self.whole, more)) {
             self.settle(sketch);
             if !fits(more) {
-                return sketch.add_all(amounts);
+                return each(requests).for_each(|(hash, amounts)| sketch.add(hash, &amounts));
             }
         }
         self.whole = added(self.whole, more);
         let cells = self.cells.get_or_insert_with(|| vec![[0; 2]; CELLS].into_boxed_slice());
         let (rows, _) = cells.as_chunks_mut::<WIDTH>();
-        for (row, cells) in rows.iter_mut().enumerate().take(ROWS) {
-            for (hash, [requests, bytes, time_ns]) in amounts {
-                let cell = &mut cells[column(*hash, row)];
-                *cell = [cell[0] + (bytes | requests << BYTES), cell[1] + time_ns];
+        let ([rows], _) = rows.as_chunks_mut::<ROWS>() else { return };
+        for (hash, [_, bytes, time_ns]) in each(requests) {
+            let both = bytes + (1 << BYTES);
+            for (row, cells) in rows.iter_mut().enumerate() {
+                let cell = &mut cells[column(hash, row)];
+                *cell = [cell[0] + both, cell[1] + time_ns];
             }
         }
     }
 
     /// Adds everything to the sketch; nothing is here then.
+    #[inline(never)]
     pub fn settle(&mut self, sketch: &mut CountMin) {
         if self.whole == [0; 3] {
             return;
@@ -55,6 +59,27 @@ impl Recent {
             }
         }
     }
+}
+
+/// Hash and amounts of each request.
+#[inline(always)]
+fn each([hashes, bytes, times_ns]: [&[u64]; 3]) -> impl Iterator<Item = (u64, Amounts)> {
+    let amounts = bytes.iter().zip(times_ns).map(|(bytes, time_ns)| [1, *bytes, *time_ns]);
+    hashes.iter().copied().zip(amounts)
+}
+
+/// What requests have together.
+#[inline(always)]
+fn amounts_of([hashes, bytes, times_ns]: [&[u64]; 3]) -> Amounts {
+    let sum = |values: &[u64]| {
+        // All are less than the next power of two.
+        let bits = values.iter().fold(0, |bits, value| bits | value);
+        if u128::from(bits) * (values.len() as u128) < u128::from(u64::MAX) {
+            return values.iter().sum();
+        }
+        values.iter().fold(0u64, |sum, value| sum.saturating_add(*value))
+    };
+    [hashes.len() as u64, sum(bytes), sum(times_ns)]
 }
 
 fn added(a: Amounts, b: Amounts) -> Amounts {
@@ -79,13 +104,15 @@ mod tests {
             requests in proptest::collection::vec((0u64..300, 0u32..64, any::<u64>()), 1..400),
             batch in 1usize..50,
         ) {
-            let amounts = |&(path, bits, v): &(u64, u32, u64)| {
-                (hash::name(&path.to_le_bytes()), [1 + (v >> 46 >> bits), v >> bits, v.reverse_bits() >> bits])
-            };
-            let all: Vec<(u64, Amounts)> = requests.iter().map(amounts).collect();
+            let hashes: Vec<u64> = requests.iter().map(|(path, _, _)| hash::name(&path.to_le_bytes())).collect();
+            let bytes: Vec<u64> = requests.iter().map(|(_, bits, v)| v >> bits).collect();
+            let times_ns: Vec<u64> = requests.iter().map(|(_, bits, v)| v.reverse_bits() >> bits).collect();
             let (mut direct, mut by_way, mut recent) = (CountMin::default(), CountMin::default(), Recent::default());
-            direct.add_all(&all);
-            all.chunks(batch).for_each(|some| recent.add_all(some, &mut by_way));
+            each([&hashes, &bytes, &times_ns]).for_each(|(hash, amounts)| direct.add(hash, &amounts));
+            for from in (0..hashes.len()).step_by(batch) {
+                let part = from..(from + batch).min(hashes.len());
+                recent.add_all([&hashes[part.clone()], &bytes[part.clone()], &times_ns[part]], &mut by_way);
+            }
             recent.settle(&mut by_way);
             prop_assert!(direct == by_way);
             recent.settle(&mut by_way);

@@ -11,7 +11,7 @@ const NAMES: [&str; CLASSES] = [
 ];
 
 /// The class of a size in B.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn class_of(bytes: Option<u64>) -> usize {
     match bytes {

@@ -35,7 +35,7 @@ fn add(to: &mut Amounts, amounts: &Amounts) {
 }
 
 /// Where a row keeps what has this hash.
-#[inline]
+#[inline(always)]
 pub(super) fn column(hash: u64, row: usize) -> usize {
     (hash >> (row as u32 * BITS)) as usize & (WIDTH - 1)
 }
@@ -49,12 +49,10 @@ impl CountMin {
     /// The share of the whole by which an estimate may be too high.
     pub const ERROR: f64 = std::f64::consts::E / WIDTH as f64;
 
-    /// Adds amounts by hash; one row after the other, so that each is in the cache in its turn.
-    pub fn add_all(&mut self, amounts: &[(u64, Amounts)]) {
+    /// Adds amounts by hash.
+    pub fn add(&mut self, hash: u64, amounts: &Amounts) {
         for row in 0..ROWS {
-            for (hash, amounts) in amounts {
-                add(&mut self.cells[place(*hash, row)], amounts);
-            }
+            add(&mut self.cells[place(hash, row)], amounts);
         }
     }
 
@@ -128,7 +126,7 @@ mod tests {
         let (paths, mut whole) = (50_000u64, 0u64);
         let amount = |n: u64| 1 + 100_000 / (n + 1);
         for n in 0..paths {
-            sketch.add_all(&[(key(n), [amount(n), 7, u64::MAX / 4])]);
+            sketch.add(key(n), &[amount(n), 7, u64::MAX / 4]);
             whole += amount(n);
         }
         let allowed = (CountMin::ERROR * whole as f64) as u64;
@@ -145,8 +143,8 @@ mod tests {
         let (mut all, mut one, mut two) = (CountMin::default(), CountMin::default(), CountMin::default());
         for n in 0..2000u64 {
             let amounts = [1, n, u64::MAX / (n + 1)];
-            all.add_all(&[(key(n % 700), amounts)]);
-            if n % 3 == 0 { &mut one } else { &mut two }.add_all(&[(key(n % 700), amounts)]);
+            all.add(key(n % 700), &amounts);
+            if n % 3 == 0 { &mut one } else { &mut two }.add(key(n % 700), &amounts);
         }
         let mut other = two.clone();
         other.merge(&one);

@@ -26,7 +26,7 @@ pub struct Sums {
 }
 
 /// The ratio of one request in 1/1000 B/s.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn ratio(bytes: u64, time_ns: u64) -> u64 {
     const SCALE: u64 = RATIO_PARTS * 1_000_000_000;
@@ -34,6 +34,16 @@ pub fn ratio(bytes: u64, time_ns: u64) -> u64 {
         bytes * SCALE / time_ns.max(1)
     } else {
         wide(u128::from(bytes) * u128::from(SCALE), time_ns.max(1))
+    }
+}
+
+/// The same of a request that has both and a time above 0; none of any other.
+#[inline(always)]
+#[must_use]
+pub fn ratio_of(bytes: Option<u64>, time_ns: Option<u64>) -> Option<u64> {
+    match (bytes, time_ns) {
+        (Some(bytes), Some(time_ns)) if time_ns > 0 => Some(ratio(bytes, time_ns)),
+        _ => None,
     }
 }
 
@@ -45,7 +55,7 @@ fn wide(scaled: u128, time_ns: u64) -> u64 {
 
 impl Sums {
     /// Adds one request; `ratio` is there when both others are and the time is above 0.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, bytes: Option<u64>, time_ns: Option<u64>, ratio: Option<u64>) {
         self.requests += 1;
         match bytes {

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::bounded::Merge;
-use super::sums::ratio;
+use super::sums::ratio_of;
 use super::{CoarseTimes, Strata, size};
 use crate::scan::Record;
 use crate::scan::clock::At;
@@ -60,11 +60,7 @@ impl Timeline {
         let Some(at) = record.at else { return };
         let Some(bucket) = self.at((start(at.local(), self.step), at.zone)) else { return };
         let (bytes, time_ns) = (record.bytes, record.time_ns);
-        let ratio = match (bytes, time_ns) {
-            (Some(bytes), Some(time_ns)) if time_ns > 0 => Some(ratio(bytes, time_ns)),
-            _ => None,
-        };
-        bucket.strata.0[size::class_of(bytes)].add(bytes, time_ns, ratio);
+        bucket.strata.0[size::class_of(bytes)].add(bytes, time_ns, ratio_of(bytes, time_ns));
         if let Some(time_ns) = time_ns {
             bucket.times.record(time_ns);
         }

@@ -2,13 +2,15 @@
 //! one table after the other is in the cache. When the writer is dropped, everything is added.
 
 use super::recent::Recent;
-use super::sketch::Amounts;
 use super::{Aggregate, Settings, Slot, Strata, keys, size, sums};
+use crate::fastest::fastest;
 use crate::hash;
-use crate::scan::{At, Record};
+use crate::scan::{At, LONGEST_NS, MOST_BYTES, Record};
 
 /// Requests that are put off.
-const BATCH: usize = 1024;
+const BATCH: usize = 512;
+/// A size or a time that a line does not tell.
+const NONE: u64 = u64::MAX;
 
 /// Adds requests to one aggregate.
 pub struct Writer<'a> {
@@ -16,52 +18,49 @@ pub struct Writer<'a> {
     settings: &'a Settings,
     /// Written anew for each request, so that nothing is allocated.
     key: Vec<u8>,
-    lines: usize,
     /// When the last request was, and its slot.
     at: Option<At>,
     slot: Option<Slot>,
-    /// Sums and times (ns) of requests of that slot that were put off, and the classes among them, a bit for each.
-    strata: Strata,
-    classes: u32,
     put_off: Box<PutOff>,
+    /// Nothing is in it but while sums are made.
+    strata: Strata,
     recent: Recent,
     /// Whether every request is let in and nothing is asked for besides the usual aggregates.
     plain: bool,
 }
 
-/// What was put off, each where its line tells it.
-#[derive(Default)]
+/// What was put off of requests that have a client and a path: column by column.
 struct PutOff {
-    times: Column<u64>,
-    sizes: Column<u64>,
-    ratios: Column<u64>,
-    clients: Column<u64>,
-    paths: Column<(u64, Amounts)>,
-}
-
-/// What was put off of at most as many requests as are put off.
-struct Column<T> {
-    values: [T; BATCH],
     count: usize,
+    /// Of so many of them, sizes and times are in the aggregate.
+    settled: usize,
+    /// Whether one of the others lacks a size or a time.
+    gaps: bool,
+    clients: [u64; BATCH],
+    paths: [u64; BATCH],
+    bytes: [u64; BATCH],
+    times_ns: [u64; BATCH],
+    /// Made of sizes and times while these are added.
+    ratios: [u64; BATCH],
 }
 
-impl<T: Copy + Default> Default for Column<T> {
-    fn default() -> Column<T> {
-        Column { values: [T::default(); BATCH], count: 0 }
+impl PutOff {
+    fn new() -> Box<PutOff> {
+        let none = [0; BATCH];
+        let (clients, paths, bytes, times_ns, ratios) = (none, none, none, none, none);
+        Box::new(PutOff { count: 0, settled: 0, gaps: false, clients, paths, bytes, times_ns, ratios })
     }
-}
 
-impl<T> Column<T> {
+    /// Puts a request off: the hashes of its client and its path, its size and its time.
     #[inline(always)]
-    fn push(&mut self, value: T) {
-        // A request has one value at most, and is put off where there are fewer than that.
-        self.values[self.count] = value;
-        self.count += 1;
-    }
-
-    /// What was put off; nothing is then.
-    fn take(&mut self) -> &[T] {
-        &self.values[..std::mem::take(&mut self.count)]
+    fn push(&mut self, client: u64, path: u64, bytes: u64, time_ns: u64) {
+        // There is room, which is made before.
+        let at = self.count;
+        self.clients[at] = client;
+        self.paths[at] = path;
+        self.bytes[at] = bytes;
+        self.times_ns[at] = time_ns;
+        self.count = at + 1;
     }
 }
 
@@ -73,12 +72,10 @@ impl<'a> Writer<'a> {
             aggregate,
             settings,
             key: Vec::new(),
-            lines: 0,
             at: None,
             slot: None,
+            put_off: PutOff::new(),
             strata: Strata::default(),
-            classes: 0,
-            put_off: Box::default(),
             recent: Recent::default(),
             plain,
         }
@@ -91,31 +88,64 @@ impl<'a> Writer<'a> {
         if !self.plain && !self.is_let_in(record) {
             return false;
         }
-        if self.lines == BATCH {
+        if self.put_off.count == BATCH {
             self.flush();
         }
-        self.lines += 1;
         if record.at != self.at {
             self.moved(record.at);
         }
-        let ratio = self.amounts(record);
         let all = &mut *self.aggregate;
         all.statuses.add(record.status);
         if let Some(method) = record.method {
             all.methods[method as usize] += 1;
         }
-        if let Some(client) = record.client {
-            self.put_off.clients.push(hash::name(client));
-        }
-        let (bytes, time_ns) = (record.bytes.unwrap_or(0), record.time_ns.unwrap_or(0));
-        if let Some(key) = all.paths.offer(record.path, record.offset, bytes, time_ns) {
-            self.put_off.paths.push((key, [1, bytes, time_ns]));
+        match *record {
+            Record {
+                client: Some(client),
+                path: Some(path),
+                bytes: Some(bytes),
+                time_ns: Some(time_ns),
+                ..
+            } if bytes <= MOST_BYTES && time_ns <= LONGEST_NS => {
+                all.whole_thousands += u64::from(record.is_whole_thousands);
+                let path = all.paths.offer(path, record.offset, bytes, time_ns);
+                self.put_off.push(hash::name(client), path, bytes, time_ns);
+            }
+            _ => self.partly(record),
         }
         self.told(record);
         if !self.plain {
-            self.besides(record, ratio);
+            self.besides(record);
         }
         true
+    }
+
+    /// Puts a request off whose line does not tell all that most lines tell, or adds it at once.
+    #[inline(never)]
+    fn partly(&mut self, record: &Record<'_>) {
+        let all = &mut *self.aggregate;
+        let (bytes, time_ns) = (record.bytes, record.time_ns);
+        all.whole_thousands += u64::from(time_ns.is_some() && record.is_whole_thousands);
+        let [weight, weight_ns] = [bytes, time_ns].map(Option::unwrap_or_default);
+        let client = record.client.map(hash::name);
+        let path = record.path.map(|path| all.paths.offer(path, record.offset, weight, weight_ns));
+        if let (Some(client), Some(path)) = (client, path)
+            && weight <= MOST_BYTES
+            && weight_ns <= LONGEST_NS
+        {
+            self.put_off.gaps = true;
+            return self.put_off.push(client, path, bytes.unwrap_or(NONE), time_ns.unwrap_or(NONE));
+        }
+        all.lines += 1;
+        all.parsed += 1;
+        if let Some(client) = client {
+            all.clients.add(client);
+        }
+        match path {
+            Some(path) => all.paths.add(path, &[1, weight, weight_ns]),
+            None => all.paths.add_pathless(),
+        }
+        self.one(bytes, time_ns);
     }
 
     /// Whether all filters let a request in; one that is not is counted here.
@@ -132,9 +162,9 @@ impl<'a> Writer<'a> {
 
     /// What is kept of a request where it is asked for.
     #[inline(never)]
-    fn besides(&mut self, record: &Record<'_>, ratio: Option<u64>) {
+    fn besides(&mut self, record: &Record<'_>) {
         if !self.settings.group_by.is_empty() {
-            self.group(record, ratio);
+            self.group(record);
         }
         if self.settings.mix {
             self.aggregate.mix.get_or_insert_default().add(record);
@@ -152,42 +182,12 @@ impl<'a> Writer<'a> {
         }
         let slot = at.map(|at| Slot { quarter: at.seconds.div_euclid(900), zone: at.zone });
         if slot != self.slot {
-            self.settle();
+            fastest(
+                #[inline(always)]
+                || self.settle(),
+            );
             self.slot = slot;
         }
-    }
-
-    /// Size, time and their ratio, which is given back.
-    #[inline(always)]
-    fn amounts(&mut self, record: &Record<'_>) -> Option<u64> {
-        let (bytes, time_ns) = (record.bytes, record.time_ns);
-        let all = &mut *self.aggregate;
-        let ratio = match (bytes, time_ns) {
-            (Some(bytes), Some(time_ns)) if time_ns > 0 => Some(sums::ratio(bytes, time_ns)),
-            (Some(bytes), None) => {
-                all.untimed_bytes = all.untimed_bytes.saturating_add(bytes);
-                None
-            }
-            (None, Some(time_ns)) => {
-                all.unsized_ns = all.unsized_ns.saturating_add(u128::from(time_ns));
-                None
-            }
-            _ => None,
-        };
-        let class = size::class_of(bytes);
-        self.strata.0[class].add(bytes, time_ns, ratio);
-        self.classes |= 1 << class;
-        if let Some(bytes) = bytes {
-            self.put_off.sizes.push(bytes);
-        }
-        if let Some(ratio) = ratio {
-            self.put_off.ratios.push(ratio);
-        }
-        if let Some(time_ns) = time_ns {
-            self.put_off.times.push(time_ns);
-            all.whole_thousands += u64::from(record.is_whole_thousands);
-        }
-        ratio
     }
 
     /// What few formats tell.
@@ -204,9 +204,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn group(&mut self, record: &Record<'_>, ratio: Option<u64>) {
+    fn group(&mut self, record: &Record<'_>) {
         keys::write_all(&self.settings.group_by, record, &mut self.key);
         let Some(group) = self.aggregate.groups.at(&self.key) else { return };
+        let ratio = sums::ratio_of(record.bytes, record.time_ns);
         group.sums.add(record.bytes, record.time_ns, ratio);
         if let Some(time_ns) = record.time_ns {
             group.times.record(time_ns);
@@ -219,24 +220,81 @@ impl<'a> Writer<'a> {
         group.server_errors += u64::from(status >= 500);
     }
 
-    /// Adds the sums and times that are of one slot.
+    /// Adds sizes and times of requests that were put off and are of one slot.
+    #[inline(always)]
     fn settle(&mut self) {
+        let from = std::mem::replace(&mut self.put_off.settled, self.put_off.count);
+        let part = from..self.put_off.count;
+        if part.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.put_off.gaps) {
+            for place in part {
+                let told = |value: u64| (value != NONE).then_some(value);
+                let (bytes, time_ns) = (&mut self.put_off.bytes[place], &mut self.put_off.times_ns[place]);
+                let one = (told(*bytes), told(*time_ns));
+                // From here on they are weights.
+                (*bytes, *time_ns) = (one.0.unwrap_or(0), one.1.unwrap_or(0));
+                self.one(one.0, one.1);
+            }
+            return;
+        }
         let all = &mut *self.aggregate;
-        while self.classes != 0 {
-            let class = self.classes.trailing_zeros() as usize;
-            self.classes &= self.classes - 1;
-            let sums = std::mem::take(&mut self.strata.0[class]);
+        let PutOff { bytes, times_ns, ratios, .. } = &mut *self.put_off;
+        let (bytes, times_ns, mut rated) = (&bytes[part.clone()], &times_ns[part], 0);
+        for (&bytes, &time_ns) in bytes.iter().zip(times_ns) {
+            let class = &mut self.strata.0[size::class_of(Some(bytes))];
+            if time_ns == 0 {
+                class.add(Some(bytes), Some(0), None);
+                continue;
+            }
+            let ratio = sums::ratio(bytes, time_ns);
+            class.add(Some(bytes), Some(time_ns), Some(ratio));
+            ratios[rated % BATCH] = ratio;
+            rated += 1;
+        }
+        all.ratios.record_all(&ratios[..rated]);
+        all.sizes.record_all(bytes);
+        all.times.record_all(times_ns);
+        if let Some(hour) = self.slot.and_then(|slot| all.hours.at(&hour_of(slot))) {
+            hour.record_all(times_ns);
+        }
+        let mut in_slot = self.slot.and_then(|slot| all.slots.at(&slot));
+        for (class, sums) in self.strata.0.iter_mut().enumerate().filter(|(_, sums)| sums.requests > 0) {
+            let sums = std::mem::take(sums);
             all.classes.0[class].merge(&sums);
-            if let Some(strata) = self.slot.and_then(|slot| all.slots.at(&slot)) {
+            if let Some(strata) = &mut in_slot {
                 strata.0[class].merge(&sums);
             }
         }
-        let times = self.put_off.times.take();
-        if !times.is_empty() {
-            all.times.record_all(times);
+    }
+
+    /// Adds size and time of one request, each where it is told.
+    #[inline(never)]
+    fn one(&mut self, bytes: Option<u64>, time_ns: Option<u64>) {
+        let all = &mut *self.aggregate;
+        let ratio = sums::ratio_of(bytes, time_ns);
+        let class = size::class_of(bytes);
+        all.classes.0[class].add(bytes, time_ns, ratio);
+        if let Some(strata) = self.slot.and_then(|slot| all.slots.at(&slot)) {
+            strata.0[class].add(bytes, time_ns, ratio);
+        }
+        if let Some(ratio) = ratio {
+            all.ratios.record(ratio);
+        }
+        if let Some(bytes) = bytes {
+            all.sizes.record(bytes);
+        }
+        if let Some(time_ns) = time_ns {
+            all.times.record(time_ns);
             if let Some(hour) = self.slot.and_then(|slot| all.hours.at(&hour_of(slot))) {
-                hour.record_all(times);
+                hour.record(time_ns);
             }
+        }
+        match (bytes, time_ns) {
+            (Some(bytes), None) => all.untimed_bytes = all.untimed_bytes.saturating_add(bytes),
+            (None, Some(time_ns)) => all.unsized_ns = all.unsized_ns.saturating_add(u128::from(time_ns)),
+            _ => {}
         }
     }
 
@@ -244,19 +302,23 @@ impl<'a> Writer<'a> {
     #[cold]
     #[inline(never)]
     fn flush(&mut self) {
+        fastest(
+            #[inline(always)]
+            || self.flush_all(),
+        );
+    }
+
+    #[inline(always)]
+    fn flush_all(&mut self) {
         self.settle();
         let all = &mut *self.aggregate;
-        all.lines += self.lines as u64;
-        all.parsed += self.lines as u64;
-        all.sizes.record_all(self.put_off.sizes.take());
-        all.ratios.record_all(self.put_off.ratios.take());
-        self.put_off.clients.take().iter().for_each(|client| all.clients.add(*client));
-        if self.lines == BATCH {
-            all.paths.put_off(self.put_off.paths.take(), &mut self.recent);
-        } else {
-            all.paths.add_all(self.put_off.paths.take());
-        }
-        self.lines = 0;
+        let count = std::mem::take(&mut self.put_off.count);
+        self.put_off.settled = 0;
+        all.lines += count as u64;
+        all.parsed += count as u64;
+        self.put_off.clients[..count].iter().for_each(|client| all.clients.add(*client));
+        let (paths, bytes) = (&self.put_off.paths[..count], &self.put_off.bytes[..count]);
+        all.paths.put_off([paths, bytes, &self.put_off.times_ns[..count]], &mut self.recent);
     }
 }
 

@@ -11,7 +11,10 @@ use memchr::{memchr, memrchr};
 pub const LONGEST: usize = 256 << 10;
 /// Bytes that are asked for at a time; not above those of the longest line, so that only the first of a block can be
 /// longer.
-const BLOCK: usize = 64 << 10;
+const BLOCK: usize = 128 << 10;
+/// Bytes of lines that are given at a time where they are shorter: half of a first cache, so that they are still in it
+/// when they are looked at again.
+const PART: usize = 16 << 10;
 /// Bytes that can be read behind the last line break, so that the last line too can be read by whole words.
 const SLACK: usize = super::quick::WINDOW;
 
@@ -166,8 +169,10 @@ impl Cutter {
             self.given(start, None, each)?;
             start = first + 1;
         }
-        if start < end {
-            self.given(start, Some(end), each)?;
+        while start < end {
+            let part = self.part(start, end);
+            self.given(start, Some(part), each)?;
+            start = part;
         }
         self.drop_front(end);
         self.rest_may_be_too_long()
@@ -191,6 +196,15 @@ impl Cutter {
             count(&mut self.lines, took)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// Where the lines of a part end that begins at `start`; a line break ends all lines up to `end`.
+    fn part(&self, start: usize, end: usize) -> usize {
+        let most = end.min(start + PART);
+        if let Some(last) = memrchr(b'\n', &self.buffer[start..most]) {
+            return start + last + 1;
+        }
+        memchr(b'\n', &self.buffer[most..end]).map_or(end, |at| most + at + 1)
     }
 
     /// The lines from `start` to `end`, or the one at `start`, which is too long.

@@ -6,10 +6,14 @@
 /// Whether the text has none; a text of less than [`LEAST`] bytes is not looked at.
 #[inline(always)]
 pub fn has_none(text: &[u8]) -> bool {
-    let Some(last) = text.last_chunk::<LEAST>() else { return false };
-    let mut found = marks(last);
-    for some in text.as_chunks::<LEAST>().0 {
-        found = or(found, marks(some));
+    let (Some(first), Some(last)) = (text.first_chunk::<LEAST>(), text.last_chunk::<LEAST>()) else {
+        return false;
+    };
+    let mut found = or(marks(first), marks(last));
+    if text.len() > 2 * LEAST {
+        for some in text.as_chunks::<LEAST>().0 {
+            found = or(found, marks(some));
+        }
     }
     is_nothing(found)
 }

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 pub use clock::At;
 pub use request::Method;
 
+use crate::fastest::fastest;
 use crate::format::plan::Field;
 use crate::format::{Format, Plan};
 use lines::{Line, Run, Took};
@@ -161,46 +162,13 @@ impl<'f> Scanner<'f> {
             };
         };
         let mut stops = std::mem::take(&mut self.stops);
-        let took = self.fastest(run, (text, length), stops.find(&text[..length]), each);
+        let found = stops.find(&text[..length]);
+        let took = fastest(
+            #[inline(always)]
+            || self.walk(run, (text, length), found, each),
+        );
         self.stops = stops;
         took
-    }
-
-    #[cfg_attr(
-        target_arch = "x86_64",
-        expect(unsafe_code, reason = "the processor's features are asked at run time")
-    )]
-    fn fastest<'l>(
-        &mut self,
-        run: Run<'l>,
-        text: (&'l [u8], usize),
-        stops: &[u32],
-        each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
-    ) -> Took {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
-        {
-            // SAFETY: the features were just found.
-            return unsafe { self.vectors(run, text, stops, each) };
-        }
-        self.walk(run, text, stops, each)
-    }
-
-    /// The same with what processors since 2013 can do; all that is in it is compiled for them.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn vectors<'l>(
-        &mut self,
-        run: Run<'l>,
-        text: (&'l [u8], usize),
-        stops: &[u32],
-        each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
-    ) -> Took {
-        self.walk(run, text, stops, each)
     }
 
     #[inline(always)]

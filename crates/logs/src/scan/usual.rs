@@ -156,15 +156,18 @@ impl Usual {
         if *window::<32>(line, client) != lead.start
             || load(line, target - 8) != lead.end
             || place(first) + 1 != target
-            || line[(close - 1) % LONGEST] == b'\\'
+            || client < 2
             || line[0] == 0
         {
             return None;
         }
-        let status = word::status(load(line, close))?;
+        // The mark and what stands before it.
+        let closing = load(line, close.wrapping_sub(1));
+        let status = word::status(closing >> 8)?;
         let (size, digits) = word::digits(load(line, close + 6));
         let mut at_end = close + 6 + digits;
-        if matches!(digits, 0 | 8) {
+        // Behind eight digits there is no other one, or what is to follow does not.
+        if digits == 0 || closing as u8 == b'\\' {
             return None;
         }
         if self.texts {
@@ -176,8 +179,8 @@ impl Usual {
         if at_end != end {
             return None;
         }
-        let name = line.get(..client)?;
-        record.client = if client > 1 { Some(name) } else { told(name) };
+        // Of two bytes at least, and so no dash.
+        record.client = Some(line.get(..client)?);
         record.at = Some(lead.at);
         (record.method, record.path, record.query, record.protocol) = (None, None, None, None);
         request::line(line.get(target..close)?, record);
@@ -195,12 +198,13 @@ impl Usual {
         [two, four]: [usize; 2],
         record: &mut Record<'l>,
     ) -> Option<usize> {
+        let (referer, agent) = (load(line, two.wrapping_sub(1)), load(line, four.wrapping_sub(1)));
         // So the first is behind the blank, and the third two behind the second.
         let is_usual = begins(load(line, at), b" \"\0\0\0\0\0\0", 2)
-            & begins(load(line, two), b"\" \"\0\0\0\0\0", 3)
-            & (line[four % LONGEST] == b'"')
-            & (line[(two - 1) % LONGEST] != b'\\')
-            & (line[(four - 1) % LONGEST] != b'\\');
+            & begins(referer >> 8, b"\" \"\0\0\0\0\0", 3)
+            & begins(agent >> 8, b"\"\0\0\0\0\0\0\0", 1)
+            & (referer as u8 != b'\\')
+            & (agent as u8 != b'\\');
         if !is_usual {
             return None;
         }
@@ -215,9 +219,11 @@ impl Usual {
 /// The time, from the blank before it on; where it ends.
 #[inline(always)]
 fn time(line: &Window, at: usize, unit_ns: u64, record: &mut Record<'_>) -> Option<usize> {
-    let word = load(line, at + 1);
+    let behind = load(line, at);
+    let word = behind >> 8;
+    // Seven at most: where there are more, the line does not end behind them.
     let (value, digits) = word::digits(word);
-    if matches!(digits, 0 | 8) || line[at % LONGEST] != b' ' {
+    if digits == 0 || behind as u8 != b' ' {
         return None;
     }
     record.time_ns = Some(value * unit_ns);

@@ -41,8 +41,17 @@ fn each(
     places: &mut [u32],
     one: impl Fn(&mut [u32], usize, u32, &[u8; CHUNK]) -> usize,
 ) -> usize {
-    let (chunks, rest) = text.as_chunks::<CHUNK>();
-    let (mut count, mut base) = (0, 0);
+    // Chunks that begin where lines of the cache do are read in half the time.
+    let head = text.as_ptr().align_offset(CHUNK).min(text.len());
+    let (head, body) = text.split_at(head);
+    let (chunks, rest) = body.as_chunks::<CHUNK>();
+    let (mut count, mut base) = (0, head.len() as u32);
+    for (at, byte) in (0..).zip(head) {
+        if matches!(byte, b'"' | b'\n') {
+            places[count] = at;
+            count += 1;
+        }
+    }
     for chunk in chunks {
         count = one(places, count, base, chunk);
         base += CHUNK as u32;

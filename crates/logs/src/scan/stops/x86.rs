@@ -1,9 +1,9 @@
-//! Stops by vectors: with AVX-512 places are made of bits sixteen at a time, with AVX2 one by one.
+//! Stops by vectors: with AVX-512 places are made of bits eight at a time, with AVX2 one by one.
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm256_cmpeq_epi8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
-    _mm512_add_epi32, _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask, _mm512_cvtepu8_epi32,
-    _mm512_maskz_compress_epi8, _mm512_set1_epi8, _mm512_set1_epi32,
+    __m256i, __m512i, _mm256_add_epi32, _mm256_cmpeq_epi8, _mm256_cvtepu8_epi32, _mm256_movemask_epi8,
+    _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi32, _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask,
+    _mm512_maskz_compress_epi8, _mm512_set1_epi8,
 };
 
 use super::{CHUNK, each, keep};
@@ -20,7 +20,7 @@ const NUMBERS: [u8; CHUNK] = {
 };
 
 /// Places that are written at once; mostly there are no more in a chunk.
-const MANY: usize = 16;
+const MANY: usize = 8;
 
 /// As many as there are; none where the processor has no such vectors.
 #[expect(unsafe_code, reason = "the processor's features are asked at run time")]
@@ -65,7 +65,7 @@ fn wide(places: &mut [u32], count: usize, base: u32, chunk: &[u8; CHUNK]) -> usi
         return keep(places, count, base, bits);
     }
     let numbers = _mm512_castsi512_si128(_mm512_maskz_compress_epi8(bits, vector(&NUMBERS)));
-    let found_at = _mm512_add_epi32(_mm512_cvtepu8_epi32(numbers), _mm512_set1_epi32(base as i32));
+    let found_at = _mm256_add_epi32(_mm256_cvtepu8_epi32(numbers), _mm256_set1_epi32(base as i32));
     // There is room for all bytes of the text, and then for those of a chunk.
     places[count..count + MANY].copy_from_slice(&numbers_of(found_at));
     count + found
@@ -103,9 +103,9 @@ fn vector(chunk: &[u8; CHUNK]) -> __m512i {
 
 #[expect(unsafe_code, reason = "numbers of any vector")]
 #[inline]
-#[target_feature(enable = "avx512f")]
-fn numbers_of(vector: __m512i) -> [u32; MANY] {
-    // SAFETY: both are 64 bytes, of which any are numbers.
+#[target_feature(enable = "avx2")]
+fn numbers_of(vector: __m256i) -> [u32; MANY] {
+    // SAFETY: both are 32 bytes, of which any are numbers.
     unsafe { std::mem::transmute(vector) }
 }
 
