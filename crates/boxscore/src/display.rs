@@ -41,7 +41,7 @@ pub struct Display {
 }
 
 /// Plain lines are for logs: at most one a block, and one in this time.
-const PLAIN_LINE_NS: u64 = 5_000_000_000;
+pub const PLAIN_LINE_NS: u64 = 5_000_000_000;
 
 impl Screen for Display {
     fn show(&mut self, show: &Show<'_>) {

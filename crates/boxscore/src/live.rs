@@ -6,7 +6,7 @@ use harness::conductor::Show;
 use report::text::Look;
 use report::text::load::live::{Live, live};
 
-use crate::display::Screen;
+use crate::display::{PLAIN_LINE_NS, Screen};
 use crate::out::{self, Canvas};
 
 /// Rates that are kept for drawing.
@@ -18,18 +18,33 @@ pub struct LiveScreen {
     load: Live,
     /// Good answers and seconds at the last look.
     last: (u64, f64),
+    /// When a plain line was said of what is done beside the load.
+    said_ns: Option<u64>,
 }
 
 impl LiveScreen {
     #[must_use]
     pub fn new(load: Live, quiet: bool) -> LiveScreen {
         let canvas = if quiet { None } else { Canvas::open() };
-        LiveScreen { canvas, look: out::look_of_talk(), load, last: (0, 0.0) }
+        LiveScreen { canvas, look: out::look_of_talk(), load, last: (0, 0.0), said_ns: None }
     }
 
     #[must_use]
     pub fn is_drawn(&self) -> bool {
         self.canvas.is_some()
+    }
+
+    /// What takes long beside the load itself. Where nothing is drawn it is a line now and then.
+    fn doing(&mut self, text: &str) {
+        if self.canvas.is_some() {
+            self.load.doing = Some(text.to_owned());
+            return self.draw();
+        }
+        let now_ns = sys::clock::now_ns();
+        if self.said_ns.is_none_or(|said_ns| now_ns.saturating_sub(said_ns) >= PLAIN_LINE_NS) {
+            self.said_ns = Some(now_ns);
+            out::say(text);
+        }
     }
 
     fn heard(&mut self, now: &model::frame::Live) {
@@ -42,6 +57,7 @@ impl LiveScreen {
         }
         self.last = (now.good, elapsed);
         self.load.elapsed = elapsed;
+        self.load.doing = None;
         self.load.good = now.good;
         self.load.failed = now.failed;
         self.load.body_bytes = now.body_bytes;
@@ -77,6 +93,8 @@ impl Screen for LiveScreen {
                 out::say(&format!("the measuring child: lost: {why}"));
                 hint.iter().for_each(|hint| out::say(&format!(" hint: {hint}")));
             }
+            // That a load is prepared is told by its first screen.
+            Show::Doing { text, .. } if !text.starts_with("preparing ") => self.doing(text),
             // Why it cannot run, and how it went, is said at the end.
             Show::Doing { .. }
             | Show::Taken { .. }

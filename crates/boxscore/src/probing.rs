@@ -1,4 +1,5 @@
-//! One request to a server of the user's before a study of it, so that a wrong URL costs a line and not a study.
+//! One request to a server of the user's before a study of it, so that a wrong URL costs a line and not a study. A
+//! key-value store is asked what it is, and takes a key and hands it back.
 //!
 //! It goes the way that the study's load would: from the same machine, and with `--from` from each generator, measured
 //! as any take in a store that is thrown away. Nothing is said where it cannot be carried out at all: the study itself
@@ -13,17 +14,22 @@ use crate::error::{CliError, Kind};
 use crate::loading;
 use crate::paths::Scratch;
 use crate::stopping::Stop;
-use crate::study;
+use crate::{planning, study};
 
 /// Longer than any time limit of one request, in seconds.
 const BUDGET: f64 = 3700.0;
 /// What a request is made of, beside its URL.
 const OF_REQUEST: [&str; 6] = ["method", "headers", "body", "timeout", "certificate", "keepalive"];
 const INSTRUMENT: &str = "web";
+/// What asks a store, with what makes it short.
+const OF_KV: (&str, &[(&str, &str)]) = ("kv-miss", &[]);
+const OF_LOAD: (&str, &[(&str, &str)]) =
+    ("kv-load", &[("connections", "1"), ("generators", "1"), ("requests", "1"), ("keys", "1")]);
 
-/// A server that would be loaded.
+/// A server that would be loaded, or a store.
 #[derive(Clone, Debug, PartialEq)]
 struct Probe {
+    instrument: &'static str,
     url: String,
     params: Params,
     /// Its own path is asked for; a replay asks for others.
@@ -46,7 +52,7 @@ pub fn before(plan: &Plan, stop: &Stop) -> Result<(), CliError> {
 
 fn on(via: &Via, plan: &Plan, probes: &[Probe], store: &Path, stop: &Stop) -> Result<(), CliError> {
     let cells = probes.iter().map(|probe| Cell {
-        instrument: INSTRUMENT.to_owned(),
+        instrument: probe.instrument.to_owned(),
         params: probe.params.clone(),
         headline: Vec::new(),
     });
@@ -58,16 +64,20 @@ fn on(via: &Via, plan: &Plan, probes: &[Probe], store: &Path, stop: &Stop) -> Re
         budget_seconds: Some(BUDGET),
         ..Plan::bare(cells.collect(), Takes::Fixed(1))
     };
-    let run = match study::aside(&asked, store, stop) {
-        Ok(run) => run,
+    let (outcome, run) = match study::tried(&asked, store, stop) {
+        Ok(tried) => tried,
         Err(error) if error.kind == Kind::Interrupted => return Err(error),
         // The study meets the same, and says it with all that belongs to it.
         Err(_) => return Ok(()),
     };
-    for take in &run.takes {
-        let Some((probe, fault)) = probes.get(take.cell as usize).zip(take.fault.as_deref()) else {
-            continue;
-        };
+    let faults = run.takes.iter().filter_map(|take| Some((take.cell, take.fault.as_deref()?)));
+    // What web cannot carry out at all is said by the study; of a store it is what the store answered.
+    let unfit = outcome.unfit.iter().map(|(_, cell, why)| (*cell, why.as_str()));
+    let unfit = unfit.filter(|(cell, _)| {
+        probes.get(*cell as usize).is_some_and(|probe| probe.instrument != INSTRUMENT)
+    });
+    for (cell, fault) in faults.chain(unfit) {
+        let Some(probe) = probes.get(cell as usize) else { continue };
         if let Some(error) = refused(probe, fault) {
             let whom = if via.name.is_empty() { String::new() } else { format!("on {}: ", via.name) };
             return Err(CliError { message: format!("{whom}{}", error.message), ..error });
@@ -78,6 +88,13 @@ fn on(via: &Via, plan: &Plan, probes: &[Probe], store: &Path, stop: &Stop) -> Re
 
 /// Why a server is not loaded; `None` for an answer that is good enough.
 fn refused(probe: &Probe, fault: &str) -> Option<CliError> {
+    if probe.instrument != INSTRUMENT {
+        let error = CliError::data(format!("{fault}; nothing was measured or stored"));
+        return Some(match loading::hint(fault) {
+            Some(hint) => error.hint(hint),
+            None => error,
+        });
+    }
     match loading::only_status(fault) {
         Some(_) if !probe.is_asked => None,
         Some(status) => Some(
@@ -101,6 +118,12 @@ fn probes(plan: &Plan) -> Vec<Probe> {
     let mut probes: Vec<Probe> = Vec::new();
     for (cell, arm) in plan.cells.iter().flat_map(|cell| plan.arms.iter().map(move |arm| (cell, arm))) {
         let of = |name: &str| arm.set.get(name).or_else(|| cell.params.get(name));
+        if let Some(probe) = store(&of, cell) {
+            if !probes.contains(&probe) {
+                probes.push(probe);
+            }
+            continue;
+        }
         // What has no URL among its parameters loads nothing of the user's.
         let Some(urls) = cell.params.get("url").and(of("url")).filter(|urls| *urls != "none") else {
             continue;
@@ -117,13 +140,31 @@ fn probes(plan: &Plan) -> Vec<Probe> {
             for name in ["connections", "generators", "requests"] {
                 params.set(name, &generators);
             }
-            let probe = Probe { url: url.to_owned(), params, is_asked };
+            let probe = Probe { instrument: INSTRUMENT, url: url.to_owned(), params, is_asked };
             if !probes.contains(&probe) {
                 probes.push(probe);
             }
         }
     }
     probes
+}
+
+/// The question to a store of the user's, where a cell has one. How RAMCloud is reached is for its own library.
+fn store<'a>(of: &impl Fn(&str) -> Option<&'a str>, cell: &Cell) -> Option<Probe> {
+    let is_named = |name: &str| cell.params.get(name).is_some();
+    let kv = of("kv").filter(|kv| is_named("kv") && kv.contains(':') && !kv.starts_with("ramcloud:"));
+    let url = of("url").filter(|url| is_named("url") && planning::web::stored(url).is_some());
+    let ((instrument, short), key, whom) = match (kv, url) {
+        (Some(kv), _) => (OF_KV, "kv", kv),
+        (None, Some(url)) => (OF_LOAD, "url", url),
+        (None, None) => return None,
+    };
+    let mut params = Params::default();
+    params.set(key, whom);
+    for (name, value) in short {
+        params.set(name, value);
+    }
+    Some(Probe { instrument, url: whom.to_owned(), params, is_asked: true })
 }
 
 #[cfg(test)]
@@ -167,7 +208,7 @@ mod tests {
 
     #[test]
     fn what_answers_is_said() {
-        let probe = |is_asked| Probe { url: "http://a/x".into(), params: Params::default(), is_asked };
+        let probe = |is_asked| Probe { instrument: INSTRUMENT, url: "http://a/x".into(), params: Params::default(), is_asked };
         let fault = "no good answer: 2 of 2 requests failed: 2 status 404 (first http://a/x); these answers came at 9/s";
         let error = refused(&probe(true), fault).unwrap();
         assert_eq!(

@@ -281,7 +281,7 @@ fn watts(args: &Args) -> Result<Option<f64>, CliError> {
 /// A single take of one load, as `boxscore load` makes it, may last for hours: an interrupt ends it early, also where
 /// it is repeated or resumed.
 fn manner_of(plan: &Plan) -> Manner {
-    let load = matches!(plan.cells.as_slice(), [only] if only.instrument == "web");
+    let load = matches!(plan.cells.as_slice(), [only] if ["web", "kv-load"].contains(&only.instrument.as_str()));
     Manner { watched: false, cuts: load && plan.takes == Takes::Fixed(1) && plan.warm_up == 0 }
 }
 
@@ -337,6 +337,15 @@ impl Sitting<'_> {
 
 /// Carries out a plan for one machine in a store of its own, says nothing, and gives back the run as it was stored.
 pub fn aside(plan: &Plan, path: &Path, stop: &Stop) -> Result<RunData, CliError> {
+    let (outcome, run) = tried(plan, path, stop)?;
+    match outcome.unfit.first() {
+        Some((_, _, why)) if outcome.measured == 0 => Err(CliError::data(why.clone())),
+        _ => Ok(run),
+    }
+}
+
+/// The same, also where nothing of it could be measured; with what came of it.
+pub fn tried(plan: &Plan, path: &Path, stop: &Stop) -> Result<(Outcome, RunData), CliError> {
     let mut store = Store::open_with(path, &Options::new(Mode::Create)).map_err(present::store_error)?;
     let mut ids = Ids::new(None);
     let study = ids.next();
@@ -349,10 +358,8 @@ pub fn aside(plan: &Plan, path: &Path, stop: &Stop) -> Result<RunData, CliError>
         return Err(error);
     }
     let run = runs.first().ok_or_else(|| CliError::data("nothing was measured"))?;
-    if let (0, Some((_, _, why))) = (outcome.measured, outcome.unfit.first()) {
-        return Err(CliError::data(why.clone()));
-    }
-    store.load(run).map_err(present::store_error)
+    let data = store.load(run).map_err(present::store_error)?;
+    Ok((outcome, data))
 }
 
 /// Two runs at once would disturb each other: the second is refused. A planted world and pure telemetry disturb

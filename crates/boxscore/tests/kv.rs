@@ -230,11 +230,14 @@ fn a_users_store_keeps_what_it_has() {
     let memcached = Users::memcached(&["-I", "2m"]);
     assert_eq!(memcached.ask("set mine 0 0 1\r\n7"), "STORED\r\n");
     for users in [&redis, &memcached] {
-        run(&bench, &["--kv", &users.name(), "--quick", "--set", "fill=1;limit=0.02"]).expect(0, &[]);
+        let said =
+            run(&bench, &["--kv", &users.name(), "--quick", "--set", "fill=1;limit=0.02"]).expect(0, &[]);
         let data = newest(&bench);
         assert!(value(&data, "basic.read1M", &format!("kv={};definition=era3", users.name())) > 0.0);
-        let held = data.notes.iter().any(|note| note.text.contains("is not empty: it holds 1 keys"));
-        assert!(held, "{:?}", data.notes);
+        let held: Vec<_> = data.notes.iter().filter(|note| note.kind == "store-holds").collect();
+        assert_eq!(held.len(), 1, "{:?}", data.notes);
+        assert!(held[0].text.contains("the store held 1 other key before"), "{:?}", held[0]);
+        assert!(words(&said).contains("the store held 1 other key before"), "{said:#?}");
     }
     assert_eq!(redis.ask("DBSIZE"), ":1\r\n");
     assert_eq!(redis.ask("GET mine"), "$1\r\n7\r\n");

@@ -90,7 +90,8 @@ fn stores_are_loaded_and_keep_what_was_theirs() {
         assert_eq!(store.keys(), 1, "{}", kind.name());
         let notes = bench.only().notes;
         let holds = notes.iter().find(|note| note.kind == "store-holds").expect("a note");
-        assert!(holds.text.contains("holds 1 keys that are not ours"), "{}", holds.text);
+        assert!(holds.text.contains("the store held 1 other key before"), "{}", holds.text);
+        assert!(doc.remarks.contains(&holds.text), "{:?}", doc.remarks);
         assert!(notes.iter().all(|note| note.kind != "keys-left"), "{notes:?}");
     }
 }
@@ -279,4 +280,71 @@ fn a_run_starts_a_store_of_its_own_and_searches_a_goal() {
     let fault = run.takes.iter().find_map(|take| take.fault.as_deref());
     let found = run.series.iter().any(|series| series.key.metric == "slo-throughput");
     assert!(found || fault.is_some_and(|why| why.contains("the goal was held")), "{fault:?} {said:#?}");
+}
+
+#[test]
+fn keys_that_do_not_fit_are_refused_before_the_first() {
+    let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
+    for (most, keys, says) in
+        [("64mb", "1k", "its maxmemory is 64.0 MiB"), ("0", "100M", "95.4 TiB or more in the store, and its machine")]
+    {
+        assert_eq!(store.ask(&format!("CONFIG SET maxmemory {most}\r\n")), "+OK");
+        let args = ["load", &store.url(), "--keys", keys, "--value-size", "1M", "-c", "2", "-n", "10", "--json"];
+        let why = refused(&bench.run(&args).expect(1, &[]).out);
+        assert!(why.contains(says) && why.contains("(--value-size); nothing was written"), "{why}");
+        assert_eq!(store.store.info().expect("it answers").text("cmdstat_set"), None);
+    }
+    // memcached evicts instead, which is told.
+    let store = Managed::start(StoreKind::Memcached);
+    let limit = store.store.info().expect("it answers").number("limit_maxbytes").expect("a limit");
+    let size = (limit / 1000 + 1).to_string();
+    let args = ["load", &store.url(), "--keys", "1k", "--value-size", &size, "-c", "2", "-n", "10", "--ratio", "1:0"];
+    let said = bench.run(&[args.as_slice(), &["--json"]].concat());
+    assert!(document(&said.out).remarks.iter().any(|one| one.contains("it evicts keys")), "{said:#?}");
+}
+
+#[test]
+fn writing_keys_is_told_and_ends_when_the_user_wants_it() {
+    let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
+    let mut running = Running::start(bench.command(&["load", &store.url(), "--keys", "8M", "--json"]));
+    assert!(running.until("writing the keys of the load: "), "it says nothing of its keys");
+    assert!(store.keys() > 0);
+    running.signal("INT");
+    let from = Instant::now();
+    let said = running.end().expect(130, &["ending the load"]);
+    let why = refused(&said.out);
+    assert!(why.contains("of its 8000000 keys were written: nothing was measured"), "{why}");
+    assert_eq!(store.keys(), 0, "after {:?}", from.elapsed());
+    assert!(bench.only().takes.iter().all(|take| take.fault.is_some()));
+}
+
+#[test]
+fn what_a_store_held_before_and_what_is_asked_is_told() {
+    let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
+    for key in ["theirs", "boxscore:7:0000000001", "boxscore:7:0000000002"] {
+        assert_eq!(store.ask(&format!("SET {key} 1\r\n")), "+OK");
+    }
+    let args = ["load", &store.url(), "--keys", "50", "-c", "2", "-d", "0.3", "--ratio", "1:0", "--value-size", "1000"];
+    let said = bench.run(&args).expect(0, &[]);
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert!(lines[1].starts_with("writes only · 50 keys of 30 B, uniform · values of 1000 B · 2"), "{said:#?}");
+    let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("the store held 3 other keys before"), "{words}");
+    assert!(words.contains("of these 2 with the prefix `boxscore:`"), "{words}");
+    assert!(words.contains("--scan --pattern 'boxscore:*' | xargs"), "{words}");
+    let doc = document(&bench.run(&[args.as_slice(), &["--json"]].concat()).expect(0, &[]).out);
+    let (bytes, good) = (doc.bytes.expect("bytes"), 1000.0 * doc.good as f64);
+    assert!((bytes / good - 1.0).abs() < 0.01, "{bytes} of {good}: a value of 1000 B each");
+    assert_eq!(store.keys(), 3);
+}
+
+#[test]
+fn a_study_of_a_store_that_nobody_can_load_is_not_begun() {
+    let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
+    assert_eq!(store.ask("CONFIG SET requirepass sesame\r\n"), "+OK");
+    for url in ["redis://127.0.0.1:1", &store.url()] {
+        let said = bench.run(&["run", "kv-load", "--url", url, "--takes", "1"]).expect(1, &[]);
+        assert!(said.err.contains("nothing was measured or stored"), "{said:#?}");
+    }
+    assert!(bench.heads().is_empty());
 }

@@ -13,6 +13,8 @@ use model::{Card, Fact, Finding, Histogram, MetricInfo, Params, Reading, SeriesK
 pub struct Watch {
     /// Tells how the take goes; `None` where nobody watches.
     pub tell: Option<Box<dyn FnMut(Live)>>,
+    /// Tells what is done before what is measured.
+    pub say: Option<Box<dyn FnMut(&str)>>,
     /// Set once the user wants the take to end early.
     pub cut: Arc<AtomicBool>,
 }
@@ -113,6 +115,12 @@ impl Record for Recorder {
     fn live(&mut self, live: Live) {
         if let Some(tell) = &mut self.watch.tell {
             tell(live);
+        }
+    }
+
+    fn doing(&mut self, what: &str) {
+        if let Some(say) = &mut self.watch.say {
+            say(what);
         }
     }
 

@@ -314,15 +314,17 @@ impl Shift<'_> {
     }
 }
 
-/// Tells the program how a take goes, where it wants to know.
+/// Tells the program how a take goes, where it wants to know, and what is done before it.
 fn watch(job: &Job, output: &Output, cut: &Arc<AtomicBool>) -> Watch {
+    let said = Arc::clone(output);
+    let say = move |what: &str| drop(send(&said, &Frame::Progress(what.to_owned())));
     let output = Arc::clone(output);
     let tell = move |live: Live| {
         // A broken pipe is noticed by the reading thread, which ends the child.
         drop(send(&output, &Frame::Live(Box::new(live))));
     };
     let tell = job.watched.then(|| Box::new(tell) as Box<dyn FnMut(Live)>);
-    Watch { tell, cut: Arc::clone(cut) }
+    Watch { tell, say: Some(Box::new(say)), cut: Arc::clone(cut) }
 }
 
 /// Time since the run's start; in a planted world, take times that depend on the take's number only.

@@ -91,7 +91,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         bottlenecks: doc.bottlenecks.clone(),
         findings: doc.findings.clone(),
     };
-    load.remarks = [remarks(&load), of_replay(run)].concat();
+    load.remarks = [remarks(&load), noted(run)].concat();
     Some(load)
 }
 
@@ -143,9 +143,11 @@ pub(crate) fn times_doc(histogram: &Histogram, borders: &[u64]) -> TimesDoc {
     }
 }
 
-/// What was noted of how a replay was read.
-fn of_replay(run: &RunData) -> Vec<String> {
-    run.notes.iter().filter(|note| note.kind == "replay").map(|note| note.text.clone()).collect()
+/// What was noted of how a replay was read, and of a store beside the load.
+fn noted(run: &RunData) -> Vec<String> {
+    const KINDS: [&str; 4] = ["replay", "store-holds", "store-evicts", "keys-left"];
+    let noted = run.notes.iter().filter(|note| KINDS.contains(&note.kind.as_str()));
+    noted.map(|note| note.text.clone()).collect()
 }
 
 /// What a reader must know to take the figures for what they are.

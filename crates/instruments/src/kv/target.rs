@@ -23,7 +23,7 @@ use super::table::Table;
 use super::wire::{Failure, Wire, shown};
 use crate::net::frame::Wait;
 use crate::net::place::{self, Places};
-use crate::workload::store::StoreKind;
+use crate::workload::store::{StoreKind, beside};
 
 /// How long what listens there may think about a word of no protocol.
 const PROBED: Duration = Duration::from_secs(3);
@@ -100,6 +100,8 @@ pub struct Target {
     near: Vec<u32>,
     far: Vec<u32>,
     notes: Vec<String>,
+    /// What a store of the user's held before.
+    holds: Option<String>,
     /// Last, so that what is in it goes before it.
     ours: Option<Shared>,
 }
@@ -151,6 +153,7 @@ impl Target {
             keys: Keys::fresh(),
             replicas: params::replicas(setup),
             notes: vec![format!("{name}: {}; {place}", ours.settings())],
+            holds: None,
             name,
             near: places.near,
             far: places.far,
@@ -161,7 +164,7 @@ impl Target {
     fn users(setup: &Setup, host: &str, port: u16) -> Result<Target, Unfit> {
         let mut found = (host, port)
             .to_socket_addrs()
-            .map_err(|error| Unfit::new(format!("{host} has no address: {error}")))?;
+            .map_err(|error| Unfit::new(format!("kv={host}:{port}: {host} has no address: {error}")))?;
         let address = found.next().ok_or_else(|| Unfit::new(format!("{host} has no address")))?;
         let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
         let wire = recognise(address).map_err(|why| Unfit::new(format!("kv={name}: {why}")))?;
@@ -175,6 +178,7 @@ impl Target {
             near,
             far: Vec::new(),
             notes: Vec::new(),
+            holds: None,
             ours: None,
         };
         let looked = target.look(setup.login.is_some());
@@ -214,7 +218,7 @@ impl Target {
             own.table(),
             ramcloud::file_name(&own.access.library)
         ));
-        let target = Target { name, keys, replicas, way: Way::RamCloud(own), near, far, notes, ours };
+        let target = Target { name, keys, replicas, way: Way::RamCloud(own), near, far, notes, holds: None, ours };
         match target.try_one() {
             Ok(()) => Ok(target),
             Err(failure) => Err(Unfit::new(target.explain(&failure).0)),
@@ -249,15 +253,14 @@ impl Target {
         drop(to);
         self.try_one().map_err(told)?;
         self.name = format!("{what} at {}", self.name);
-        let holds = match held {
-            0 => "holds nothing".to_owned(),
-            held => format!("is not empty: it holds {held} keys of its own, which share its memory and time"),
-        };
         self.notes = vec![format!(
-            "{} {holds}; boxscore writes keys that begin with {} and removes them at the end",
+            "{}; boxscore writes keys that begin with {} and removes them at the end",
             self.name,
             self.keys.prefix()
         )];
+        if let Way::Socket { address, login, .. } = &self.way {
+            self.holds = beside::said(*address, wire.most_key() >= 300, login.as_ref(), held);
+        }
         if has_login && wire.most_key() < 300 {
             let none = "memcached's text protocol has no word for a password: it was given none";
             self.notes.push(format!("{}: {none}", self.name));
@@ -304,6 +307,9 @@ impl Target {
     pub fn tell(&mut self, record: &mut dyn Record) {
         for note in self.notes.drain(..) {
             record.note("kv-store", &note);
+        }
+        if let Some(holds) = self.holds.take() {
+            record.note("store-holds", &holds);
         }
     }
 

@@ -9,6 +9,8 @@ pub mod ask;
 pub mod hosted;
 pub mod params;
 pub mod probe;
+pub mod room;
+pub mod theirs;
 
 use model::{Cadence, Card, Family, Instrument, Need, Probe, Setup, Tier, Unfit, Variant};
 

@@ -143,7 +143,8 @@ pub fn of_run(run: &RunDoc, look: Look) -> String {
     for text in unfit(run) {
         out.push_str(&marked("-", Tone::Dim, &text, look));
     }
-    for note in run.notes.iter().filter(|note| matches!(note.kind.as_str(), "user" | "no-profile")) {
+    const TOLD: [&str; 5] = ["user", "no-profile", "store-holds", "store-evicts", "keys-left"];
+    for note in run.notes.iter().filter(|note| TOLD.contains(&note.kind.as_str())) {
         out.push_str(&marked("-", Tone::Dim, &note.text, look));
     }
     let other = if out.is_empty() { "" } else { "other " };

@@ -23,19 +23,34 @@ const BATCH: usize = 512;
 const PATIENCE: Duration = Duration::from_secs(10);
 const SHOWN: usize = 120;
 
-/// Writes every key of `spec`.
-pub fn fill(address: SocketAddr, scheme: Scheme, spec: &Spec, login: Option<&Login>) -> Result<(), String> {
+/// Hears before each batch up to which key it goes, and whether it is to go on: where not, the batch is not sent.
+pub type Going<'a> = &'a mut dyn FnMut(u32) -> bool;
+
+/// Writes every key of `spec`, as long as it is to go on.
+pub fn fill(
+    address: SocketAddr,
+    scheme: Scheme,
+    spec: &Spec,
+    login: Option<&Login>,
+    going: Going<'_>,
+) -> Result<(), String> {
     match scheme {
-        Scheme::Memcached => write_all(&mut Batches::<Memcached>::connect(address)?, spec),
-        _ => write_all(&mut greeted(address, login)?, spec),
+        Scheme::Memcached => write_all(&mut Batches::<Memcached>::connect(address)?, spec, going),
+        _ => write_all(&mut greeted(address, login)?, spec, going),
     }
 }
 
-/// Deletes every key of `spec`.
-pub fn clear(address: SocketAddr, scheme: Scheme, spec: &Spec, login: Option<&Login>) -> Result<(), String> {
+/// Deletes every key of `spec`, as long as it is to go on.
+pub fn clear(
+    address: SocketAddr,
+    scheme: Scheme,
+    spec: &Spec,
+    login: Option<&Login>,
+    going: Going<'_>,
+) -> Result<(), String> {
     match scheme {
-        Scheme::Memcached => delete_all(&mut Batches::<Memcached>::connect(address)?, spec),
-        _ => delete_all(&mut greeted(address, login)?, spec),
+        Scheme::Memcached => delete_all(&mut Batches::<Memcached>::connect(address)?, spec, going),
+        _ => delete_all(&mut greeted(address, login)?, spec, going),
     }
 }
 
@@ -44,7 +59,7 @@ fn greeted(address: SocketAddr, login: Option<&Login>) -> Result<Batches<Resp>, 
     let mut batches = Batches::<Resp>::connect(address)?;
     if let Some(login) = login {
         batches.out = login.resp();
-        batches.added(Asked::Write)?;
+        batches.waiting = 1;
         if let Err(why) = batches.flush(Asked::Write) {
             // Its own words may repeat the password.
             let said = batches.reply.line();
@@ -58,24 +73,18 @@ fn greeted(address: SocketAddr, login: Option<&Login>) -> Result<Batches<Resp>, 
     Ok(batches)
 }
 
-fn write_all<D: Dialect>(batches: &mut Batches<D>, spec: &Spec) -> Result<(), String> {
+fn write_all<D: Dialect>(batches: &mut Batches<D>, spec: &Spec, going: Going<'_>) -> Result<(), String> {
     let kv = Kv::<D>::new(spec.clone());
     let mut name = Vec::new();
-    for key in 0..spec.keys {
-        kv.write(key, &mut name, &mut batches.out);
-        batches.added(Asked::Write).map_err(|why| format!("{why}, at key {} of {}", key + 1, spec.keys))?;
-    }
-    batches.flush(Asked::Write)
+    batches.each(spec.keys, Asked::Write, going, &mut |key, out| kv.write(key, &mut name, out))
 }
 
-fn delete_all<D: Dialect>(batches: &mut Batches<D>, spec: &Spec) -> Result<(), String> {
+fn delete_all<D: Dialect>(batches: &mut Batches<D>, spec: &Spec, going: Going<'_>) -> Result<(), String> {
     let mut name = Vec::new();
-    for key in 0..spec.keys {
+    batches.each(spec.keys, Asked::Delete, going, &mut |key, out| {
         spec.name(key, &mut name);
-        D::delete(&mut batches.out, &name);
-        batches.added(Asked::Delete)?;
-    }
-    batches.flush(Asked::Delete)
+        D::delete(out, &name);
+    })
 }
 
 /// Requests of one kind that wait to be sent together.
@@ -99,13 +108,27 @@ impl<D: Dialect> Batches<D> {
         Ok(Batches { address, stream, out, waiting: 0, reply, dialect: std::marker::PhantomData })
     }
 
-    /// One more request is in `out`.
-    fn added(&mut self, asked: Asked) -> Result<(), String> {
-        self.waiting += 1;
-        match self.waiting >= BATCH || self.out.len() >= BATCH_BYTES {
-            true => self.flush(asked),
-            false => Ok(()),
+    /// A request for each key, which `put` writes behind those before it.
+    fn each(
+        &mut self,
+        keys: u32,
+        asked: Asked,
+        going: Going<'_>,
+        put: &mut dyn FnMut(u32, &mut Vec<u8>),
+    ) -> Result<(), String> {
+        for key in 0..keys {
+            put(key, &mut self.out);
+            self.waiting += 1;
+            let is_full = self.waiting >= BATCH || self.out.len() >= BATCH_BYTES;
+            if !is_full && key + 1 < keys {
+                continue;
+            }
+            if !going(key + 1) {
+                return Ok(());
+            }
+            self.flush(asked).map_err(|why| format!("{why}, at key {} of {keys}", key + 1))?;
         }
+        Ok(())
     }
 
     /// Sends what waits, and reads its answers.

@@ -171,6 +171,8 @@ pub struct Reply {
     /// Bytes of the value that must come.
     wanted: u64,
     value: u64,
+    /// Bytes of the value that is written.
+    written: u64,
     failure: Option<Failure>,
 }
 
@@ -190,7 +192,7 @@ impl Reply {
     pub fn expect(&mut self, asked: Asked, wanted: u64) {
         self.line.clear();
         (self.seen, self.at, self.failure, self.value) = (0, At::Head, None, 0);
-        (self.asked, self.wanted) = (asked, wanted);
+        (self.asked, self.wanted, self.written) = (asked, wanted, 0);
     }
 
     /// The first line of the answer, as far as it came and was kept.
@@ -305,7 +307,9 @@ impl<D: Dialect> Protocol for Kv<D> {
         let Reply { request, name, .. } = reply;
         if writes {
             self.write(key, name, request);
-            return reply.expect(Asked::Write, 0);
+            reply.expect(Asked::Write, 0);
+            reply.written = u64::from(self.spec.size(key));
+            return;
         }
         self.spec.name(key, name);
         D::get(request, name);
@@ -322,7 +326,8 @@ impl<D: Dialect> Protocol for Kv<D> {
 
     fn judge(&self, reply: &Reply, _: u32) -> Answer {
         // Statuses are of HTTP alone.
-        Answer { failure: reply.failure, keep: true, body_bytes: reply.value, status: 0 }
+        let body_bytes = reply.value + reply.written;
+        Answer { failure: reply.failure, keep: true, body_bytes, status: 0 }
     }
 
     fn redirected_to<'m>(&self, (): &'m ()) -> Option<&'m str> {

@@ -5,6 +5,8 @@ use super::pairs;
 /// Bytes; the file says kB and means KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
+    /// Of the machine, as far as the kernel may use it.
+    pub total: Option<u64>,
     pub available: Option<u64>,
     /// Page cache and buffers.
     pub cached: Option<u64>,
@@ -16,12 +18,22 @@ pub struct Memory {
 
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Memory {
-    let names = ["MemAvailable:", "Cached:", "Buffers:", "Dirty:", "Writeback:", "SwapTotal:", "SwapFree:"];
-    let [available, cached, buffers, dirty, writeback, total, free] = pairs::pick(bytes, names);
+    let names = [
+        "MemTotal:",
+        "MemAvailable:",
+        "Cached:",
+        "Buffers:",
+        "Dirty:",
+        "Writeback:",
+        "SwapTotal:",
+        "SwapFree:",
+    ];
+    let [whole, available, cached, buffers, dirty, writeback, total, free] = pairs::pick(bytes, names);
     let bytes = |kib: Option<u64>| kib?.checked_mul(1024);
     let both = |a: Option<u64>, b: Option<u64>| bytes(a?.checked_add(b?));
     let swap_used = total.zip(free).and_then(|(total, free)| bytes(total.checked_sub(free)));
     Memory {
+        total: bytes(whole),
         available: bytes(available),
         cached: both(cached, buffers),
         dirty: both(dirty, writeback),

@@ -8,13 +8,12 @@ use crate::load::kv::Spec;
 use crate::load::kv::keys::{Popularity, Sizes};
 use crate::load::target::{Scheme, Url};
 use crate::workload::store::StoreKind;
+use crate::workload::store::beside::PREFIX;
 use crate::workload::store::options::{self, Options};
 use crate::workload::web::cores::Cores;
 use crate::workload::web::course;
 use crate::workload::web::params::{Ask, NONE, Subject, describe, offered, searching, small, unchanged};
 
-/// How the keys of loads begin; on a store of the user's a number of this process follows.
-pub const PREFIX: &str = "boxscore:";
 /// Bytes that a store needs for each of data, at most and as a rule.
 const OVERHEAD: f64 = 2.0;
 

@@ -21,6 +21,7 @@ use crate::workload::server::kind::{Build, ServerError};
 use crate::workload::server::run::{self, Order, Server, Service};
 use crate::workload::server::tree;
 
+pub mod beside;
 mod memcached;
 pub mod options;
 pub mod ramcloud;

@@ -31,7 +31,7 @@ pub const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
     "bandwidth",
     Better::Higher,
     "bytes of the bodies of good answers per second of the window, or of the time up to the last answer where that came \
-     after it; none where no answer has a body",
+     after it; none where no answer has a body; of a store the bytes of values, those read and those written",
 );
 pub const RESPONSE: Metric<Seconds> = Metric::new(
     "response-time",

@@ -25,6 +25,8 @@ pub struct Live {
     /// Good answers a second between looks, the newest last.
     pub rates: Vec<f64>,
     pub response: Option<Histogram>,
+    /// What is done before the load, or after it.
+    pub doing: Option<String>,
     /// The user wants its end.
     pub ending: bool,
 }
@@ -47,6 +49,9 @@ pub fn live(load: &Live, look: Look) -> String {
         let buckets = ladder::count(response, &borders);
         let text = bars(&[("response time", &buckets)], Look { columns: columns.min(72), ..look });
         lines.extend(text.lines().map(str::to_owned));
+    }
+    if let Some(doing) = &load.doing {
+        lines.push(cut(doing, columns));
     }
     if load.ending {
         lines.push(cut("no more requests are sent; Ctrl-C again ends without a result", columns));

@@ -72,6 +72,30 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
     out
 }
 
+/// What a load on a store reads and writes: `writes to reads 1:10 · 100 000 keys of 30 B · values of 100 B`; else the
+/// method.
+fn asked(doc: &LoadDoc) -> Vec<String> {
+    let param = |name: &str| doc.params.get(name).filter(|value| !value.is_empty());
+    let Some(ratio) = param("ratio") else { return param("method").map(str::to_owned).into_iter().collect() };
+    let mut parts = vec![match ratio.split_once(':') {
+        Some(("0", _)) => "reads only".to_owned(),
+        Some((_, "0")) => "writes only".to_owned(),
+        _ => format!("writes to reads {ratio}"),
+    }];
+    if let Some(keys) = param("keys") {
+        let count = keys.parse().map_or_else(|_| keys.to_owned(), |count: f64| number::fixed(count, 0));
+        let size = param("key-size").map_or_else(String::new, |size| format!(" of {size} B"));
+        let plural = if keys == "1" { "key" } else { "keys" };
+        let drawn = param("popularity").map_or_else(String::new, |drawn| format!(", {drawn}"));
+        parts.push(format!("{count} {plural}{size}{drawn}"));
+    }
+    parts.extend(param("value-size").map(|size| {
+        let unit = if size.bytes().all(|byte| byte.is_ascii_digit()) { " B" } else { "" };
+        format!("values of {size}{unit}")
+    }));
+    parts
+}
+
 /// How the load was made: `GET · 50 connections · 1 generator thread · closed loop`.
 fn manner(doc: &LoadDoc) -> Vec<String> {
     let param = |name: &str| doc.params.get(name).unwrap_or_default();
@@ -79,7 +103,7 @@ fn manner(doc: &LoadDoc) -> Vec<String> {
     let many = |name: &str, what: &str| {
         given(name).map(|count| format!("{count} {what}{}", if count == "1" { "" } else { "s" }))
     };
-    let mut parts = vec![param("method").to_owned()];
+    let mut parts = asked(doc);
     parts.extend(many("connections", "connection"));
     parts.extend(many("generators", "generator thread"));
     parts.push(match param("arrivals") {

@@ -1,0 +1,149 @@
+//! A store of the user's under load: never started, stopped or set up. Only keys of our own prefix are written, and they
+//! are deleted after each take, also where the user ends the writing.
+//!
+//! Writing and deleting are told about once a second, and take part in no figure.
+
+use std::net::SocketAddr;
+
+use model::login::Login;
+use model::{Fault, Record};
+
+use super::room;
+use crate::load::kv::{Spec, data};
+use crate::load::target::Scheme;
+use crate::load::watched::CUT;
+use crate::workload::store::{self, Info, beside};
+
+/// How often it is told how far the writing is.
+const TELL_NS: u64 = 1_000_000_000;
+
+pub struct Theirs {
+    address: SocketAddr,
+    scheme: Scheme,
+    spec: Spec,
+    login: Option<Login>,
+    /// Keys that may be there, from the first on.
+    written: u32,
+    /// What is to be noted with the next take.
+    said: Vec<(&'static str, String)>,
+}
+
+impl Theirs {
+    /// Looks at the store; with what it is. Refuses keys that do not fit.
+    pub fn look(
+        address: SocketAddr,
+        scheme: Scheme,
+        spec: &Spec,
+        login: Option<&Login>,
+    ) -> Result<(Theirs, String), String> {
+        let resp = scheme == Scheme::Redis;
+        let info = store::ask(address, resp, login)?;
+        let name = if resp { "redis" } else { "memcached" };
+        let version = info.text("redis_version").or_else(|| info.text("version")).unwrap_or("?");
+        let what = format!("the store at {address} ({name}/{version})");
+        let mut said = Vec::new();
+        match resp {
+            true => room::of_redis(spec, &info, address)?,
+            false => said.extend(room::of_memcached(spec, &info).map(|text| ("store-evicts", text))),
+        }
+        let keys = if resp { keys_of_redis(&info) } else { info.number("curr_items").unwrap_or(0) };
+        said.extend(beside::said(address, resp, login, keys).map(|text| ("store-holds", text)));
+        let (spec, login) = (spec.clone(), login.cloned());
+        Ok((Theirs { address, scheme, spec, login, written: 0, said }, what))
+    }
+
+    /// Writes the keys, until the user ends it.
+    pub fn fill(&mut self, record: &mut dyn Record) -> Result<(), Fault> {
+        for (kind, text) in self.said.drain(..) {
+            record.note(kind, &text);
+        }
+        let mut telling = Telling::new("writing", self.spec.keys);
+        let (mut sent, mut is_ended) = (0, false);
+        let mut going = |key: u32| {
+            is_ended = record.is_cut();
+            if !is_ended {
+                sent = key;
+                telling.look(key, record);
+            }
+            !is_ended
+        };
+        let filled = data::fill(self.address, self.scheme, &self.spec, self.login.as_ref(), &mut going);
+        // What a batch that failed wrote of them is there too.
+        self.written = sent;
+        filled.map_err(|why| Fault::new(format!("cannot write the keys of the load: {why}")))?;
+        if is_ended {
+            record.note(CUT, "the user ended the load while its keys were written");
+            return Err(Fault::new(format!(
+                "the load was ended when {sent} of its {} keys were written: nothing was measured",
+                self.spec.keys
+            )));
+        }
+        Ok(())
+    }
+
+    /// Takes our keys out again.
+    pub fn clear(&mut self, record: &mut dyn Record) {
+        if self.written == 0 {
+            return;
+        }
+        let spec = Spec { keys: self.written, ..self.spec.clone() };
+        let mut telling = Telling::new("deleting", spec.keys);
+        let mut going = |key: u32| {
+            telling.look(key, record);
+            true
+        };
+        let cleared = data::clear(self.address, self.scheme, &spec, self.login.as_ref(), &mut going);
+        match cleared {
+            Ok(()) => self.written = 0,
+            Err(why) => {
+                let left = format!("keys that begin with `{}` are left in the store: {why}", spec.prefix);
+                record.note("keys-left", &left);
+            }
+        }
+    }
+}
+
+/// Tells how far it is, after the first second and then each second.
+struct Telling {
+    what: &'static str,
+    of: u32,
+    told_ns: u64,
+}
+
+impl Telling {
+    fn new(what: &'static str, of: u32) -> Telling {
+        Telling { what, of, told_ns: sys::clock::now_ns() }
+    }
+
+    fn look(&mut self, key: u32, record: &mut dyn Record) {
+        let now_ns = sys::clock::now_ns();
+        if now_ns.saturating_sub(self.told_ns) >= TELL_NS {
+            self.told_ns = now_ns;
+            record.doing(&format!("{} the keys of the load: {key} of {}", self.what, self.of));
+        }
+    }
+}
+
+/// Of all databases together: `db0:keys=5,expires=0,avg_ttl=0`.
+fn keys_of_redis(info: &Info) -> u64 {
+    let keys = |(name, value): (&str, &str)| {
+        let is_database = name.strip_prefix("db").is_some_and(|rest| rest.parse::<u32>().is_ok());
+        let keys = value.split(',').find_map(|field| field.strip_prefix("keys="))?;
+        keys.parse::<u64>().ok().filter(|_| is_database)
+    };
+    info.lines().filter_map(keys).fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_all_databases_are_counted() {
+        let info = Info::of(
+            b"# Keyspace\r\ndb0:keys=5,expires=0,avg_ttl=0\r\ndb3:keys=2,expires=0\r\ndbx:keys=9\r\n",
+        );
+        assert_eq!(keys_of_redis(&info), 7);
+        assert_eq!(keys_of_redis(&Info::default()), 0);
+    }
+}
