@@ -73,7 +73,7 @@ impl Screen for Display {
                 self.lost(&who, why, *hint);
             }
             Show::GeneratorLost { called, why, hint } => {
-                self.lost(&format!("generator {called}"), why, *hint);
+                self.lost(called, why, *hint);
             }
             // Takes of a run are short; `load` draws them.
             Show::Live { .. } => {}

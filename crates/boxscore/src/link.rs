@@ -13,6 +13,7 @@ use std::time::Duration;
 use harness::conductor::{Link, Parting};
 use harness::worker::{Event, pump};
 use model::frame::{self, Frame};
+use model::login::{PASSWORD, USER};
 use model::plan::Via;
 
 use crate::error::CliError;
@@ -154,6 +155,8 @@ pub fn start(machines: &[Via], generators: &[Via]) -> Result<(Links, Events), Cl
 fn spawn(index: usize, via: &Via, give: SyncSender<(usize, Event)>) -> Result<ChildLink, CliError> {
     let mut command = command(via)?;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // It is told who to ask a store as over its pipe, where it has to know: what it starts does not.
+    command.env_remove(PASSWORD).env_remove(USER);
     // A group of its own: Ctrl-C reaches only this program, which lets the take finish.
     command.process_group(0);
     let started = command.spawn();

@@ -32,7 +32,7 @@ use crate::planning::mixes::Named;
 use crate::present::{self, Shown};
 use crate::resolve::Resolver;
 use crate::study;
-use crate::{out, planning};
+use crate::{login, out, planning};
 use stores::is_store;
 
 const DURATION: &str = "10s";
@@ -44,6 +44,7 @@ const MOST_BODY: usize = 4096;
 /// `boxscore load`.
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     planning::check_label(args.label.as_deref())?;
+    let args = &Args { urls: login::take_off(&args.urls)?, ..args.clone() };
     let allowed = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
     let seed = sys::clock::wall_ns() ^ u64::from(std::process::id());
     let (plan, load) = plan(args, &allowed, seed)?;

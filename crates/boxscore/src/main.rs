@@ -10,6 +10,7 @@ mod importers;
 mod link;
 mod live;
 mod loading;
+mod login;
 mod names;
 mod out;
 mod paths;

@@ -88,7 +88,7 @@ pub fn plan(
     let words::Arms { mut arms, words, said } = words::arms(args, &chosen, &sets)?;
     let (cells, implied) = web::settle(cells, &host, &chosen, &sets);
     let mut said = [said, implied].concat();
-    let words = [sets, words].concat();
+    let words = kv::without_login([sets, words].concat())?;
     web::agree(&words, arms.len())?;
     let cells = distinct(kv::settle(args, cells, &words, &mut said), &arms, &chosen);
     let (cells, left_out) = match &host.setup {
@@ -100,11 +100,7 @@ pub fn plan(
     let short = budget_seconds.filter(|_| args.quick && level == Level::Named);
     let (cells, no_time) = web::within(cells, arms.len(), short);
     said.extend(no_time);
-    if telemetry_only && budget_seconds.is_none() {
-        return Err(
-            CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h")
-        );
-    }
+    has_end(telemetry_only, budget_seconds)?;
     let warm_up = web::warm_up(args, &cells);
     if let Some(budget) = budget_seconds {
         said.extend(web::short_of_time(&cells, arms.len(), &takes, warm_up, budget));
@@ -113,13 +109,13 @@ pub fn plan(
         web::profile(&cells, &mut arms)?;
     }
     let plan = Plan {
-        version: version(mix.is_some(), !args.from.is_empty()),
+        version: version(mix.is_some(), !args.from.is_empty() || args.far.is_some()),
         seed,
         level,
         cells,
         arms,
         machines: children::machines(&args.via)?,
-        generators: children::generators(&args.from, &chosen)?,
+        generators: children::others(args, &chosen)?,
         takes,
         warm_up,
         take_seconds: TAKE_SECONDS,
@@ -133,6 +129,13 @@ pub fn plan(
         mixes: mix.map(|named| (named.name, named.mix)).into_iter().collect(),
     };
     Ok((plan, said))
+}
+
+/// What records alone ends by the clock.
+fn has_end(telemetry_only: bool, budget_seconds: Option<f64>) -> Result<(), CliError> {
+    let error =
+        || CliError::usage("`run telemetry` needs an end").hint("say how long, for example --for 24h");
+    if telemetry_only && budget_seconds.is_none() { Err(error()) } else { Ok(()) }
 }
 
 /// The parameters that `--set` and the flags of families fix.

@@ -19,7 +19,7 @@ use crate::ids::Ids;
 use crate::present::Layout;
 use crate::sink::{Begun, Said, StoreSink};
 use crate::stopping::Stop;
-use crate::{link, out, paths, planning, present, probing, resolve};
+use crate::{link, login, out, paths, planning, present, probing, resolve};
 
 /// `boxscore run`.
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
@@ -310,6 +310,7 @@ impl Sitting<'_> {
         }
         // A planted world loads nothing.
         let generators = if self.plan.fake.is_some() { &[][..] } else { &self.plan.generators };
+        let login = login::of(self.plan)?;
         let (links, events) = link::start(&self.plan.machines, generators)?;
         let mut sink = StoreSink::new(store, self.plan, display, ids, self.study, self.said);
         sink.continue_runs(&self.runs);
@@ -317,6 +318,7 @@ impl Sitting<'_> {
         let conductor = Conductor::new(self.plan, links.machines, events, &mut sink, &stopped);
         let mut conductor = conductor.with_generators(links.generators);
         conductor.behave(manner);
+        conductor.log_in(login);
         conductor.resume(&self.earlier);
         let dir = paths::beside(path);
         let outcome = conductor.run(&dir.display().to_string(), self.elapsed_ns);

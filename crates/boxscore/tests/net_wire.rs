@@ -69,6 +69,67 @@ impl Drop for Bed {
     }
 }
 
+/// Who makes the wire slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Kernel,
+    Relay,
+}
+
+impl Bed {
+    /// The kernel where it has such a discipline; else the relay, which is said.
+    #[expect(clippy::print_stderr, reason = "which of two ways was tested must be seen")]
+    fn slow_by(&self, discipline: &str) -> By {
+        match self.wire.leave_to_kernel(discipline) {
+            Ok(()) => By::Kernel,
+            Err(why) => {
+                eprintln!("not by the kernel here, but by the relay: {why}");
+                By::Relay
+            }
+        }
+    }
+
+    /// The bandwidth is that of a wire that carries so many bytes of packets a second.
+    fn has_bandwidth(&self, rate: u64, by: By) {
+        // Of packets of 1500 bytes, 52 are headers.
+        let planted = rate as f64 * 1448.0 / 1500.0;
+        agrees(|| {
+            self.wire.plant(0, if by == By::Relay { rate } else { 0 }, 0);
+            let args = ["--test", "bandwidth", "--set", "direction=send;streams=1;duration=2"];
+            let read = self.run(&args).0("bandwidth");
+            let fits = (read / planted - 1.0).abs() <= 0.03;
+            if fits { Ok(()) } else { Err(format!("{read} B/s where {planted} were planted ({by:?})")) }
+        });
+    }
+
+    /// A round trip is longer by so much both ways than without, which `slow` plants; the relay's part is what it
+    /// recorded.
+    fn has_delay(&self, delay_ns: u64, slow: impl Fn() -> By, fast: impl Fn()) {
+        let ping = ["--test", "udp-rtt", "--set", "size=64;mode=block;timeout=2s"];
+        let measured = || (self.run(&ping).0("rtt") * 1e9, self.wire.recorded_ns());
+        agrees(|| {
+            fast();
+            self.wire.plant(0, 0, PACKET);
+            let (base_ns, base_recorded_ns) = measured();
+            let by = slow();
+            self.wire.plant(if by == By::Relay { delay_ns } else { 0 }, 0, PACKET);
+            let (rtt_ns, recorded_ns) = measured();
+            let kernels = if by == By::Kernel { 2.0 * delay_ns as f64 } else { 0.0 };
+            let (longer, planted) = (rtt_ns - base_ns, recorded_ns - base_recorded_ns + kernels);
+            // It was planted in both directions.
+            assert!(planted > 1.5 * delay_ns as f64, "{planted} of {delay_ns}");
+            // On a loaded machine the undelayed round trip waits for CPUs too, at most all that is outside the relay.
+            let (within, outside) = (60e3 + 0.02 * planted, base_ns - base_recorded_ns);
+            let fits = (-within - outside..=within).contains(&(longer - planted));
+            if fits {
+                Ok(())
+            } else {
+                Err(format!("{longer} ns longer where {planted} ns were added ({by:?})"))
+            }
+        });
+    }
+}
+
 fn bed(bench: &Bench) -> Option<Bed> {
     let made = if root() { Bed::new(bench) } else { Err("network namespaces need root".to_owned()) };
     made.map_err(|why| cannot(&why)).ok()
@@ -86,41 +147,35 @@ fn agrees(mut attempt: impl FnMut() -> Result<(), String>) {
 fn a_planted_delay_is_what_a_round_trip_is_longer_by() {
     let bench = Bench::new();
     let Some(bed) = bed(&bench) else { return };
-    let ping = ["--test", "udp-rtt", "--set", "size=64;mode=block;timeout=2s"];
     for delay_ns in [500_000, 5_000_000] {
-        agrees(|| {
-            let measured = |delay_ns| {
-                bed.wire.plant(delay_ns, 0, PACKET);
-                let rtt_ns = bed.run(&ping).0("rtt") * 1e9;
-                (rtt_ns, bed.wire.recorded_ns())
-            };
-            let (base_ns, base_recorded_ns) = measured(0);
-            let (rtt_ns, recorded_ns) = measured(delay_ns);
-            let (longer, planted) = (rtt_ns - base_ns, recorded_ns - base_recorded_ns);
-            // It was planted in both directions.
-            assert!(planted > 1.5 * delay_ns as f64, "{planted} of {delay_ns}");
-            // On a loaded machine the undelayed round trip waits for CPUs too, at most all that is outside the relay.
-            let (within, outside) = (60e3 + 0.02 * planted, base_ns - base_recorded_ns);
-            let fits = (-within - outside..=within).contains(&(longer - planted));
-            if fits { Ok(()) } else { Err(format!("{longer} ns longer where {planted} ns were added")) }
-        });
+        bed.has_delay(delay_ns, || By::Relay, || ());
     }
+}
+
+/// By netem, where the kernel has it.
+#[test]
+fn a_delay_of_the_kernel_is_what_a_round_trip_is_longer_by() {
+    let bench = Bench::new();
+    let Some(bed) = bed(&bench) else { return };
+    let fast = || bed.wire.leave_to_kernel("pfifo_fast").expect("every kernel has it");
+    bed.has_delay(5_000_000, || bed.slow_by("netem delay 5ms"), fast);
 }
 
 #[test]
 fn a_planted_rate_is_the_bandwidth() {
     let bench = Bench::new();
     let Some(bed) = bed(&bench) else { return };
+    bed.has_bandwidth(4_000_000, By::Relay);
+}
+
+/// By tbf, where the kernel has it.
+#[test]
+fn a_rate_of_the_kernel_is_the_bandwidth() {
+    let bench = Bench::new();
+    let Some(bed) = bed(&bench) else { return };
     let rate = 4_000_000;
-    // Of packets of 1500 bytes, 52 are headers.
-    let planted = rate as f64 * 1448.0 / 1500.0;
-    agrees(|| {
-        bed.wire.plant(0, rate, 0);
-        let read =
-            bed.run(&["--test", "bandwidth", "--set", "direction=send;streams=1;duration=2"]).0("bandwidth");
-        let fits = (read / planted - 1.0).abs() <= 0.03;
-        if fits { Ok(()) } else { Err(format!("{read} B/s where {planted} were planted")) }
-    });
+    let by = bed.slow_by(&format!("tbf rate {}bit burst 5kb latency 50ms", rate * 8));
+    bed.has_bandwidth(rate, by);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use model::frame::{Frame, Job, OwnCost, Segment};
+use model::login::Login;
 use model::plan::Plan;
 use model::reading::Take;
 use model::{Better, Phase, Value};
@@ -78,6 +79,7 @@ pub struct Conductor<'a> {
     by_target: bool,
     stopping: stop::Stopping,
     manner: Manner,
+    login: Option<Login>,
     taken: u64,
     taking_ns: u64,
     unfit: Vec<(usize, u32, String)>,
@@ -126,6 +128,7 @@ impl<'a> Conductor<'a> {
             by_target: false,
             stopping: stop::Stopping::default(),
             manner: Manner::default(),
+            login: None,
             taken: 0,
             taking_ns: 0,
             unfit: Vec::new(),
@@ -170,10 +173,12 @@ impl<'a> Conductor<'a> {
     fn open(&mut self, dir: &str, elapsed_ns: u64) -> Result<(), SinkError> {
         let generators = self.open_generators()?;
         let watched = self.manner.watched;
+        let login = self.login.clone();
         let job = |machine: usize| {
             let (plan, dir, generators) = (self.plan.clone(), dir.to_owned(), generators.clone());
+            let login = login.clone();
             let machine = u32::try_from(machine).unwrap_or(u32::MAX);
-            Frame::Plan(Box::new(Job { plan, machine, dir, elapsed_ns, generators, watched }))
+            Frame::Plan(Box::new(Job { plan, machine, dir, elapsed_ns, generators, watched, login }))
         };
         for machine in 0..self.machines.len() {
             let job = job(machine);

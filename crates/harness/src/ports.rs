@@ -82,7 +82,7 @@ pub enum Show<'a> {
         why: &'a str,
         hint: Option<&'a str>,
     },
-    /// Its name with its command.
+    /// What it is (a generator, or the far end), and its name with its command.
     GeneratorLost {
         called: &'a str,
         why: &'a str,

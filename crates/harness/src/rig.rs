@@ -228,6 +228,7 @@ pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> 
         memory: host.memory,
         seed: job.plan.seed,
         command: job.plan.command.clone(),
+        login: job.login.clone(),
         ..Setup::bare(params, cpus, dir)
     }
 }

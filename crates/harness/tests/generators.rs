@@ -245,7 +245,7 @@ fn a_generator_that_hangs_is_lost_and_every_later_take_says_so() {
     let (outcome, shelf) = conduct(&plan(&["5+hang"], 2, 2), Shelf::default(), &[sound, sound]);
     let says = "generator gen1: it was lost: it did not end its load in time";
     assert_eq!(faults(&shelf), [says, says]);
-    assert_eq!(shelf.lost, ["gen1: it did not end its load in time"]);
+    assert_eq!(shelf.lost, ["generator gen1: it did not end its load in time"]);
     assert_eq!((outcome.ended, outcome.faults), (Ended::Count, 2));
 }
 

@@ -4,6 +4,7 @@
 
 pub mod bench;
 pub mod clusterperf;
+pub mod errand;
 pub mod facts;
 pub mod inventory;
 pub mod kv;

@@ -365,7 +365,7 @@ fn loads_read_and_write_and_leave_nothing() {
         let spec = spec();
         // A key of somebody else.
         set(&store, "theirs", "v");
-        data::fill(store.address(), scheme(kind), &spec).unwrap();
+        data::fill(store.address(), scheme(kind), &spec, None).unwrap();
         assert_eq!(keys(&store), 501, "{}", kind.name());
         let closed = load_of(&store, &spec, 3000);
         let open = Load { schedule: Schedule::Constant { rate: 20_000.0 }, ..closed.clone() };
@@ -385,7 +385,7 @@ fn loads_read_and_write_and_leave_nothing() {
         // Of 6000 requests seven in ten read; five standard deviations. Values have the sizes that were asked for.
         assert!(hits.unwrap().abs_diff(4200) < 180 && misses == Some(0), "{hits:?} {misses:?}");
         assert!(bytes > hits.unwrap() * 100, "{bytes}");
-        data::clear(store.address(), scheme(kind), &spec).unwrap();
+        data::clear(store.address(), scheme(kind), &spec, None).unwrap();
         assert_eq!(keys(&store), 1, "{}", kind.name());
         // What is not there is a failure of its own.
         let outcome =
@@ -399,7 +399,7 @@ fn what_does_not_fit_is_told() {
     for kind in kinds() {
         let store = start(&Options { memory: Some(16 << 20), ..Options::new(kind) }, dir.path());
         let large = Spec { sizes: Sizes::Fixed(100_000), ..spec() };
-        let why = data::fill(store.address(), scheme(kind), &large).unwrap_err();
+        let why = data::fill(store.address(), scheme(kind), &large, None).unwrap_err();
         assert!(why.contains("no memory left") && why.contains("of 500"), "{why}");
         // The same in a load is counted, and the connections go on.
         let writes = Spec { reads: 0.0, ..large };
@@ -408,12 +408,12 @@ fn what_does_not_fit_is_told() {
         assert_eq!((outcome.requests(), failures), (600, vec![Failure::OutOfMemory]), "{}", kind.name());
         let huge = Spec { keys: 1, sizes: Sizes::Fixed(3 << 20), ..spec() };
         if kind == StoreKind::Memcached {
-            let why = data::fill(store.address(), scheme(kind), &huge).unwrap_err();
+            let why = data::fill(store.address(), scheme(kind), &huge, None).unwrap_err();
             assert!(why.contains("does not take values as large"), "{why}");
         }
         // Another protocol than the URL says.
         let other = if kind == StoreKind::Memcached { Scheme::Redis } else { Scheme::Memcached };
-        let why = data::fill(store.address(), other, &spec()).unwrap_err();
+        let why = data::fill(store.address(), other, &spec(), None).unwrap_err();
         assert!(why.contains("no answer of") || why.contains("hung up") || why.contains("answers"), "{why}");
     }
     let url: Url = "redis://127.0.0.1:1".parse().unwrap();

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::fact::Fact;
 use crate::generate::{Generator, Loaded, NotLoaded, Order, Part};
 use crate::histogram::Histogram;
+use crate::login::Login;
 use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 4;
+pub const WIRE_VERSION: u32 = 5;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -45,6 +46,8 @@ pub struct Job {
     pub generators: Vec<Generator>,
     /// Somebody watches: long takes tell about once a second how they go.
     pub watched: bool,
+    /// For key-value stores of the user's. Here and not in the plan, which is stored.
+    pub login: Option<Login>,
 }
 
 /// What the child itself used, in seconds of CPU time.

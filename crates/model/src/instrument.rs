@@ -10,6 +10,7 @@ use crate::fact::Fact;
 use crate::frame::Live;
 use crate::generate::Relay;
 use crate::histogram::Histogram;
+use crate::login::Login;
 use crate::metric::{Metric, MetricInfo};
 use crate::params::Params;
 use crate::unit::{Quantity, Seconds};
@@ -43,6 +44,8 @@ pub struct Setup {
     pub mix: Option<Arc<crate::doc::MixDoc>>,
     /// The way to generators in other children, where there are some.
     pub relay: Option<Arc<dyn Relay>>,
+    /// For a key-value store of the user's.
+    pub login: Option<Login>,
 }
 
 impl Setup {
@@ -61,6 +64,7 @@ impl Setup {
             command: None,
             mix: None,
             relay: None,
+            login: None,
         }
     }
 

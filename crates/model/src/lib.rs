@@ -15,6 +15,7 @@ pub mod histogram;
 pub mod id;
 pub mod instrument;
 pub mod ladder;
+pub mod login;
 pub mod metric;
 pub mod mutate;
 pub mod params;

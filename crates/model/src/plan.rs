@@ -111,7 +111,8 @@ pub struct Plan {
     /// Never empty: a run without arms has one with an empty name and no parameters.
     pub arms: Vec<Arm>,
     pub machines: Vec<Via>,
-    /// Children that send load for the machine whose take is under way; none: its own threads do.
+    /// Children that send load for the machine whose take is under way (none: its own threads do), or one that is the
+    /// far end of its tests of the network.
     #[serde(default)]
     pub generators: Vec<Via>,
     pub takes: Takes,
@@ -138,6 +139,9 @@ pub struct Plan {
 /// In the set of an arm beside its parameters: numbers of the cells that are profiled once, before their takes (`0,7`).
 /// Told to their instrument as a parameter of the same name that is in no series' key.
 pub const PROFILE: &str = "profile";
+
+/// The parameter of tests of the network that names the child which is their far end.
+pub const FAR: &str = "far";
 
 /// Raised when an older program could not carry out a newer plan.
 pub const PLAN_VERSION: u32 = 3;
@@ -170,6 +174,13 @@ impl Plan {
             fake: None,
             mixes: BTreeMap::new(),
         }
+    }
+
+    /// What its generators are called: they send load, or one is the far end of tests of the network.
+    #[must_use]
+    pub fn role(&self) -> &'static str {
+        let is_far = self.cells.iter().any(|cell| cell.params.get(FAR).is_some());
+        if is_far { "far end" } else { "generator" }
     }
 
     /// The keys on which arms differ: left out when rows of different arms are matched.

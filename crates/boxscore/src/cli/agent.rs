@@ -16,8 +16,12 @@ pub struct Args {
 pub const BUILD: &str = env!("BOXSCORE_BUILD");
 
 pub fn run(_args: &Args) -> Result<u8, CliError> {
-    let worker =
-        Worker { instruments: instruments::all(), hello: hello()?, generate: instruments::load::serve, lost };
+    let worker = Worker {
+        instruments: instruments::all(),
+        hello: hello()?,
+        generate: instruments::errand::serve,
+        lost,
+    };
     match worker.serve(std::io::stdin(), std::io::stdout()) {
         Ok(()) => Ok(0),
         Err(WorkerError::Pipe(_)) => Ok(1),

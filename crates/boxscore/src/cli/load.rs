@@ -21,6 +21,8 @@ Examples:
                                                   reads and writes of keys of our own, deleted afterwards
   boxscore load memcached://127.0.0.1 -r 5000 --poisson --value-size 64-4KiB
                                                   values of every size between, at a rate
+  BOXSCORE_KV_PASSWORD=... boxscore load redis://127.0.0.1
+                                                  one with a password (and BOXSCORE_KV_USER, or redis://USER:PASSWORD@...)
   boxscore load URL --json | jq .response_time    the document of this load alone
   boxscore compare latest~1 latest                this load beside the one before
 Response time counts from when a request was due, service time from when it was sent. Without --rate both are the same:

@@ -27,12 +27,16 @@ Examples:
   boxscore run net --quick                   the network stack of this machine, over the loopback
   boxscore run net --to 10.0.0.2 --test tcp-rtt
                                              round trips to where `boxscore peer` listens
+  boxscore run net --to 10.0.0.2 --far 'ssh box2 ./boxscore'
+                                             the same to a far end that this run starts and ends
   boxscore run kv --quick                    clusterperf's basic on Redis (with 0 and 2 replicas) and memcached
   boxscore run kv --kv 10.0.0.3:6379 --test basic --definition era1
                                              a store of yours, as the studies until 2014 measured theirs
   boxscore run kv --kv ramcloud:tcp:host=10.0.0.3,port=12246 --set ramcloud-library=/opt/ramcloud/libramcloud.so
                                              a RAMCloud of yours, through its own client library
   boxscore run telemetry --for 24h           record, and load nothing
+  BOXSCORE_KV_PASSWORD=... boxscore run kv --kv 10.0.0.3:6379
+                                             a store of yours with a password (and BOXSCORE_KV_USER); it is not stored
 What is stored: every take, at once, in the store; `boxscore resume` continues a run that was cut.";
 
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -69,8 +73,8 @@ pub struct Args {
     pub cpus: Option<String>,
     /// Repeat a plan: a JSON file, or a run of the store
     #[arg(long, value_name = "FILE|RUN", conflicts_with_all = [
-        "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "from", "dir",
-        "cmd", "url", "slo", "mix", "to", "tests", "token", "kv", "replicas", "size", "clients", "servers",
+        "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "from", "far",
+        "dir", "cmd", "url", "slo", "mix", "to", "tests", "token", "kv", "replicas", "size", "clients", "servers",
         "definition",
     ])]
     pub plan: Option<String>,
@@ -128,12 +132,17 @@ pub struct Args {
     /// (family web)
     #[arg(long)]
     pub profile: bool,
-    /// Far end of the tests of the network: HOST or HOST:PORT where `boxscore peer` listens, or loopback (family net)
+    /// Far end of the tests of the network: HOST or HOST:PORT where `boxscore peer` or --far listens, or loopback
+    /// (family net)
     #[arg(long, value_name = "HOST[:PORT]|loopback")]
     pub to: Option<String>,
     /// Only this test of the network or of key-value stores; repeatable (families net and kv)
     #[arg(long = "test", value_name = "TEST", value_enum)]
     pub tests: Vec<Test>,
+    /// Start the far end of the tests of the network: the command that starts boxscore there; it listens at the address
+    /// of --to, on its port or a free one, until the run ends (family net)
+    #[arg(long, value_name = "[NAME=]COMMAND", conflicts_with_all = ["token", "from"])]
+    pub far: Option<String>,
     /// File with the token that the far end has too (family net)
     #[arg(long, value_name = "FILE")]
     pub token: Option<PathBuf>,

@@ -1,9 +1,11 @@
-//! The other children of a study: machines given with --via, and generators of load given with --from.
+//! The other children of a study: machines given with --via, generators of load given with --from, and the far end of
+//! tests of the network given with --far.
 
 use model::Card;
-use model::plan::Via;
+use model::plan::{FAR, Via};
 
 use super::Host;
+use crate::cli::run::Args;
 use crate::error::CliError;
 
 /// `NAME=COMMAND` each; none: this machine.
@@ -43,31 +45,52 @@ pub fn spread(card: &Card, host: &Host, generators: usize) -> Host {
 /// The parameter of instruments that generators can serve.
 const GENERATORS: &str = "generators";
 
-/// `NAME=COMMAND`, or the command alone.
+/// `NAME=COMMAND` each, or the command alone.
 pub fn generators(from: &[String], chosen: &[&Card]) -> Result<Vec<Via>, CliError> {
     if !from.is_empty() && !chosen.iter().any(|card| card.param(GENERATORS).is_some()) {
         return Err(CliError::usage("--from: nothing in this run sends load")
             .hint("generators serve `boxscore run web`"));
     }
-    let is_name =
-        |text: &str| !text.is_empty() && text.chars().all(|one| one.is_alphanumeric() || "-_.".contains(one));
     let mut generators: Vec<Via> = Vec::new();
     for (index, text) in from.iter().enumerate() {
-        let named = text.split_once('=').map(|(name, command)| (name.trim(), command.trim()));
-        let (name, command) = match named.filter(|(name, _)| is_name(name)) {
-            Some((name, command)) => (name.to_owned(), command),
-            None => (format!("gen{}", index + 1), text.trim()),
-        };
-        if command.is_empty() {
-            return Err(CliError::usage(format!("--from {text}: the command must not be empty"))
-                .hint("for example --from 'ssh gen ./boxscore'"));
+        let one = child("--from", text, format!("gen{}", index + 1))?;
+        if generators.iter().any(|other| other.name == one.name) {
+            return Err(CliError::usage(format!("--from: `{}` is given twice", one.name)));
         }
-        if generators.iter().any(|one| one.name == name) {
-            return Err(CliError::usage(format!("--from: `{name}` is given twice")));
-        }
-        generators.push(Via { name, command: Some(command.to_owned()) });
+        generators.push(one);
     }
     Ok(generators)
+}
+
+/// `NAME=COMMAND`, or the command alone.
+fn child(flag: &str, text: &str, unnamed: String) -> Result<Via, CliError> {
+    let is_name =
+        |text: &str| !text.is_empty() && text.chars().all(|one| one.is_alphanumeric() || "-_.".contains(one));
+    let named = text.split_once('=').map(|(name, command)| (name.trim(), command.trim()));
+    let (name, command) = match named.filter(|(name, _)| is_name(name)) {
+        Some((name, command)) => (name.to_owned(), command),
+        None => (unnamed, text.trim()),
+    };
+    if command.is_empty() {
+        return Err(CliError::usage(format!("{flag} {text}: the command must not be empty"))
+            .hint(format!("for example {flag} 'ssh box2 ./boxscore'")));
+    }
+    Ok(Via { name, command: Some(command.to_owned()) })
+}
+
+/// The far end of tests of the network, where one is to be started.
+pub fn far(args: &Args) -> Result<Option<Via>, CliError> {
+    args.far.as_deref().map(|text| child("--far", text, FAR.to_owned())).transpose()
+}
+
+/// The children that are no machines: generators, or a far end.
+pub fn others(args: &Args, chosen: &[&Card]) -> Result<Vec<Via>, CliError> {
+    let Some(far) = far(args)? else { return generators(&args.from, chosen) };
+    if let Some(card) = chosen.iter().find(|card| card.param(GENERATORS).is_some()) {
+        return Err(CliError::usage(format!("--far: {} would take it for a generator of load", card.name))
+            .hint("measure it in a run of its own"));
+    }
+    Ok(vec![far])
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use model::{Card, Cell, Family};
 use super::words::Word;
 use crate::cli::run::{Args, Test};
 use crate::error::CliError;
+use crate::login;
 
 pub const FAMILY: &str = "kv";
 const BASIC: &str = "kv-basic";
@@ -153,6 +154,11 @@ pub fn settle(args: &Args, mut cells: Vec<Cell>, words: &[Word], told: &mut Vec<
         told.push(format!("{SPLIT} is left out: {why}"));
     }
     cells
+}
+
+/// A plan is stored, and no user name or password with it.
+pub fn without_login(words: Vec<Word>) -> Result<Vec<Word>, CliError> {
+    login::refuse(words.iter().map(|word| (word.key.as_str(), word.value.as_str()))).map(|()| words)
 }
 
 /// Measured without being named: nothing of this family, since it starts stores and fills them.

@@ -1,13 +1,15 @@
-//! What tests of the network need beside their cards: what `--to`, `--token` and `--test` stand for.
+//! What tests of the network need beside their cards: what `--to`, `--far`, `--token` and `--test` stand for.
 
-use model::plan::Level;
+use model::plan::{FAR, Level};
 use model::{Card, Family, Need};
 
+use super::children;
 use super::words::Word;
 use crate::cli::run::{Args, Test};
 use crate::error::CliError;
 
 const FAMILY: &str = "net";
+const LOOPBACK: &str = instruments::net::target::LOOPBACK;
 
 /// As a test of this family is said on the command line, and what makes it; none of another family.
 fn known(test: Test) -> Option<(&'static str, &'static str)> {
@@ -37,6 +39,9 @@ pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
     if let Some(to) = &args.to {
         words.push(Word::new(&format!("--to {to}"), None, "to", to));
     }
+    if let Some(far) = children::far(args)? {
+        words.push(Word::new(&format!("--far {}", far.called()), None, FAR, &far.name));
+    }
     if let Some(path) = &args.token {
         // The far end is asked from another directory than this one.
         let path = std::path::absolute(path)
@@ -58,12 +63,20 @@ pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
 pub fn names(args: &Args, names: Vec<String>) -> Result<Vec<String>, CliError> {
     let is_net = |name: &String| name == FAMILY || name.starts_with("net-");
     let picked: Vec<&str> = args.tests.iter().filter_map(|test| Some(known(*test)?.1)).collect();
-    let given =
-        [("--to", args.to.is_some()), ("--token", args.token.is_some()), ("--test", !picked.is_empty())];
+    let given = [
+        ("--to", args.to.is_some()),
+        ("--far", args.far.is_some()),
+        ("--token", args.token.is_some()),
+        ("--test", !picked.is_empty()),
+    ];
     let stray = given.iter().find(|(_, is_given)| *is_given && !names.iter().any(is_net));
     if let Some((flag, _)) = stray {
         let hint = format!("boxscore run net {flag} ...");
         return Err(CliError::usage(format!("{flag} belongs to the family net")).hint(hint));
+    }
+    if args.far.is_some() && args.to.as_deref().is_none_or(|to| to == LOOPBACK) {
+        let error = CliError::usage("--far needs --to: the address of its host at which it is to listen");
+        return Err(error.hint("boxscore run net --to 10.0.0.2 --far 'ssh box2 ./boxscore'"));
     }
     if picked.is_empty() {
         return Ok(names);
@@ -131,6 +144,13 @@ mod tests {
         let to = Args { to: Some("a".to_owned()), ..args(&["cpu"], &[]) };
         assert!(refused(&to).contains("--to belongs to the family net"));
         assert!(refused(&args(&[], &[Test::TcpRtt])).contains("--test"));
+        let far = Args { far: Some("ssh box2 boxscore".to_owned()), ..args(&["cpu"], &[]) };
+        assert!(refused(&far).contains("--far belongs to the family net"));
+        let ours = Args { names: vec!["net".to_owned()], ..far };
+        assert!(refused(&ours).contains("--far needs --to"));
+        let ours = Args { to: Some("10.0.0.2".to_owned()), ..ours };
+        let words: Vec<_> = flags(&ours).unwrap().into_iter().map(|word| (word.key, word.value)).collect();
+        assert_eq!(words, [("to".to_owned(), "10.0.0.2".to_owned()), ("far".to_owned(), "far".to_owned())]);
         assert!(refused(&args(&["net-rtt"], &[Test::TcpRtt])).contains("both name"));
     }
 }

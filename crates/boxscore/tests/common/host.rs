@@ -28,10 +28,19 @@ impl Namespace {
 
 /// Runs `ip`.
 pub fn ip(words: &str) -> Result<(), String> {
-    match Command::new("ip").args(words.split_whitespace()).output() {
+    done("ip", words)
+}
+
+/// Runs `tc`.
+pub fn tc(words: &str) -> Result<(), String> {
+    done("tc", words)
+}
+
+fn done(program: &str, words: &str) -> Result<(), String> {
+    match Command::new(program).args(words.split_whitespace()).output() {
         Ok(done) if done.status.success() => Ok(()),
-        Ok(done) => Err(format!("ip {words}: {}", String::from_utf8_lossy(&done.stderr))),
-        Err(error) => Err(format!("ip: {error}")),
+        Ok(done) => Err(format!("{program} {words}: {}", String::from_utf8_lossy(&done.stderr).trim_end())),
+        Err(error) => Err(format!("{program}: {error}")),
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Packets are those of IP, read from one TUN device and written to the other. Times are nanoseconds. A packet's delay
 //! is what passed between its reading and its writing, whatever was planned.
+//!
+//! Rates and delays may also be left to the kernel at both ends (`tc`: tbf, netem), where it has them.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -9,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-use super::host::{Namespace, ip};
+use super::host::{Namespace, ip, tc};
 
 /// Packets that wait in each direction; more are dropped, as a router does.
 const QUEUE: usize = 200;
@@ -36,6 +38,8 @@ pub struct Wire {
     pub far: Namespace,
     pub away: Arc<Mutex<Way>>,
     pub back: Arc<Mutex<Way>>,
+    /// The names of both devices.
+    devices: [String; 2],
 }
 
 impl Wire {
@@ -43,20 +47,28 @@ impl Wire {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let nth = MADE.fetch_add(1, Ordering::Relaxed);
         let (near, far) = (Namespace::new(&format!("near{nth}"))?, Namespace::new(&format!("far{nth}"))?);
-        let end = |space: &Namespace, letter: char, address: &str| -> Result<Arc<File>, String> {
-            let name = format!("bxt{}{letter}{nth}", std::process::id());
-            let device = sys::net::tun(&name).map_err(|error| error.to_string())?;
+        let devices = ['a', 'b'].map(|letter| format!("bxt{}{letter}{nth}", std::process::id()));
+        let end = |space: &Namespace, name: &str, address: &str| -> Result<Arc<File>, String> {
+            let device = sys::net::tun(name).map_err(|error| error.to_string())?;
             ip(&format!("link set {name} netns {}", space.0))?;
             space.ip(&format!("address add {address}/24 dev {name}"))?;
             space.ip("link set lo up")?;
             space.ip(&format!("link set {name} mtu 1500 up"))?;
             Ok(Arc::new(device))
         };
-        let (one, other) = (end(&near, 'a', "10.77.0.1")?, end(&far, 'b', "10.77.0.2")?);
+        let (one, other) = (end(&near, &devices[0], "10.77.0.1")?, end(&far, &devices[1], "10.77.0.2")?);
         let (away, back) = (Arc::<Mutex<Way>>::default(), Arc::<Mutex<Way>>::default());
         carry(&one, &other, &away);
         carry(&other, &one, &back);
-        Ok(Wire { near, far, away, back })
+        Ok(Wire { near, far, away, back, devices })
+    }
+
+    /// Leaves what is sent from both ends to a queueing discipline of the kernel, or says why it has none of that kind.
+    /// It stays for the life of the wire.
+    pub fn leave_to_kernel(&self, discipline: &str) -> Result<(), String> {
+        [&self.near, &self.far].into_iter().zip(&self.devices).try_for_each(|(space, device)| {
+            tc(&format!("-n {} qdisc replace dev {device} root {discipline}", space.0))
+        })
     }
 
     /// Plants the same in both directions, and forgets what was recorded. `size` is that of the packets to record.

@@ -1,5 +1,5 @@
-//! Generators: children that send load for the machine whose take is under way. The program only relays, and is quiet
-//! while the load runs.
+//! Generators: children that send load for the machine whose take is under way, or are the far end of its tests of the
+//! network. The program only relays, and is quiet while the load runs.
 //!
 //! All set up first; then their clocks are asked, since hosts do not share one, and each is told the same moment in its
 //! own clock's time. Times are nanoseconds. Every wait is bounded; a generator that is lost stays lost.
@@ -115,12 +115,13 @@ impl Conductor<'_> {
         let state = &self.generators[at];
         let why = state.lost.as_deref().unwrap_or(&why);
         let hint = state.hint.as_ref().map(|hint| format!("\n hint: {hint}")).unwrap_or_default();
-        Err(SinkError(format!("generator {}: {why}{hint}", self.called(at))))
+        Err(SinkError(format!("{}: {why}{hint}", self.called(at))))
     }
 
-    /// Its name with its command.
+    /// What it is, and its name with its command.
     fn called(&self, at: usize) -> String {
-        self.plan.generators.get(at).map(|via| via.called()).unwrap_or_default()
+        let name = self.plan.generators.get(at).map(|via| via.called()).unwrap_or_default();
+        format!("{} {name}", self.plan.role())
     }
 
     /// An event of a generator: kept until somebody waits for it.
@@ -163,7 +164,7 @@ impl Conductor<'_> {
         state.inbox.clear();
         state.lost = Some(why.clone());
         state.hint.clone_from(&parting.hint);
-        let text = format!("generator {}: {why}", state.name);
+        let text = format!("{} {}: {why}", self.plan.role(), state.name);
         // A study that was not begun ends with the same words.
         if state.hello.is_some() {
             let called = self.called(at);

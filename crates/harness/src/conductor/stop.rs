@@ -1,6 +1,7 @@
 //! The user's wish to stop: said once, and told to the children whose takes may end early, or last too long.
 
 use model::frame::Frame;
+use model::login::Login;
 
 use super::{Conductor, Manner, Show};
 
@@ -17,6 +18,11 @@ pub(super) struct Stopping {
 impl Conductor<'_> {
     pub fn behave(&mut self, manner: Manner) {
         self.manner = manner;
+    }
+
+    /// Who key-value stores of the user's are asked as.
+    pub fn log_in(&mut self, login: Option<Login>) {
+        self.login = login;
     }
 
     /// True once the user asked to stop; says so once.

@@ -7,6 +7,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use model::login::{Login, refusal};
+
 use super::resp::WAITED_MS;
 use super::wire::{Answer, Asked, Course, Failure, Wire};
 use crate::net::frame::Wait;
@@ -32,12 +34,38 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn open(address: SocketAddr, wire: &'static dyn Wire, wait: Wait) -> Result<Connection, Failure> {
+    /// The store is told who asks, where there is a login and its protocol has a word for it.
+    pub fn open(
+        address: SocketAddr,
+        wire: &'static dyn Wire,
+        wait: Wait,
+        login: Option<&Login>,
+    ) -> Result<Connection, Failure> {
         let patience = PATIENCE;
         let stream = connect(address, patience)?;
         Pipe::new(stream.as_fd(), wait, patience).map_err(Failure::Broken)?;
         let (out, inbox) = (Vec::with_capacity(ROOM), vec![0; ROOM]);
-        Ok(Connection { stream, wire, wait, patience, out, asked: Asked::Text, inbox })
+        let mut to = Connection { stream, wire, wait, patience, out, asked: Asked::Text, inbox };
+        match login {
+            Some(login) if wire.login(&mut to.out, login) => to.log_in().map(|()| to),
+            _ => Ok(to),
+        }
+    }
+
+    /// Sends the login that is in `out`, which is answered as a write is.
+    fn log_in(&mut self) -> Result<(), Failure> {
+        self.asked = Asked::Set(1);
+        let answered = self.turn();
+        // It is not kept.
+        self.out.fill(0);
+        match answered {
+            Ok(_taken) => Ok(()),
+            Err(failure @ (Failure::Ended | Failure::Silent(_) | Failure::Broken(_) | Failure::Loading)) => {
+                Err(failure)
+            }
+            // Its own words may repeat the password.
+            Err(_refused) => Err(Failure::Auth(refusal(&self.inbox))),
+        }
     }
 
     #[must_use]

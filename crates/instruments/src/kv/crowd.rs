@@ -2,6 +2,8 @@
 //!
 //! All begin when the last of them is connected. Counts are of whole requests; times are nanoseconds. RAMCloud's
 //! clients are processes that are given rows of requests: the time of one that ends by itself is that within its rows.
+//! Keys that are built between rows, and the pipe, are not in it, so that sums of rates (`readLoaded.measured`,
+//! `netBandwidth`) are above what was served per second of wall time. One that is watched has all of it in its time.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -18,8 +18,12 @@ use super::target::{Held, Kv, Target, fit};
 use super::wire::Failure;
 use crate::kv_params;
 
-const SUM: Metric<BytesPerSec> =
-    Metric::new("netBandwidth", Better::Higher, "sum of what all clients read by the time").binary();
+const SUM: Metric<BytesPerSec> = Metric::new(
+    "netBandwidth",
+    Better::Higher,
+    "sum of what all clients read by the time; RAMCloud's is without the building of keys and the pipe between rows",
+)
+.binary();
 const FASTEST: Metric<BytesPerSec> =
     Metric::new("netBandwidth.max", Better::Neither, "what the fastest client read by the time").binary();
 const SLOWEST: Metric<BytesPerSec> =

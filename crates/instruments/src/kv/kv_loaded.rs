@@ -27,8 +27,12 @@ const DERIVED: Metric<PerSec> = Metric::new(
     "clients by the first one's mean time: clusterperf's throughput, which nobody measured",
 )
 .per("request");
-const MEASURED: Metric<PerSec> =
-    Metric::new("readLoaded.measured", Better::Higher, "sum of the rates of all clients").per("request");
+const MEASURED: Metric<PerSec> = Metric::new(
+    "readLoaded.measured",
+    Better::Higher,
+    "sum of the rates of all clients; RAMCloud's are without the building of keys and the pipe between rows of requests",
+)
+.per("request");
 
 static CARD: Card = Card {
     name: "kv-loaded",

@@ -2,6 +2,8 @@
 //!
 //! Pure over bytes. A miss is an answer without the value. Not used: the meta commands, which servers before 1.6 lack.
 
+use model::login::Login;
+
 use super::wire::{Answer, Asked, Course, Failure, Junk, Scan, Wire, length, line, push_number, shown};
 
 const MOST_KEY: usize = 250;
@@ -157,6 +159,11 @@ impl Wire for Memcached {
     }
 
     fn wait(&self, _: &mut Vec<u8>, _: u32, _: u64) -> bool {
+        false
+    }
+
+    /// SASL is of its binary protocol alone.
+    fn login(&self, _: &mut Vec<u8>, _: &Login) -> bool {
         false
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Pure over bytes. Not read: RESP3 types, which a server sends only to who asks with HELLO 3.
 
+use model::login::Login;
+
 use super::wire::{Answer, Asked, Course, Failure, Junk, Scan, Wire, length, line, push_number, shown};
 
 /// No key is longer here: those of the tests have 30 B, and at most 60,000.
@@ -177,6 +179,11 @@ impl Wire for Resp {
         push_head(out, 3, b"WAIT");
         push_bulk(out, replicas.to_string().as_bytes());
         push_bulk(out, ms.to_string().as_bytes());
+        true
+    }
+
+    fn login(&self, out: &mut Vec<u8>, login: &Login) -> bool {
+        out.extend(login.resp());
         true
     }
 

@@ -7,6 +7,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
+use model::login::{Login, REMEDY};
 use model::{Fault, Record, Setup, Unfit};
 
 use super::client::Client;
@@ -45,6 +46,11 @@ impl Kv {
     pub fn parse(text: &str) -> Result<Kv, Unfit> {
         if let Some(kind) = StoreKind::parse(text) {
             return Ok(Kv::Ours(kind));
+        }
+        if text.contains('@') {
+            return Err(Unfit::new(format!(
+                "kv holds a user name or a password, and would be stored; {REMEDY}"
+            )));
         }
         let wrong = |what: &str| {
             Unfit::new(format!(
@@ -101,7 +107,7 @@ pub struct Target {
 /// How it is asked.
 #[derive(Debug)]
 enum Way {
-    Socket { address: SocketAddr, wire: &'static dyn Wire, wait: Wait },
+    Socket { address: SocketAddr, wire: &'static dyn Wire, wait: Wait, login: Option<Login> },
     RamCloud(Own),
 }
 
@@ -141,7 +147,7 @@ impl Target {
         let (address, name) = (ours.address()?, ours.name());
         let place = places.sentence().replace("the peer", "the store");
         Ok(Target {
-            way: Way::Socket { address, wire, wait: params::wait(setup) },
+            way: Way::Socket { address, wire, wait: params::wait(setup), login: None },
             keys: Keys::fresh(),
             replicas: params::replicas(setup),
             notes: vec![format!("{name}: {}; {place}", ours.settings())],
@@ -163,7 +169,7 @@ impl Target {
         let wait = params::wait(setup);
         let mut target = Target {
             name,
-            way: Way::Socket { address, wire, wait },
+            way: Way::Socket { address, wire, wait, login: setup.login.clone() },
             keys: Keys::fresh(),
             replicas: params::replicas(setup),
             near,
@@ -171,7 +177,7 @@ impl Target {
             notes: Vec::new(),
             ours: None,
         };
-        let looked = target.look(address, wire, wait);
+        let looked = target.look(setup.login.is_some());
         looked.map_err(|why| Unfit::new(format!("kv={}: {why}", target.name)))?;
         Ok(target)
     }
@@ -226,9 +232,10 @@ impl Target {
     }
 
     /// Looks at a store of the user's: what it is, what it holds, whether it takes a write and hands it back.
-    fn look(&mut self, address: SocketAddr, wire: &'static dyn Wire, wait: Wait) -> Result<(), String> {
+    fn look(&mut self, has_login: bool) -> Result<(), String> {
         let told = |failure: Failure| failure.to_string();
-        let mut to = Connection::open(address, wire, wait).map_err(told)?;
+        let Client::Socket(mut to) = self.open().map_err(told)? else { return Ok(()) };
+        let wire = to.wire();
         let (what, held, replicas) = said_of(&mut to).map_err(told)?;
         if wire.most_key() < 300 && self.replicas > 0 {
             return Err(format!("replicas={}: memcached has none", self.replicas));
@@ -251,6 +258,10 @@ impl Target {
             self.name,
             self.keys.prefix()
         )];
+        if has_login && wire.most_key() < 300 {
+            let none = "memcached's text protocol has no word for a password: it was given none";
+            self.notes.push(format!("{}: {none}", self.name));
+        }
         Ok(())
     }
 
@@ -261,8 +272,8 @@ impl Target {
     /// The nth of several clients: a RAMCloud's works on the CPU that `pin` binds the nth thread to.
     pub fn open_nth(&self, nth: usize) -> Result<Client, Failure> {
         match &self.way {
-            Way::Socket { address, wire, wait } => {
-                Connection::open(*address, *wire, *wait).map(Client::Socket)
+            Way::Socket { address, wire, wait, login } => {
+                Connection::open(*address, *wire, *wait, login.as_ref()).map(Client::Socket)
             }
             Way::RamCloud(own) => own.open(nth).map(|client| Client::RamCloud(Box::new(client))),
         }

@@ -3,6 +3,8 @@
 //! Pure: requests are put into a buffer, answers are read from bytes. No socket, no clock, and on the way of a request
 //! nothing is allocated once the buffers have their size.
 
+use model::login::{Login, REMEDY};
+
 use crate::net::pipe::Lost;
 use crate::workload::ramcloud::Trouble;
 
@@ -73,7 +75,7 @@ pub enum Failure {
     Silent(f64),
     #[error("the connection failed: {0}")]
     Broken(String),
-    #[error("the store wants a password, which boxscore cannot give: `{0}`")]
+    #[error("the store wants a password, or another one: `{0}`; {REMEDY}")]
     Auth(String),
     #[error("the store is one node of a cluster and other nodes have some of the keys: `{0}`")]
     Moved(String),
@@ -141,6 +143,8 @@ pub trait Wire: Send + Sync + std::fmt::Debug {
     fn delete(&self, out: &mut Vec<u8>, key: &[u8]);
     /// Wait until so many replicas have what was written before; `false` where the protocol has no word for it.
     fn wait(&self, out: &mut Vec<u8>, replicas: u32, ms: u64) -> bool;
+    /// Says who asks; `false` where the protocol has no word for it.
+    fn login(&self, out: &mut Vec<u8>, login: &Login) -> bool;
     /// Asks for what the server says of itself, as a whole or that part.
     fn text(&self, out: &mut Vec<u8>, part: &str);
     /// Goes on reading the answer: `None` when all of it was read, else how many bytes there must be at least.

@@ -12,10 +12,11 @@ use model::generate::{Generator, NotLoaded, Order, Part as Came, Relay};
 
 use super::engine::source::Part;
 use super::quota;
-use super::relayed::{pack, unpack};
+use super::relayed::unpack;
 use super::schedule::{Schedule, stream};
 use super::seats::{Seat, seats};
 use super::{Control, Error, Load, Outcome, nanoseconds, run};
+use crate::errand::Errand;
 
 /// Beside the load's own time limits, for what lies between two processes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -200,7 +201,7 @@ impl Generators for Remote {
             mine.cpus = seat.cpu.map(|cpu| cpu as usize).into_iter().collect();
             mine.own_cores = seat.own;
             running = running.max(longest(&mine).saturating_add(PATIENCE));
-            bodies.push(pack(&mine).map_err(Error::System)?);
+            bodies.push(Errand::Load(Box::new(mine)).pack().map_err(Error::System)?);
         }
         let connecting = load.timeout.saturating_mul(CONNECTING).saturating_add(PATIENCE);
         let order =

@@ -34,6 +34,7 @@ pub mod wire;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use model::login::Login;
 use serde::{Deserialize, Serialize};
 
 pub use control::Control;
@@ -42,6 +43,7 @@ use engine::{Crew, Rules};
 use http::Http;
 use http::request::{Expected, Origin, Wanted};
 use kv::Kv;
+use kv::greeted::Greeted;
 use kv::memcached::Memcached;
 use kv::resp::Resp;
 pub use outcome::Outcome;
@@ -103,6 +105,8 @@ pub struct Load {
     pub tls: tls::Options,
     /// What is read and written, of a store alone; method, headers, body and the targets' weights are then not used.
     pub store: Option<kv::Spec>,
+    /// For a store that takes nobody else.
+    pub login: Option<Login>,
 }
 
 impl Load {
@@ -127,6 +131,7 @@ impl Load {
             seed: 0,
             tls: tls::Options::default(),
             store: None,
+            login: None,
         }
     }
 }
@@ -191,7 +196,10 @@ fn run_at(
         (Requests::Http(http), Some(secure)) => {
             engine::run::<Http, Tls>(http, secure, rules, &crew, control, start)?
         }
-        (Requests::Resp(kv), _) => engine::run::<Kv<Resp>, Plain>(kv, &(), rules, &crew, control, start)?,
+        (Requests::Resp(kv), _) => match &load.login {
+            None => engine::run::<Kv<Resp>, Plain>(kv, &(), rules, &crew, control, start)?,
+            Some(login) => engine::run::<Kv<Resp>, Greeted>(kv, &login.resp(), rules, &crew, control, start)?,
+        },
         (Requests::Memcached(kv), _) => {
             engine::run::<Kv<Memcached>, Plain>(kv, &(), rules, &crew, control, start)?
         }

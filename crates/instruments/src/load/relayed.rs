@@ -32,9 +32,8 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Brought, String> {
     }
 }
 
-/// Carries out the load of these bytes, as a generator. `start` names the time of the start once everything stands.
-pub fn serve(bytes: &[u8], start: &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String> {
-    let mut load: Load = postcard::from_bytes(bytes).map_err(|error| format!("not a load: {error}"))?;
+/// Carries out a load, as a generator. `start` names the time of the start once everything stands.
+pub fn serve(mut load: Load, start: &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String> {
     let quotas = cgroup::quotas(&Root::live());
     // Spinning would use up what is allowed.
     load.own_cores &= quotas.is_empty();

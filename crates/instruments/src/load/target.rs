@@ -71,7 +71,16 @@ impl FromStr for Url {
     type Err = BadUrl;
 
     fn from_str(text: &str) -> Result<Url, BadUrl> {
-        read(text).map_err(|why| BadUrl { url: text.escape_debug().to_string(), why })
+        read(text).map_err(|why| BadUrl { url: shown(text).escape_debug().to_string(), why })
+    }
+}
+
+/// Without what may be a password.
+fn shown(text: &str) -> String {
+    let start = text.find("://").map_or(0, |at| at + 3);
+    match text.rfind('@').filter(|at| *at >= start) {
+        None => text.to_owned(),
+        Some(at) => format!("{}...{}", &text[..start], &text[at..]),
     }
 }
 
@@ -89,7 +98,9 @@ fn read(text: &str) -> Result<Url, &'static str> {
     let (authority, path) = rest.split_at(cut);
     if authority.contains('@') {
         return Err(match scheme.is_store() {
-            true => "it holds a user name or password, which a load does not give",
+            true => {
+                "it holds a user name or password, which would be stored; give BOXSCORE_KV_PASSWORD in the environment"
+            }
             false => "it holds a user name; give an Authorization header instead",
         });
     }
@@ -254,7 +265,7 @@ mod tests {
             ("http://a b/", "host"),
         ] {
             let error = text.parse::<Url>().unwrap_err().to_string();
-            assert!(error.contains(why), "{text}: {error}");
+            assert!(error.contains(why) && !error.contains("secret"), "{text}: {error}");
         }
     }
 

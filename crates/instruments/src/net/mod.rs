@@ -3,6 +3,7 @@
 use model::Instrument;
 
 pub mod datagram;
+pub mod far;
 pub mod frame;
 pub mod net_bandwidth;
 pub mod net_connect;

@@ -41,6 +41,7 @@ static CARD: Card = Card {
     params: &[
         params::TO,
         params::TOKEN,
+        params::FAR,
         ParamSpec {
             name: "streams",
             kind: ParamKind::Int { min: 1, max: MOST_STREAMS as u64 },

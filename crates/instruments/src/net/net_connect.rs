@@ -43,7 +43,7 @@ static CARD: Card = Card {
     source: "own; as netperf TCP_CRR, but reset at the end",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[params::TO, params::TOKEN, params::DURATION],
+    params: &[params::TO, params::TOKEN, params::FAR, params::DURATION],
     metrics: &[RATE.info(), TIME.info(), TIMES.info()],
     needs: &[Need::Peer],
     variants: &[Variant { tier: Tier::Quick, set: "", headline: &["connection-rate"] }],

@@ -41,7 +41,7 @@ static CARD: Card = Card {
     source: "own; as netperf UDP_STREAM and iperf3 -u, counted at the receiver",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[params::TO, params::TOKEN, params::SIZE, params::DURATION],
+    params: &[params::TO, params::TOKEN, params::FAR, params::SIZE, params::DURATION],
     metrics: &[RATE.info(), SENT_RATE.info(), LOST.info()],
     needs: &[Need::Peer],
     variants: &[

@@ -32,7 +32,7 @@ const RTTS: Metric<Seconds> =
     Metric::new("rtts", Better::Neither, "all echo round trips of the take that had an answer");
 const LOST: Metric<Ratio> =
     Metric::new("lost", Better::Neither, "share of the requests that had no answer within the time limit");
-const NAMES: Names = Names { median: RTT, p99: RTT_P99, p999: RTT_P999, all: RTTS.info(), lost: LOST };
+const NAMES: Names = Names { median: RTT, p99: RTT_P99, p999: RTT_P999, all: RTTS.info(), lost: Some(LOST) };
 
 static CARD: Card = Card {
     name: "net-ping",

@@ -7,8 +7,8 @@
 use std::net::SocketAddr;
 
 use model::{
-    Better, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec, Probe, Ratio,
-    Record, Seconds, Setup, Tier, Unfit, Variant,
+    Better, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec, Probe, Record,
+    Seconds, Setup, Tier, Unfit, Variant,
 };
 
 use super::frame::Test;
@@ -26,12 +26,7 @@ const RTT: Metric<Seconds> = Metric::new("rtt", Better::Lower, "median of the ta
 const ONE_WAY: Metric<Seconds> =
     Metric::new("one-way", Better::Lower, "half of the median round trip, as perftest's t_typical");
 const RTTS: Metric<Seconds> = Metric::new("rtts", Better::Neither, "all round trips of the take");
-const LOST: Metric<Ratio> = Metric::new(
-    "lost",
-    Better::Neither,
-    "share of the messages that had no answer; the program fails before",
-);
-const NAMES: Names = Names { median: RTT, p99: RTT_P99, p999: RTT_P999, all: RTTS.info(), lost: LOST };
+const NAMES: Names = Names { median: RTT, p99: RTT_P99, p999: RTT_P999, all: RTTS.info(), lost: None };
 const HALVES: Halves = Halves { median: ONE_WAY, p99: ONE_WAY_P99, p999: ONE_WAY_P999 };
 
 static CARD: Card = Card {
@@ -44,6 +39,7 @@ static CARD: Card = Card {
     params: &[
         params::TO,
         params::TOKEN,
+        params::FAR,
         ParamSpec {
             name: "verb",
             kind: ParamKind::Choice(&["send", "write"]),
@@ -71,7 +67,6 @@ static CARD: Card = Card {
         ONE_WAY_P99.info(),
         ONE_WAY_P999.info(),
         RTTS.info(),
-        LOST.info(),
     ],
     needs: &[Need::Peer],
     variants: &[

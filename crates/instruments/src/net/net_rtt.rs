@@ -41,7 +41,15 @@ static CARD: Card = Card {
     source: "own; ping-pong as sockperf and ib_send_lat (which report one way), RTT as netperf TCP_RR",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[params::TO, params::TOKEN, params::PROTO, params::SIZE, params::MODE, params::TIMEOUT],
+    params: &[
+        params::TO,
+        params::TOKEN,
+        params::FAR,
+        params::PROTO,
+        params::SIZE,
+        params::MODE,
+        params::TIMEOUT,
+    ],
     metrics: METRICS,
     needs: &[Need::Peer],
     variants: &[
@@ -65,7 +73,7 @@ const METRICS: &[MetricInfo] = &[
     LOST.info(),
     LOST_AWAY.info(),
 ];
-const NAMES: Names = Names { median: RTT, p99: RTT_P99, p999: RTT_P999, all: RTTS.info(), lost: LOST };
+const NAMES: Names = Names { median: RTT, p99: RTT_P99, p999: RTT_P999, all: RTTS.info(), lost: Some(LOST) };
 const HALVES: Halves = Halves { median: ONE_WAY, p99: ONE_WAY_P99, p999: ONE_WAY_P999 };
 
 /// Round trips before those that count, at most, and as a share of these.

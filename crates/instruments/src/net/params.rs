@@ -22,6 +22,12 @@ pub const TOKEN: ParamSpec = ParamSpec {
     default: "none",
     says: "file with the token that the peer was given too",
 };
+pub const FAR: ParamSpec = ParamSpec {
+    name: model::plan::FAR,
+    kind: ParamKind::Text,
+    default: "",
+    says: "the child of the study (--far) that is the far end: it listens at the address of `to`, on its port or a free one",
+};
 pub const PROTO: ParamSpec = ParamSpec {
     name: "proto",
     kind: ParamKind::Choice(&["tcp", "udp"]),

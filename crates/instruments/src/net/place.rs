@@ -57,6 +57,16 @@ impl Places {
         }
     }
 
+    /// The far end may use these CPUs only: those of them that it was given, or, where that is none, all of them.
+    pub fn keep_far(&mut self, its: &[u32]) {
+        self.far.retain(|cpu| its.contains(cpu));
+        if self.far.is_empty() {
+            self.far = its.to_vec();
+            self.shares =
+                if its.iter().any(|cpu| self.near.contains(cpu)) { Shares::Cpu } else { self.shares };
+        }
+    }
+
     #[must_use]
     pub fn sentence(&self) -> String {
         let both = format!("this end on CPUs {}, the peer on CPUs {}", list(&self.near), list(&self.far));
@@ -105,6 +115,15 @@ mod tests {
         assert_eq!(split(&all, |cpu| cpu % 4), (vec![0, 1, 4, 5], vec![3, 2, 7, 6], Shares::Nothing));
         assert_eq!(split(&[0, 4, 1], |cpu| cpu % 4), (vec![0, 4], vec![1], Shares::Nothing));
         assert!(Places::split(&[0, 1], |_| 0).sentence().contains("one core"));
+        for (its, far, shares) in [
+            (&[0, 5][..], &[0][..], Shares::Nothing),
+            (&[1, 5], &[1, 5], Shares::Cpu),
+            (&[5], &[5], Shares::Nothing),
+        ] {
+            let mut places = Places::split(&[0, 1], |cpu| cpu);
+            places.keep_far(its);
+            assert_eq!((&places.far[..], places.shares), (far, shares));
+        }
         assert!(Places::split(&[0], |_| 0).sentence().contains("take turns"));
     }
 }

@@ -107,7 +107,8 @@ pub struct Names {
     pub p99: Metric<Seconds>,
     pub p999: Metric<Seconds>,
     pub all: MetricInfo,
-    pub lost: Metric<Ratio>,
+    /// None where one that is lost ends the take.
+    pub lost: Option<Metric<Ratio>>,
 }
 
 /// Halves of the same, where one way is spoken of.
@@ -144,7 +145,9 @@ impl Samples {
         let mut histogram = Histogram::default();
         self.ns.iter().for_each(|ns| histogram.record(*ns));
         record.histogram(&names.all, histogram);
-        record.push(&names.lost, Ratio(self.lost as f64 / self.sent().max(1) as f64));
+        if let Some(lost) = &names.lost {
+            record.push(lost, Ratio(self.lost as f64 / self.sent().max(1) as f64));
+        }
         if self.lost > 0 {
             record.note(
                 "lost",

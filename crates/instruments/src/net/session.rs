@@ -22,9 +22,10 @@ pub struct Session {
 impl Session {
     /// Asks for a test; the peer is ready for it when this returns.
     pub fn open(target: &Target, test: Test) -> Result<Session, String> {
+        target.there()?;
         let peer = target.address;
         let (name, patience) = (target.name.clone(), target.patience);
-        let mut control = connect(peer, patience).map_err(|error| unreachable(&name, peer, &error))?;
+        let mut control = connect(peer, patience).map_err(|error| unreachable(target, &error))?;
         let io = |error: std::io::Error| format!("the peer at {name}: {error}");
         control.set_nodelay(true).map_err(io)?;
         control.set_read_timeout(Some(patience)).map_err(io)?;
@@ -133,15 +134,12 @@ fn connect(peer: SocketAddr, patience: Duration) -> std::io::Result<TcpStream> {
 }
 
 /// What it means that a peer cannot be connected to.
-fn unreachable(name: &str, peer: SocketAddr, error: &std::io::Error) -> String {
+fn unreachable(target: &Target, error: &std::io::Error) -> String {
+    let name = &target.name;
     match error.kind() {
-        ErrorKind::ConnectionRefused => format!(
-            "nothing listens at {name}; start it there: boxscore peer --listen {}:{}",
-            if peer.is_ipv4() { "0.0.0.0" } else { "[::]" },
-            peer.port()
-        ),
+        ErrorKind::ConnectionRefused => format!("nothing listens at {name}; {}", target.remedy()),
         ErrorKind::TimedOut | ErrorKind::WouldBlock => {
-            format!("{name} does not answer: is it up, and may TCP port {} through?", peer.port())
+            format!("{name} does not answer: is it up, and may TCP port {} through?", target.address.port())
         }
         _ => format!("{name} cannot be connected to: {error}"),
     }

@@ -1,14 +1,17 @@
-//! The far end that a test is made with: a host where a peer listens, or a child of ours on other cores here.
+//! The far end that a test is made with: a host where a peer listens, a child that the study started there, or a child
+//! of ours on other cores here.
 //!
 //! The child is shared by all tests of a run, listens on the loopback with a token of its own, and ends with the last.
 
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
+use model::plan::FAR;
 use model::{Record, Setup, Unfit};
 
+use super::far::Far;
 use super::frame::{PORT, random};
 use super::peer::{self, PATIENCE, Terms};
 use super::place::{self, Places};
@@ -41,13 +44,21 @@ pub struct Target {
     /// Whether it was said.
     told: bool,
     child: Option<Arc<Child>>,
+    /// A child of the study elsewhere.
+    elsewhere: Option<Far>,
+    /// Why that one cannot take part any more.
+    gone: OnceLock<String>,
 }
 
 /// What `to` says, before anything is asked of the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum To {
     Loopback,
-    Peer { host: String, port: u16 },
+    /// Without a port it is our own.
+    Peer {
+        host: String,
+        port: Option<u16>,
+    },
 }
 
 impl To {
@@ -69,21 +80,28 @@ impl To {
             return Err(wrong("no host"));
         }
         let port = match port {
-            "" => PORT,
-            port => {
-                port.parse().ok().filter(|port| *port > 0).ok_or_else(|| wrong("a port is 1 to 65535"))?
-            }
+            "" => None,
+            port => match port.parse().ok() {
+                Some(port) if port > 0 => Some(port),
+                _ => return Err(wrong("a port is 1 to 65535")),
+            },
         };
         Ok(To::Peer { host: host.to_owned(), port })
     }
 
     pub fn of(setup: &Setup) -> Result<To, Unfit> {
-        To::parse(setup.params.get("to").unwrap_or(LOOPBACK))
+        let to = To::parse(setup.params.get("to").unwrap_or(LOOPBACK))?;
+        match (&to, setup.params.get(FAR)) {
+            (To::Loopback, Some(far)) => Err(Unfit::new(format!(
+                "far={far}: --to must say at which address of its host this machine reaches it"
+            ))),
+            _ => Ok(to),
+        }
     }
 
     /// The address behind a name.
-    pub fn resolve(host: &str, port: u16) -> Result<SocketAddr, Unfit> {
-        let found = (host, port).to_socket_addrs();
+    pub fn resolve(host: &str, port: Option<u16>) -> Result<SocketAddr, Unfit> {
+        let found = (host, port.unwrap_or(PORT)).to_socket_addrs();
         let mut found = found.map_err(|error| Unfit::new(format!("{host} has no address: {error}")))?;
         found.next().ok_or_else(|| Unfit::new(format!("{host} has no address")))
     }
@@ -100,42 +118,55 @@ impl Target {
             To::Peer { host, port } => (host, port),
             To::Loopback => {
                 let child = Child::get(&places.far).map_err(Unfit::new)?;
-                return Ok(Target {
-                    address: child.address,
-                    name: format!("{LOOPBACK} ({})", child.address),
-                    token: child.token.clone(),
-                    patience: PATIENCE,
-                    place: places.sentence(),
-                    told: false,
-                    near: places.near,
-                    far: places.far,
-                    child: Some(child),
-                });
+                let name = format!("{LOOPBACK} ({})", child.address);
+                let ends = (places.near.clone(), places.far.clone());
+                let mut target = Target::new(child.address, name, child.token.clone(), ends);
+                (target.place, target.child) = (places.sentence(), Some(child));
+                return Ok(target);
             }
         };
         let address = To::resolve(&host, port)?;
-        let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        let named = |port: u16| match host.contains(':') {
+            true => format!("[{host}]:{port}"),
+            false => format!("{host}:{port}"),
+        };
         let near: Vec<u32> = setup.cpus.iter().rev().copied().collect();
-        let place = format!("this end on CPU {}", near.first().copied().unwrap_or(0));
-        Ok(Target {
+        if let Some(name) = setup.params.get(FAR) {
+            let far = Far::of(setup, name, address.ip(), port.unwrap_or(0))?;
+            let listens = far.ask().map_err(Unfit::new)?;
+            let ends = far.places.as_ref().map(|places| (places.near.clone(), places.far.clone()));
+            let name = format!("{} ({name})", named(listens.address.port()));
+            let ends = ends.unwrap_or((near, Vec::new()));
+            let mut target = Target::new(listens.address, name, listens.token, ends);
+            (target.place, target.elsewhere) = (far.sentence(&target.near), Some(far));
+            return Ok(target);
+        }
+        let mut target = Target::new(address, named(address.port()), token, (near, Vec::new()));
+        target.place = format!("this end on CPU {}", target.near.first().copied().unwrap_or(0));
+        Ok(target)
+    }
+
+    /// With the CPUs of this end, and of the far one where it is on this machine.
+    fn new(address: SocketAddr, name: String, token: Vec<u8>, (near, far): (Vec<u32>, Vec<u32>)) -> Target {
+        Target {
             address,
             name,
             token,
             near,
-            far: Vec::new(),
+            far,
             patience: PATIENCE,
-            place,
+            place: String::new(),
             told: false,
             child: None,
-        })
+            elsewhere: None,
+            gone: OnceLock::new(),
+        }
     }
 
     /// A peer that listens there, with no CPUs of this end.
     #[cfg(test)]
     pub fn at(address: SocketAddr, token: Vec<u8>, patience: Duration) -> Target {
-        let (near, far, place) = (Vec::new(), Vec::new(), String::new());
-        let name = address.to_string();
-        Target { address, name, token, near, far, patience, place, told: false, child: None }
+        Target { patience, ..Target::new(address, address.to_string(), token, (Vec::new(), Vec::new())) }
     }
 
     /// Says once where both ends run.
@@ -165,9 +196,33 @@ impl Target {
     /// Why the peer is gone, where it is a child that ended.
     #[must_use]
     pub fn explain(&self, why: String) -> String {
-        match self.child.as_ref().and_then(|child| child.ended()) {
-            Some(how) => format!("{why}; the peer, a child of this program, ended: {how}"),
-            None => why,
+        if let Some(how) = self.child.as_ref().and_then(|child| child.ended()) {
+            return format!("{why}; the peer, a child of this program, ended: {how}");
+        }
+        match &self.elsewhere {
+            Some(far) if self.gone.get().is_none() => match far.ask() {
+                Ok(_) => why,
+                Err(how) => format!("{why}; {}", self.gone.get_or_init(|| how)),
+            },
+            _ => why,
+        }
+    }
+
+    /// Why nothing can be asked of the peer: it was lost in an earlier take. Else each would wait for it in vain.
+    pub fn there(&self) -> Result<(), String> {
+        self.gone.get().map_or(Ok(()), |why| Err(why.clone()))
+    }
+
+    /// What to do where nothing listens.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match (&self.elsewhere, self.address) {
+            (Some(_), _) => "the far end does, so this address leads somewhere else".to_owned(),
+            (None, address) => format!(
+                "start it there: boxscore peer --listen {}:{}",
+                if address.is_ipv4() { "0.0.0.0" } else { "[::]" },
+                address.port()
+            ),
         }
     }
 }
@@ -247,12 +302,12 @@ mod tests {
         let peer = |host: &str, port| To::Peer { host: host.to_owned(), port };
         for (text, to) in [
             ("loopback", To::Loopback),
-            ("a", peer("a", PORT)),
-            ("a:5", peer("a", 5)),
-            ("10.0.0.1:65535", peer("10.0.0.1", 65535)),
-            ("[::1]:9", peer("::1", 9)),
-            ("[::1]", peer("::1", PORT)),
-            ("fe80::1", peer("fe80::1", PORT)),
+            ("a", peer("a", None)),
+            ("a:5", peer("a", Some(5))),
+            ("10.0.0.1:65535", peer("10.0.0.1", Some(65535))),
+            ("[::1]:9", peer("::1", Some(9))),
+            ("[::1]", peer("::1", None)),
+            ("fe80::1", peer("fe80::1", None)),
         ] {
             assert_eq!(To::parse(text), Ok(to), "{text}");
         }

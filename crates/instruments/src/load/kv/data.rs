@@ -7,6 +7,8 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use model::login::{Login, REMEDY, refusal};
+
 use super::memcached::Memcached;
 use super::resp::Resp;
 use super::{Asked, Dialect, Kv, Reply, Spec};
@@ -22,19 +24,38 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SHOWN: usize = 120;
 
 /// Writes every key of `spec`.
-pub fn fill(address: SocketAddr, scheme: Scheme, spec: &Spec) -> Result<(), String> {
+pub fn fill(address: SocketAddr, scheme: Scheme, spec: &Spec, login: Option<&Login>) -> Result<(), String> {
     match scheme {
         Scheme::Memcached => write_all(&mut Batches::<Memcached>::connect(address)?, spec),
-        _ => write_all(&mut Batches::<Resp>::connect(address)?, spec),
+        _ => write_all(&mut greeted(address, login)?, spec),
     }
 }
 
 /// Deletes every key of `spec`.
-pub fn clear(address: SocketAddr, scheme: Scheme, spec: &Spec) -> Result<(), String> {
+pub fn clear(address: SocketAddr, scheme: Scheme, spec: &Spec, login: Option<&Login>) -> Result<(), String> {
     match scheme {
         Scheme::Memcached => delete_all(&mut Batches::<Memcached>::connect(address)?, spec),
-        _ => delete_all(&mut Batches::<Resp>::connect(address)?, spec),
+        _ => delete_all(&mut greeted(address, login)?, spec),
     }
+}
+
+/// A connection on which the store was told who asks, where it is to be told.
+fn greeted(address: SocketAddr, login: Option<&Login>) -> Result<Batches<Resp>, String> {
+    let mut batches = Batches::<Resp>::connect(address)?;
+    if let Some(login) = login {
+        batches.out = login.resp();
+        batches.added(Asked::Write)?;
+        if let Err(why) = batches.flush(Asked::Write) {
+            // Its own words may repeat the password.
+            let said = batches.reply.line();
+            return Err(match said {
+                [b'-', ..] => format!("{address}: the store refuses AUTH: `{}`; {REMEDY}", refusal(said)),
+                [] => why,
+                _ => format!("{address}: what came is no answer to AUTH"),
+            });
+        }
+    }
+    Ok(batches)
 }
 
 fn write_all<D: Dialect>(batches: &mut Batches<D>, spec: &Spec) -> Result<(), String> {
@@ -145,7 +166,7 @@ impl<D: Dialect> Batches<D> {
 #[must_use]
 pub fn meaning(kind: Failure) -> Option<&'static str> {
     Some(match kind {
-        Failure::Auth => "it wants a password, which a load does not give; load one without",
+        Failure::Auth => REMEDY,
         Failure::Moved => {
             "it is one node of a cluster, and others have some of the keys; load one that is no cluster"
         }

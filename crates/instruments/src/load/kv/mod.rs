@@ -7,6 +7,7 @@
 pub mod data;
 #[cfg(test)]
 mod fuzz;
+pub mod greeted;
 pub mod keys;
 pub mod memcached;
 pub mod resp;

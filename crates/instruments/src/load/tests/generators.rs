@@ -8,13 +8,14 @@ use model::generate::{Generator, NotLoaded, Order, Part as Came, Relay};
 use proptest::prelude::*;
 
 use super::*;
+use crate::errand::serve;
 use crate::facts::cgroup::Quota;
 use crate::load::engine::source::Part;
 use crate::load::engine::{Ran, ThreadUse};
 use crate::load::generators::{Generators, Local, Remote, part};
 use crate::load::recorder::{Recorder, Times};
 use crate::load::schedule::{Arrival, Schedule};
-use crate::load::{Error, relayed, serve};
+use crate::load::{Error, relayed};
 
 /// Generators that are threads of the test: the same bytes, without a pipe.
 #[derive(Debug)]
@@ -162,7 +163,7 @@ fn what_a_generator_brings_is_read_or_refused() {
         let error = run(bytes).err().unwrap().to_string();
         assert!(error.contains(says), "{error}");
     }
-    assert!(serve(&[9, 9], &mut || Some(0)).unwrap_err().contains("not a load"));
+    assert!(serve(&[9, 9], &mut || Some(0)).unwrap_err().contains("neither a load"));
 }
 
 #[test]

@@ -62,7 +62,9 @@ impl KvAsk {
                 stand_in(if resp { Scheme::Redis } else { Scheme::Memcached })
             }
         };
-        let mut load = Load { store: Some(spec.clone()), ..Load::new(url.clone()) };
+        // Of ours nobody is asked who he is.
+        let login = setup.login.clone().filter(|_| ours.is_none());
+        let mut load = Load { store: Some(spec.clone()), login, ..Load::new(url.clone()) };
         describe(setup, &mut load)?;
         load.threads = generators;
         load.cpus = cores.generators.iter().map(|&cpu| cpu as usize).collect();

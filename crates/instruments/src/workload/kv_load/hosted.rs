@@ -55,7 +55,7 @@ fn start(key: &Key) -> Result<Store, ServerError> {
     let (options, dir) = (key.options.clone(), key.dir.clone());
     let store = keeper::run(move || Store::start(&options, &dir))?;
     let scheme = scheme(&store);
-    data::fill(store.address(), scheme, &key.spec)
+    data::fill(store.address(), scheme, &key.spec, None)
         .map_err(|why| ServerError::Failed(format!("cannot write the keys of the load: {why}")))?;
     Ok(store)
 }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use model::login::Login;
 use model::{Fault, Probe, Record, Seconds, Setup, Unfit};
 
 use super::ask::KvAsk;
@@ -35,6 +36,7 @@ struct Theirs {
     address: SocketAddr,
     scheme: Scheme,
     spec: Spec,
+    login: Option<Login>,
 }
 
 impl KvLoads {
@@ -53,7 +55,12 @@ impl KvLoads {
                     return Err(Unfit::new("no URL of a store"));
                 };
                 let address = reachable(&asked.ask.load).map_err(|error| Unfit::new(error.to_string()))?;
-                let theirs = Theirs { address, scheme: url.scheme, spec: asked.spec.clone() };
+                let theirs = Theirs {
+                    address,
+                    scheme: url.scheme,
+                    spec: asked.spec.clone(),
+                    login: setup.login.clone(),
+                };
                 let (what, holds) = theirs.describe().map_err(Unfit::new)?;
                 asked.ask.server = Some(what);
                 said.extend(holds.map(|holds| ("store-holds", holds)));
@@ -134,7 +141,7 @@ fn loads(setup: &Setup, asked: &KvAsk, held: &Held) -> Result<Loads, Unfit> {
 
 impl Theirs {
     fn fill(&self) -> Result<(), String> {
-        let filled = data::fill(self.address, self.scheme, &self.spec);
+        let filled = data::fill(self.address, self.scheme, &self.spec, self.login.as_ref());
         filled.map_err(|why| {
             // What was written before is not left there; of two failures the first is told.
             let _as_far_as_possible = self.clear();
@@ -143,13 +150,13 @@ impl Theirs {
     }
 
     fn clear(&self) -> Result<(), String> {
-        data::clear(self.address, self.scheme, &self.spec)
+        data::clear(self.address, self.scheme, &self.spec, self.login.as_ref())
     }
 
     /// What it is, and what it holds that is not ours.
     fn describe(&self) -> Result<(String, Option<String>), String> {
         let resp = self.scheme == Scheme::Redis;
-        let info = store::ask(self.address, resp)?;
+        let info = store::ask(self.address, resp, self.login.as_ref())?;
         let name = if resp { "redis" } else { "memcached" };
         let version = info.text("redis_version").or_else(|| info.text("version")).unwrap_or("?");
         let what = format!("the store at {} ({name}/{version})", self.address);

@@ -13,6 +13,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
+use model::login::Login;
 use model::params::show_bytes;
 
 use crate::workload::server::account::{self, Unprivileged};
@@ -63,8 +64,8 @@ fn build(
 }
 
 /// What a store at this address says of itself (`INFO`, `stats`), whoever started it; else why it does not.
-pub fn ask(address: SocketAddr, speaks_resp: bool) -> Result<Info, String> {
-    if speaks_resp { redis::info(address) } else { memcached::stats(address) }
+pub fn ask(address: SocketAddr, speaks_resp: bool, login: Option<&Login>) -> Result<Info, String> {
+    if speaks_resp { redis::info_as(address, login) } else { memcached::stats(address) }
 }
 
 impl Store {
@@ -169,7 +170,7 @@ impl Store {
 
     /// What the primary says of itself (`INFO`, `stats`).
     pub fn info(&self) -> Result<Info, String> {
-        ask(self.address(), self.kind.speaks_resp())
+        ask(self.address(), self.kind.speaks_resp(), None)
     }
 
     /// Whether all its processes run, else which one ended or is stopped, and how.

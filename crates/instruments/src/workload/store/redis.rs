@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use model::login::Login;
+
 use super::options::{Options, Persistence, StoreKind};
 use super::replies::{self, Info};
 use crate::workload::server::account::Unprivileged;
@@ -88,7 +90,19 @@ impl Service for Node<'_> {
 
 /// What a node says of itself.
 pub(super) fn info(address: SocketAddr) -> Result<Info, String> {
-    replies::ask(address, b"INFO\r\n", ASK, "Redis or Valkey", replies::info)
+    info_as(address, None)
+}
+
+/// The same of one that wants to know who asks.
+pub(super) fn info_as(address: SocketAddr, login: Option<&Login>) -> Result<Info, String> {
+    const INFO: &[u8] = b"INFO\r\n";
+    match login {
+        None => replies::ask(address, INFO, ASK, "Redis or Valkey", replies::info),
+        Some(login) => {
+            let question = [&login.resp(), INFO].concat();
+            replies::ask(address, &question, ASK, "Redis or Valkey", replies::info_behind_login)
+        }
+    }
 }
 
 /// Whether a replica has all that its primary has and hears of every change, else why not.

@@ -5,6 +5,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use model::login::{REMEDY, refusal};
+
 use crate::workload::server::ready::{self, Parsed};
 
 /// Lines of names and values, in the store's order and its own units.
@@ -61,7 +63,22 @@ pub(super) fn ask(
     parse: fn(&[u8], bool) -> Answer,
 ) -> Result<Info, String> {
     let answer = ready::exchange(address, question, timeout, what, parse)?;
-    answer.map_err(|said| format!("{address}: it answers: {said}"))
+    answer.map_err(|said| {
+        let remedy = if said.starts_with("NOAUTH") { format!("; {REMEDY}") } else { String::new() };
+        format!("{address}: it answers: {said}{remedy}")
+    })
+}
+
+/// The same behind the answer to a login, which is an error by its kind alone: its words may repeat the password.
+pub(super) fn info_behind_login(bytes: &[u8], ended: bool) -> Answer {
+    const TAKEN: &[u8] = b"+OK\r\n";
+    match bytes.strip_prefix(TAKEN) {
+        Some(rest) => info(rest, ended),
+        None if TAKEN.starts_with(bytes) => Parsed::Partial,
+        None if bytes.first() != Some(&b'-') => Parsed::Bad,
+        None if !bytes.contains(&b'\n') => Parsed::Partial,
+        None => Parsed::Whole(Err(format!("it refuses AUTH: `{}`; {REMEDY}", refusal(bytes)))),
+    }
 }
 
 /// A bulk string of RESP2 with lines of `name:value`, or an error of the store.
@@ -128,6 +145,16 @@ mod tests {
         let Parsed::Whole(Ok(read)) = stats(STATS, false) else { panic!("not whole") };
         assert_eq!((read.number("pid"), read.text("version")), (Some(9), Some("1.6.18")));
         assert_eq!((read.number("version"), read.text("uptime")), (None, None));
+        let behind = [b"+OK\r\n", INFO].concat();
+        for end in 0..behind.len() {
+            assert_eq!(info_behind_login(&behind[..end], false), Parsed::Partial, "{end}");
+        }
+        assert!(matches!(info_behind_login(&behind, false), Parsed::Whole(Ok(_))));
+        let Parsed::Whole(Err(why)) = info_behind_login(b"-ERR unknown `AUTH`, `sesame`\r\n", false) else {
+            panic!("no error")
+        };
+        assert!(why.contains("`ERR: it has no password") && !why.contains("sesame"), "{why}");
+        assert_eq!(info_behind_login(b"HTTP/1.1", false), Parsed::Bad);
     }
 
     #[test]

@@ -1,0 +1,221 @@
+//! The far end in a child that this study started elsewhere (`--far`): it is asked to listen, as `boxscore peer` does,
+//! and says on which port and with which token.
+//!
+//! The token is made there and known to both ends only; it is on no command line and in no record. The child listens
+//! until the study ends. Asked again for the same, it answers the same, which also shows that it is still there.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use model::generate::{Generator, Loaded, Order, Relay};
+use model::{Setup, Unfit};
+use serde::{Deserialize, Serialize};
+
+use super::frame::random;
+use super::peer::{PATIENCE, Peer, Terms};
+use super::place::Places;
+use crate::errand::Errand;
+
+/// How the child is to listen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// Port 0 is one that is free.
+    pub listen: SocketAddr,
+    /// For its threads; none: they are not bound.
+    pub cpus: Vec<u32>,
+}
+
+/// Where it listens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listens {
+    pub address: SocketAddr,
+    pub token: Vec<u8>,
+}
+
+/// One that listens in this process.
+struct Listener {
+    wanted: Wanted,
+    listens: Listens,
+    /// Ends with the reason for which it cannot listen any more.
+    thread: JoinHandle<String>,
+}
+
+static LISTENERS: Mutex<Vec<Listener>> = Mutex::new(Vec::new());
+
+/// Listens, as the child; `start` is asked once it does.
+pub fn serve(wanted: &Wanted, start: &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String> {
+    let listens = listen(wanted)?;
+    let start_ns = start().ok_or("no far end is wanted after all")?;
+    let body = postcard::to_stdvec(&listens).map_err(|error| error.to_string())?;
+    Ok(Loaded { start_ns, body })
+}
+
+fn listen(wanted: &Wanted) -> Result<Listens, String> {
+    let mut all = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(at) = all.iter().position(|one| one.wanted == *wanted) {
+        if !all[at].thread.is_finished() {
+            return Ok(all[at].listens.clone());
+        }
+        let why = all.swap_remove(at).thread.join();
+        return Err(why.unwrap_or_else(|_| "its listening thread failed".to_owned()));
+    }
+    let token = random()?.to_vec();
+    let terms =
+        Terms { listen: wanted.listen, token: token.clone(), cpus: wanted.cpus.clone(), ..Terms::default() };
+    let peer = Peer::bind(terms, Box::new(|_| ())).map_err(|why| {
+        format!("{why}; --to names an address that the far end's host has, and a port that is free there")
+    })?;
+    let listens = Listens { address: peer.address(), token };
+    let thread = std::thread::spawn(move || match peer.serve() {
+        Ok(never) => match never {},
+        Err(why) => why,
+    });
+    all.push(Listener { wanted: wanted.clone(), listens: listens.clone(), thread });
+    Ok(listens)
+}
+
+/// The child, as the end that measures asks it.
+#[derive(Clone, Debug)]
+pub struct Far {
+    name: String,
+    relay: Arc<dyn Relay>,
+    wanted: Wanted,
+    /// CPUs of both ends where they share this machine.
+    pub places: Option<Places>,
+}
+
+impl Far {
+    /// The child of that name, to listen at that address.
+    pub fn of(setup: &Setup, name: &str, to: IpAddr, port: u16) -> Result<Far, Unfit> {
+        // Orders go to the first children of a study.
+        let first = setup.relay.as_ref().and_then(|relay| Some((relay, relay.generators().first()?)));
+        let Some((relay, child)) = first.filter(|(_, child)| child.name == name) else {
+            return Err(Unfit::new(format!(
+                "far={name}: no child of that name was started; give --far '{name}=COMMAND'"
+            )));
+        };
+        let places = is_here(child).then(|| within(&setup.cpus, &child.cpus));
+        let cpus = places.as_ref().map(|places| places.far.clone()).unwrap_or_default();
+        let wanted = Wanted { listen: SocketAddr::new(to, port), cpus };
+        Ok(Far { name: name.to_owned(), relay: Arc::clone(relay), wanted, places })
+    }
+
+    /// Has it listen, or sees that it still does.
+    pub fn ask(&self) -> Result<Listens, String> {
+        let body = Errand::Listen(self.wanted.clone()).pack()?;
+        let patience_ns = u64::try_from(PATIENCE.as_nanos()).unwrap_or(u64::MAX);
+        let order = Order { id: 0, bodies: vec![body], connect_ns: patience_ns, run_ns: patience_ns };
+        let told = |what: &str| format!("the far end {}: {what}", self.name);
+        let parts = self.relay.load(order, &mut || ()).map_err(|not| told(&not.what))?;
+        let [part] = &parts[..] else { return Err(told("it did not say where it listens")) };
+        postcard::from_bytes(&part.body)
+            .map_err(|error| told(&format!("it did not say where it listens: {error}")))
+    }
+
+    /// What is to be said of where both ends run.
+    #[must_use]
+    pub fn sentence(&self, near: &[u32]) -> String {
+        let name = &self.name;
+        match &self.places {
+            Some(places) => format!("{}; the peer is {name}, a child of this study", places.sentence()),
+            None => {
+                let cpu = near.first().copied().unwrap_or(0);
+                format!("this end on CPU {cpu}; the peer is {name}, a child of this study on another host")
+            }
+        }
+    }
+}
+
+fn is_here(child: &Generator) -> bool {
+    child.host.is_some() && child.host == sys::clock::boot_id().ok()
+}
+
+/// Both ends on this machine: the far one on those CPUs of its half that it may use, or on any that it may.
+fn within(cpus: &[u32], its: &[u32]) -> Places {
+    let mut places = Places::of(cpus);
+    places.keep_far(its);
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Params;
+    use model::generate::{NotLoaded, Part};
+
+    use super::super::frame::Wait;
+    use super::super::net_rtt;
+    use super::*;
+    use model::Instrument;
+
+    /// A child that is this process.
+    #[derive(Debug)]
+    struct Here(Vec<Generator>, Option<&'static str>);
+
+    impl Relay for Here {
+        fn generators(&self) -> &[Generator] {
+            &self.0
+        }
+
+        fn load(&self, order: Order, _: &mut dyn FnMut()) -> Result<Vec<Part>, NotLoaded> {
+            let not = |what: String| NotLoaded { generator: "box2".to_owned(), before_start: true, what };
+            match self.1 {
+                Some(why) => Err(not(why.to_owned())),
+                None => {
+                    let loaded = crate::errand::serve(&order.bodies[0], &mut || Some(0)).map_err(not)?;
+                    Ok(vec![Part { after_ns: 0, error_ns: 0, body: loaded.body }])
+                }
+            }
+        }
+    }
+
+    fn setup(given: &str, lost: Option<&'static str>) -> Setup {
+        let card = net_rtt::INSTRUMENT.card();
+        let params = card.resolve(&Params::parse(given).unwrap()).unwrap();
+        let cpus: Vec<u32> =
+            sys::affinity::allowed().unwrap().into_iter().map(|cpu| u32::try_from(cpu).unwrap()).collect();
+        let child = Generator { name: "box2".to_owned(), host: None, cpus: cpus.clone() };
+        let relay: Arc<dyn Relay> = Arc::new(Here(vec![child], lost));
+        Setup { relay: Some(relay), ..Setup::bare(params, cpus, std::env::temp_dir()) }
+    }
+
+    #[test]
+    fn asked_again_it_answers_the_same() {
+        let far = |port| Far::of(&setup("", None), "box2", IpAddr::from([127, 0, 0, 1]), port).unwrap();
+        let first = far(0).ask().unwrap();
+        assert_eq!((far(0).ask().unwrap(), first.token.len()), (first.clone(), 16));
+        // The port is taken: by the first.
+        let why = far(first.address.port()).ask().unwrap_err();
+        assert!(why.starts_with("the far end box2: cannot listen on") && why.contains("--to names"), "{why}");
+    }
+
+    #[test]
+    fn a_child_of_another_name_or_a_lost_one_is_named() {
+        let to = IpAddr::from([127, 0, 0, 1]);
+        let why = Far::of(&setup("", None), "box3", to, 0).unwrap_err().why;
+        assert!(why.contains("--far 'box3=COMMAND'"), "{why}");
+        let why = Far::of(&setup("", Some("it was lost")), "box2", to, 0).unwrap().ask().unwrap_err();
+        assert_eq!(why, "the far end box2: it was lost");
+    }
+
+    #[test]
+    fn round_trips_to_a_child_are_measured() {
+        let mut setup = setup("to=127.0.0.1;far=box2;mode=block", None);
+        setup.size = model::Size::Smoke;
+        assert_eq!(super::super::params::wait(&setup), Wait::Block);
+        let mut probe = net_rtt::INSTRUMENT.prepare(&setup).unwrap();
+        assert!(probe.calibrate(model::Seconds(1e-3)).unwrap() > 0);
+        let unfit = Setup {
+            params: net_rtt::INSTRUMENT.card().resolve(&Params::parse("far=box2").unwrap()).unwrap(),
+            ..setup
+        };
+        assert!(net_rtt::INSTRUMENT.fit(&unfit).unwrap_err().why.contains("--to"));
+    }
+
+    #[test]
+    fn bytes_of_anything_are_refused_or_done() {
+        for bytes in [&b""[..], &[9], &[1, 0], &[0, 1, 2, 3]] {
+            assert!(crate::errand::serve(bytes, &mut || None).is_err(), "{bytes:?}");
+        }
+    }
+}
