@@ -317,8 +317,7 @@ mod tests {
     fn goals_are_read() {
         let goal = |text: &str| {
             let params = CARD.resolve(&Params::parse(text).unwrap()).unwrap();
-            let setup =
-                Setup { size: Size::Full, ..Setup::bare(params, vec![0], std::env::temp_dir()) };
+            let setup = Setup { size: Size::Full, ..Setup::bare(params, vec![0], std::env::temp_dir()) };
             Goal::of(&setup)
         };
         assert_eq!(goal(""), Ok(Goal { share: 0.99, limit_s: 0.01 }));
