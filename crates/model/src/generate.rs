@@ -6,6 +6,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// An open loop whose throughput is at least this share of the offered rate is held.
+pub const HELD: f64 = 0.95;
+
 /// One generator, as it said hello.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Generator {

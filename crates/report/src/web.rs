@@ -101,12 +101,10 @@ impl<'a> Sweep<'a> {
         let mut words = vec![served(run, first.params)];
         words.retain(|word| !word.is_empty());
         words.push(match first.params.get("arrivals") {
+            _ if first.instrument.ends_with("-slo") => "highest load within the limit, open loop".to_owned(),
             None | Some("closed") => "closed loop".to_owned(),
             Some(arrivals) => format!("open loop ({arrivals})"),
         });
-        if first.instrument.ends_with("-slo") {
-            words.push("highest load within the limit".to_owned());
-        }
         let varied = |param: &str| self.loads.len() > 1 && self.varies(param);
         let never: Vec<&str> = SWEPT.into_iter().filter(|param| varied(param)).chain(["arrivals"]).collect();
         words.extend(unusual(first.params, &[], &never));

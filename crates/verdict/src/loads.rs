@@ -373,8 +373,7 @@ fn authority(url: &str) -> &str {
     host.rsplit_once('@').map_or(host, |(_, host)| host)
 }
 
-/// An open loop whose throughput is at least this share of the offered rate is held.
-pub const HELD: f64 = 0.95;
+pub use model::generate::HELD;
 
 fn measured(series: &Series) -> impl Iterator<Item = &Point> {
     series.points.iter().filter(|point| point.phase == Phase::Measured)

@@ -30,7 +30,7 @@ static CARD: Card = Card {
     says: "the largest load on a key-value store that keeps a percentile of response times within a limit",
     source: "own",
     cadence: Cadence::Repeat,
-    definition: 1,
+    definition: 2,
     params: &PARAMS,
     metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],

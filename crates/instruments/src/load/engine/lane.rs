@@ -197,11 +197,9 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
             now_ns = clock::now_ns();
         }
         self.spin(false);
-        // What was due in the window and found no connection.
-        let mut last_ns = now_ns;
+        // What was due in the window and found no connection: nobody waits longer than the load lasts.
         while let Some(due) = self.source.take(u64::MAX) {
-            last_ns = last_ns.max(clock::now_ns());
-            self.record.unsent(due.intended_ns.unwrap_or(last_ns), last_ns);
+            self.record.unsent(due.intended_ns.unwrap_or(now_ns), now_ns);
         }
         self.shown.tell(&self.record, control);
         Ok(())
