@@ -73,9 +73,8 @@ fn on(via: &Via, plan: &Plan, probes: &[Probe], store: &Path, stop: &Stop) -> Re
     let faults = run.takes.iter().filter_map(|take| Some((take.cell, take.fault.as_deref()?)));
     // What web cannot carry out at all is said by the study; of a store it is what the store answered.
     let unfit = outcome.unfit.iter().map(|(_, cell, why)| (*cell, why.as_str()));
-    let unfit = unfit.filter(|(cell, _)| {
-        probes.get(*cell as usize).is_some_and(|probe| probe.instrument != INSTRUMENT)
-    });
+    let unfit = unfit
+        .filter(|(cell, _)| probes.get(*cell as usize).is_some_and(|probe| probe.instrument != INSTRUMENT));
     for (cell, fault) in faults.chain(unfit) {
         let Some(probe) = probes.get(cell as usize) else { continue };
         if let Some(error) = refused(probe, fault) {
@@ -208,7 +207,12 @@ mod tests {
 
     #[test]
     fn what_answers_is_said() {
-        let probe = |is_asked| Probe { instrument: INSTRUMENT, url: "http://a/x".into(), params: Params::default(), is_asked };
+        let probe = |is_asked| Probe {
+            instrument: INSTRUMENT,
+            url: "http://a/x".into(),
+            params: Params::default(),
+            is_asked,
+        };
         let fault = "no good answer: 2 of 2 requests failed: 2 status 404 (first http://a/x); these answers came at 9/s";
         let error = refused(&probe(true), fault).unwrap();
         assert_eq!(

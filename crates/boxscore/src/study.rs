@@ -281,7 +281,8 @@ fn watts(args: &Args) -> Result<Option<f64>, CliError> {
 /// A single take of one load, as `boxscore load` makes it, may last for hours: an interrupt ends it early, also where
 /// it is repeated or resumed.
 fn manner_of(plan: &Plan) -> Manner {
-    let load = matches!(plan.cells.as_slice(), [only] if ["web", "kv-load"].contains(&only.instrument.as_str()));
+    let load =
+        matches!(plan.cells.as_slice(), [only] if ["web", "kv-load"].contains(&only.instrument.as_str()));
     Manner { watched: false, cuts: load && plan.takes == Takes::Fixed(1) && plan.warm_up == 0 }
 }
 

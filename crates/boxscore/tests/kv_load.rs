@@ -6,6 +6,7 @@ mod common;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -285,22 +286,49 @@ fn a_run_starts_a_store_of_its_own_and_searches_a_goal() {
 #[test]
 fn keys_that_do_not_fit_are_refused_before_the_first() {
     let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
-    for (most, keys, says) in
-        [("64mb", "1k", "its maxmemory is 64.0 MiB"), ("0", "100M", "95.4 TiB or more in the store, and its machine")]
-    {
+    for (most, keys, says) in [
+        ("64mb", "1k", "its maxmemory is 64.0 MiB"),
+        ("0", "100M", "95.4 TiB or more in the store, and its machine"),
+    ] {
         assert_eq!(store.ask(&format!("CONFIG SET maxmemory {most}\r\n")), "+OK");
-        let args = ["load", &store.url(), "--keys", keys, "--value-size", "1M", "-c", "2", "-n", "10", "--json"];
+        let args =
+            ["load", &store.url(), "--keys", keys, "--value-size", "1M", "-c", "2", "-n", "10", "--json"];
         let why = refused(&bench.run(&args).expect(1, &[]).out);
         assert!(why.contains(says) && why.contains("(--value-size); nothing was written"), "{why}");
         assert_eq!(store.store.info().expect("it answers").text("cmdstat_set"), None);
     }
-    // memcached evicts instead, which is told.
-    let store = Managed::start(StoreKind::Memcached);
-    let limit = store.store.info().expect("it answers").number("limit_maxbytes").expect("a limit");
-    let size = (limit / 1000 + 1).to_string();
-    let args = ["load", &store.url(), "--keys", "1k", "--value-size", &size, "-c", "2", "-n", "10", "--ratio", "1:0"];
-    let said = bench.run(&[args.as_slice(), &["--json"]].concat());
-    assert!(document(&said.out).remarks.iter().any(|one| one.contains("it evicts keys")), "{said:#?}");
+}
+
+/// A process of the test's that ends with it.
+struct Ending(Child);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        // One that ended by itself is waited for all the same.
+        let _ended = self.0.kill();
+        self.0.wait().expect("a child");
+    }
+}
+
+#[test]
+fn a_store_that_evicts_is_told_of() {
+    let bench = Bench::new();
+    let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
+    let port = port.to_string();
+    let mut command = Command::new("memcached");
+    command.args(["-u", "nobody", "-U", "0", "-l", "127.0.0.1", "-m", "16", "-p", &port]);
+    let _store = Ending(command.spawn().expect("`sh xtask/setup.sh test` installs memcached"));
+    let end = Instant::now() + PATIENCE;
+    while let Err(error) = TcpStream::connect(format!("127.0.0.1:{port}")) {
+        assert!(Instant::now() < end, "{error}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let url = format!("memcached://127.0.0.1:{port}");
+    let args =
+        ["load", &url, "--keys", "300", "--value-size", "100K", "-c", "2", "-n", "10", "--ratio", "1:0"];
+    let doc = document(&bench.run(&[args.as_slice(), &["--json"]].concat()).expect(0, &[]).out);
+    let told = "300 keys with values of 102400 B need 29.3 MiB or more, and the store's limit is 16.0 MiB: it evicts";
+    assert!(doc.remarks.iter().any(|one| one.contains(told)), "{:?}", doc.remarks);
 }
 
 #[test]
@@ -324,10 +352,26 @@ fn what_a_store_held_before_and_what_is_asked_is_told() {
     for key in ["theirs", "boxscore:7:0000000001", "boxscore:7:0000000002"] {
         assert_eq!(store.ask(&format!("SET {key} 1\r\n")), "+OK");
     }
-    let args = ["load", &store.url(), "--keys", "50", "-c", "2", "-d", "0.3", "--ratio", "1:0", "--value-size", "1000"];
+    let args = [
+        "load",
+        &store.url(),
+        "--keys",
+        "50",
+        "-c",
+        "2",
+        "-d",
+        "0.3",
+        "--ratio",
+        "1:0",
+        "--value-size",
+        "1000",
+    ];
     let said = bench.run(&args).expect(0, &[]);
     let lines: Vec<&str> = said.out.lines().collect();
-    assert!(lines[1].starts_with("writes only · 50 keys of 30 B, uniform · values of 1000 B · 2"), "{said:#?}");
+    assert!(
+        lines[1].starts_with("writes only · 50 keys of 30 B, uniform · values of 1000 B · 2"),
+        "{said:#?}"
+    );
     let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("the store held 3 other keys before"), "{words}");
     assert!(words.contains("of these 2 with the prefix `boxscore:`"), "{words}");

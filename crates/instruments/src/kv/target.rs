@@ -218,7 +218,8 @@ impl Target {
             own.table(),
             ramcloud::file_name(&own.access.library)
         ));
-        let target = Target { name, keys, replicas, way: Way::RamCloud(own), near, far, notes, holds: None, ours };
+        let target =
+            Target { name, keys, replicas, way: Way::RamCloud(own), near, far, notes, holds: None, ours };
         match target.try_one() {
             Ok(()) => Ok(target),
             Err(failure) => Err(Unfit::new(target.explain(&failure).0)),

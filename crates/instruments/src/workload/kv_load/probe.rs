@@ -44,8 +44,8 @@ impl KvLoads {
                     return Err(Unfit::new("no URL of a store"));
                 };
                 let address = reachable(&asked.ask.load).map_err(|error| Unfit::new(error.to_string()))?;
-                let (theirs, what) =
-                    Theirs::look(address, url.scheme, &asked.spec, setup.login.as_ref()).map_err(Unfit::new)?;
+                let (theirs, what) = Theirs::look(address, url.scheme, &asked.spec, setup.login.as_ref())
+                    .map_err(Unfit::new)?;
                 asked.ask.server = Some(what);
                 Held::Theirs(theirs)
             }

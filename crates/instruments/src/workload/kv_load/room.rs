@@ -84,7 +84,7 @@ pub fn of_memcached(spec: &Spec, info: &Info) -> Option<String> {
     (needed(spec) > limit).then(|| {
         format!(
             "{} keys with values of {} need {} or more, and the store's limit is {}: it evicts keys, others of the \
-             store among them, and reads of those fail as missing; fewer keys, smaller values or a higher limit \
+             store among them (memcached -M refuses more instead), and reads of those fail as missing; fewer keys, smaller values or a higher limit \
              (memcached: -m)",
             spec.keys,
             spec.sizes,
@@ -151,7 +151,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_said_with_its_figures() {
         assert!((needed(&spec(1000, 914)) - 1e6).abs() < 1.0);
-        let why = refused(&spec(100_000_000, 1 << 20), "its maxmemory is 64.0 MiB, of which 1.0 MiB are used");
+        let why =
+            refused(&spec(100_000_000, 1 << 20), "its maxmemory is 64.0 MiB, of which 1.0 MiB are used");
         assert!(why.contains("100000000 keys") && why.contains("need 95.4 TiB or more"), "{why}");
         let info = |bytes: u32| Info::of(format!("limit_maxbytes:{bytes}\r\n").as_bytes());
         assert_eq!(of_memcached(&spec(1000, 914), &info(1_000_001)), None);

@@ -159,7 +159,9 @@ mod tests {
         for end in 0..two.len() {
             assert!(read(&two[..end]).is_err(), "{end}");
         }
-        for bad in ["*2\r\n$1\r\nx\r\n*0\r\n", "*9\r\n", "HTTP/1.1 400\r\n", "*2\r\n$1\r\n0\r\n*99999999999\r\n"] {
+        for bad in
+            ["*2\r\n$1\r\nx\r\n*0\r\n", "*9\r\n", "HTTP/1.1 400\r\n", "*2\r\n$1\r\n0\r\n*99999999999\r\n"]
+        {
             assert!(read(bad).is_err(), "{bad}");
         }
     }
