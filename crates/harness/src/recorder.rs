@@ -8,13 +8,16 @@ use model::frame::Live;
 use model::instrument::Record;
 use model::{Card, Fact, Finding, Histogram, MetricInfo, Params, Reading, SeriesKey, Value};
 
+/// Says something to whoever carries out the run.
+pub type Say = Box<dyn FnMut(&str)>;
+
 /// The way to whoever watches a take.
 #[derive(Default)]
 pub struct Watch {
     /// Tells how the take goes; `None` where nobody watches.
     pub tell: Option<Box<dyn FnMut(Live)>>,
     /// Tells what is done before what is measured.
-    pub say: Option<Box<dyn FnMut(&str)>>,
+    pub say: Option<Say>,
     /// Set once the user wants the take to end early.
     pub cut: Arc<AtomicBool>,
 }

@@ -4,7 +4,7 @@
 //! machine, what the machine has left. What a key costs beside its bytes is taken low, so that what is refused does not
 //! fit; what is let through may still be refused by the store. A store that says nothing of all this is not judged.
 
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use crate::load::kv::Spec;
@@ -28,6 +28,7 @@ type Limit = (f64, String);
 
 /// Why the keys do not fit into a Redis or Valkey that says this of itself.
 pub fn of_redis(spec: &Spec, info: &Info, address: SocketAddr) -> Result<(), String> {
+    // Memory that cannot be read is not known, and limits nothing.
     let here = is_here(address).then(|| std::fs::read("/proc/meminfo").unwrap_or_default());
     let here = here.map(|bytes| meminfo::parse(&bytes)).unwrap_or_default();
     match limits(info, &here).into_iter().find(|(most, _)| needed(spec) > *most) {
@@ -108,11 +109,7 @@ fn size(bytes: f64) -> String {
 /// Whether connections to it stay on this machine.
 fn is_here(address: SocketAddr) -> bool {
     let own = || TcpStream::connect_timeout(&address, PATIENCE).and_then(|stream| stream.local_addr()).ok();
-    let is_loopback = match address.ip() {
-        IpAddr::V4(ip) => ip.is_loopback(),
-        IpAddr::V6(ip) => ip.is_loopback(),
-    };
-    is_loopback || own().is_some_and(|own| own.ip() == address.ip())
+    address.ip().is_loopback() || own().is_some_and(|own| own.ip() == address.ip())
 }
 
 #[cfg(test)]

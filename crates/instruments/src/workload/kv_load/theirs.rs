@@ -1,5 +1,5 @@
-//! A store of the user's under load: never started, stopped or set up. Only keys of our own prefix are written, and they
-//! are deleted after each take, also where the user ends the writing.
+//! A store of the user's under load: never started, stopped or set up. Only keys of our own prefix are written, and
+//! they are deleted after each take, also where the user ends the writing.
 //!
 //! Writing and deleting are told about once a second, and take part in no figure.
 
