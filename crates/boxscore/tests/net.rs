@@ -65,7 +65,7 @@ fn value(run: &RunData, instrument: &str, metric: &str, params: &str) -> f64 {
 #[test]
 fn the_loopback_is_measured_with_a_child() {
     let bench = Bench::new();
-    let said = run(&bench, &["--set", "duration=20ms"]).expect(0, &[]);
+    let said = run(&bench, &["--set", "duration=100ms"]).expect(0, &[]);
     let run = bench.only();
     let has_rdma =
         std::fs::read_dir("/sys/class/infiniband").is_ok_and(|mut devices| devices.next().is_some());
