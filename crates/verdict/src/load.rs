@@ -273,11 +273,11 @@ mod tests {
     #[test]
     fn a_replay_that_goes_back_is_remarked() {
         let mut run = crate::loads::planted::empty();
-        assert_eq!(of_replay(&run), [""; 0]);
+        assert_eq!(noted(&run), [""; 0]);
         for (kind, text) in [("web-setup", "one"), ("replay", "its times go back")] {
             run.notes.push(model::data::Note { kind: kind.into(), text: text.into(), at_ns: None });
         }
-        assert_eq!(of_replay(&run), ["its times go back"]);
+        assert_eq!(noted(&run), ["its times go back"]);
     }
 
     #[test]
