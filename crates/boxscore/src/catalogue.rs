@@ -23,8 +23,10 @@ pub struct PublishedMachine {
 }
 
 /// Reference machines with their samples: name, and runs in boxscore's own export format, packed by zstd.
-const REFERENCES: &[(&str, &[u8])] =
-    &[("ref-xeon-2c", include_bytes!("../catalogue/ref/ref-xeon-2c.json.zst"))];
+const REFERENCES: &[(&str, &[u8])] = &[
+    ("ref-epyc-2c", include_bytes!("../catalogue/ref/ref-epyc-2c.json.zst")),
+    ("ref-xeon-2c", include_bytes!("../catalogue/ref/ref-xeon-2c.json.zst")),
+];
 
 /// The reference machine of that name, with its runs.
 pub fn reference_named(wanted: &str) -> Result<Option<(String, Vec<RunData>)>, CliError> {
