@@ -1,7 +1,7 @@
 //! What tests of the network need beside their cards: what `--to`, `--far`, `--token` and `--test` stand for.
 
 use model::plan::{FAR, Level};
-use model::{Card, Family, Need};
+use model::{Card, Family, Need, Tier};
 
 use super::children;
 use super::words::Word;
@@ -95,10 +95,14 @@ pub fn is_alone(card: &Card) -> bool {
     card.family != Family::Net && !card.needs.contains(&Need::Peer)
 }
 
-/// How much of a card is measured: a quick run has the quick variants too where they are named.
+/// How much of a card is measured: a quick run has the quick variants too where they are named, and all of a card that
+/// is named itself and has none.
 #[must_use]
 pub fn level(card: &Card, args: &Args, level: Level) -> Level {
-    if args.quick && matches!(card.family, Family::Net | Family::Kv) { Level::Quick } else { level }
+    let has_quick = card.variants.iter().any(|variant| variant.tier <= Tier::Quick);
+    let is_named = args.names.iter().any(|name| name == card.name);
+    let is_quick = args.quick && matches!(card.family, Family::Net | Family::Kv);
+    if is_quick && (has_quick || !is_named) { Level::Quick } else { level }
 }
 
 #[cfg(test)]
@@ -108,6 +112,13 @@ mod tests {
     fn args(names: &[&str], tests: &[Test]) -> Args {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         Args { names, tests: tests.to_vec(), ..Args::default() }
+    }
+
+    #[test]
+    fn what_is_named_is_measured_in_a_quick_run_too() {
+        let quick = |name: &str| Args { quick: true, ..args(&[name], &[]) };
+        assert!(cells(&quick("kv-load")).iter().any(|cell| cell.0 == "kv-load"));
+        assert!(!cells(&quick("kv")).iter().any(|cell| cell.0 == "kv-load"));
     }
 
     fn cells(args: &Args) -> Vec<(String, String, String)> {
