@@ -8,7 +8,7 @@ use crate::bench::kernels::random::Random;
 pub const KEY: usize = 30;
 /// The one hot object of the first two eras of `basic`.
 pub const HOT: &[u8; KEY] = b"123456789012345678901234567890";
-const BEFORE: &[u8] = b"boxscore:";
+const BEFORE: &[u8] = crate::workload::store::beside::PREFIX.as_bytes();
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// Keys of one prepared test, in tables that are told apart by a letter.

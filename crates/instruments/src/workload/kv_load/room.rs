@@ -85,8 +85,8 @@ pub fn of_memcached(spec: &Spec, info: &Info) -> Option<String> {
     (needed(spec) > limit).then(|| {
         format!(
             "{} keys with values of {} need {} or more, and the store's limit is {}: it evicts keys, others of the \
-             store among them (memcached -M refuses more instead), and reads of those fail as missing; fewer keys, smaller values or a higher limit \
-             (memcached: -m)",
+             store among them (memcached -M refuses more instead), and reads of those fail as missing; fewer keys, \
+             smaller values or a higher limit (memcached: -m)",
             spec.keys,
             spec.sizes,
             size(needed(spec)),
