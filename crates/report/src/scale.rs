@@ -127,24 +127,27 @@ impl Axis {
 
     fn labels(&self, values: &[f64], kind: Kind) -> Vec<Tick> {
         let places = decimals_of(values, self.scale.divisor);
-        // Ticks so close that three digits do not tell them apart.
-        let shorts: Vec<String> = values.iter().map(|v| short(v / self.scale.divisor)).collect();
-        let close = shorts.windows(2).any(|pair| pair[0] == pair[1]);
-        let label = |v: f64| {
-            if self.mixed() && kind.prefixes != Prefixes::None {
-                let own = Scale::common(&[v], kind);
-                let unit = if own.unit.is_empty() { String::new() } else { format!(" {}", own.unit) };
-                return format!("{}{unit}", short(v / own.divisor));
-            }
-            let scaled = v / self.scale.divisor;
-            match self.form {
-                _ if scaled != 0.0 && !(1e-4..1e7).contains(&scaled.abs()) => scientific(scaled),
-                Form::Linear => number::fixed(scaled, places),
-                Form::Log | Form::Log2 if close => number::fixed(scaled, places),
-                Form::Log | Form::Log2 => short(scaled),
-            }
-        };
-        values.iter().map(|v| Tick { value: *v, label: label(*v) }).collect()
+        // Ticks may lie so close that the usual digits do not tell them apart: then more are shown.
+        let texts = |extra| values.iter().map(|v| self.label(*v, kind, places, extra)).collect::<Vec<_>>();
+        let apart = |texts: &Vec<String>| texts.windows(2).all(|pair| pair[0] != pair[1]);
+        let texts = (0..=12).map(texts).find(apart).unwrap_or_else(|| texts(12));
+        values.iter().zip(texts).map(|(value, label)| Tick { value: *value, label }).collect()
+    }
+
+    /// One tick's label, with `extra` digits beyond the usual ones.
+    fn label(&self, value: f64, kind: Kind, places: usize, extra: usize) -> String {
+        if self.mixed() && kind.prefixes != Prefixes::None {
+            let own = Scale::common(&[value], kind);
+            let unit = if own.unit.is_empty() { String::new() } else { format!(" {}", own.unit) };
+            return format!("{}{unit}", short(value / own.divisor));
+        }
+        let scaled = value / self.scale.divisor;
+        match self.form {
+            _ if scaled != 0.0 && !(1e-4..1e7).contains(&scaled.abs()) => scientific(scaled, 3 + extra),
+            Form::Linear => number::fixed(scaled, places + extra),
+            Form::Log | Form::Log2 if extra == 0 => short(scaled),
+            Form::Log | Form::Log2 => number::fixed(scaled, places.max(extra)),
+        }
     }
 
     /// Pixels of a value, held inside the axis.
@@ -185,9 +188,9 @@ fn short(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// `2.5e111`.
-fn scientific(value: f64) -> String {
-    let text = format!("{value:.3e}");
+/// `2.5e111`: at most `places` decimals.
+fn scientific(value: f64, places: usize) -> String {
+    let text = format!("{value:.places$e}");
     let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
     format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
@@ -368,10 +371,18 @@ mod tests {
     }
 
     #[test]
-    fn close_ticks_of_a_log_axis_are_told_apart() {
-        let spec = AxisSpec { form: Form::Log, ..AxisSpec::new("x", Kind::of(Unit::Second)) };
-        let got = axis(&spec, &[121.7, 124.3]);
-        assert!(got.major.windows(2).all(|pair| pair[0].label != pair[1].label), "{got:?}");
+    fn close_ticks_are_told_apart() {
+        let ends =
+            [(121.7, 124.3), (7.4506e13, 7.4514e13), (1_234_567.1, 1_234_568.3), (5.000_000_1, 5.000_000_2)];
+        for (low, high) in ends {
+            for form in [Form::Linear, Form::Log] {
+                let spec = AxisSpec { form, ..AxisSpec::new("x", Kind::of(Unit::Second)) };
+                let got = axis(&spec, &[low, high]);
+                assert!(got.major.windows(2).all(|pair| pair[0].label != pair[1].label), "{got:?}");
+            }
+        }
+        let spec = AxisSpec::new("x", Kind::of(Unit::Second));
+        assert_eq!(labels(&axis(&spec, &[7.4506e13, 7.4514e13]))[..2], ["7.4506e13", "7.4508e13"]);
     }
 
     proptest! {
