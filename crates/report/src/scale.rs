@@ -252,9 +252,13 @@ fn linear_domain(low: f64, high: f64, spec: &AxisSpec, most: usize) -> (f64, f64
     if spec.tight {
         return (low, high, multiples(low, high, step));
     }
-    let low = (low / step + 1e-6).floor() * step;
-    let high = (high / step - 1e-6).ceil() * step;
+    let (low, high) = padded(low, high, step);
     (low, high, multiples(low, high, step))
+}
+
+/// The domain out to the next multiples of `step`, unless one lies there already but for rounding.
+fn padded(low: f64, high: f64, step: f64) -> (f64, f64) {
+    (low.min((low / step + 1e-6).floor() * step), high.max((high / step - 1e-6).ceil() * step))
 }
 
 fn log_domain(low: f64, high: f64, form: Form, most: usize) -> (f64, f64, Vec<f64>) {
@@ -272,11 +276,7 @@ fn log_domain(low: f64, high: f64, form: Form, most: usize) -> (f64, f64, Vec<f6
     if (high / low).log10() < 0.8 {
         // Less than a decade: round numbers at even steps, placed logarithmically.
         let step = nice_step(high - low, most, false);
-        let (padded_low, padded_high) =
-            ((low / step + 1e-6).floor() * step, (high / step - 1e-6).ceil() * step);
-        if padded_low > 0.0 {
-            return (padded_low, padded_high, multiples(padded_low, padded_high, step));
-        }
+        let (low, high) = Some(padded(low, high, step)).filter(|(low, _)| *low > 0.0).unwrap_or((low, high));
         return (low, high, multiples(low, high, step));
     }
     let (low, high) = (low / 1.08, high * 1.08);
