@@ -1,8 +1,9 @@
-//! Work that is done for many lines at a time, compiled also for what processors since 2013 can do.
+//! Work that is done for many lines at a time, compiled also for what processors since 2013 and since 2017 can do.
 //!
 //! What it does is the same either way. Nothing is told of how long it takes.
 
-/// Does the work; all that is compiled into it makes use of AVX2, BMI and the counting of bits where there are any.
+/// Does the work; all that is compiled into it makes use of AVX-512 or of AVX2, of BMI and of the counting of bits where
+/// there are any.
 #[inline(always)]
 #[cfg_attr(
     target_arch = "x86_64",
@@ -16,6 +17,14 @@ pub fn fastest<R>(work: impl FnOnce() -> R) -> R {
         && is_x86_feature_detected!("lzcnt")
         && is_x86_feature_detected!("popcnt")
     {
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+        {
+            // SAFETY: the features were just found.
+            return unsafe { wide_vectors(work) };
+        }
         // SAFETY: the features were just found.
         return unsafe { vectors(work) };
     }
@@ -26,5 +35,12 @@ pub fn fastest<R>(work: impl FnOnce() -> R) -> R {
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn vectors<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn wide_vectors<R>(work: impl FnOnce() -> R) -> R {
     work()
 }

@@ -11,6 +11,7 @@ pub mod file;
 pub mod filter;
 pub mod histogram;
 pub mod keys;
+mod lanes;
 pub mod mix;
 pub mod paths;
 mod recent;

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// Fixed point of a ratio: parts of one byte per second.
 pub const RATIO_PARTS: u64 = 1000;
+/// A ratio is so many times the size over the time.
+pub(super) const SCALE: u64 = RATIO_PARTS * 1_000_000_000;
 
 /// Sums over requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +31,6 @@ pub struct Sums {
 #[inline(always)]
 #[must_use]
 pub fn ratio(bytes: u64, time_ns: u64) -> u64 {
-    const SCALE: u64 = RATIO_PARTS * 1_000_000_000;
     if bytes <= u64::MAX / SCALE {
         bytes * SCALE / time_ns.max(1)
     } else {

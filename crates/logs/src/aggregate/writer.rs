@@ -2,10 +2,10 @@
 //! one table after the other is in the cache. When the writer is dropped, everything is added.
 
 use super::recent::Recent;
-use super::{Aggregate, Settings, Slot, Strata, keys, size, sums};
+use super::{Aggregate, Settings, Slot, Strata, keys, lanes, size, sums};
 use crate::fastest::fastest;
 use crate::hash;
-use crate::scan::{At, LONGEST_NS, MOST_BYTES, Record};
+use crate::scan::{At, LONGEST_NS, MOST, MOST_BYTES, Record, Rows};
 
 /// Requests that are put off.
 const BATCH: usize = 512;
@@ -42,13 +42,24 @@ struct PutOff {
     times_ns: [u64; BATCH],
     /// Made of sizes and times while these are added.
     ratios: [u64; BATCH],
+    classes: [u64; BATCH],
 }
 
 impl PutOff {
     fn new() -> Box<PutOff> {
         let none = [0; BATCH];
-        let (clients, paths, bytes, times_ns, ratios) = (none, none, none, none, none);
-        Box::new(PutOff { count: 0, settled: 0, gaps: false, clients, paths, bytes, times_ns, ratios })
+        let ([clients, paths, bytes, times_ns], [ratios, classes]) = ([none; 4], [none; 2]);
+        Box::new(PutOff {
+            count: 0,
+            settled: 0,
+            gaps: false,
+            clients,
+            paths,
+            bytes,
+            times_ns,
+            ratios,
+            classes,
+        })
     }
 
     /// Puts a request off: the hashes of its client and its path, its size and its time.
@@ -118,6 +129,43 @@ impl<'a> Writer<'a> {
             self.besides(record);
         }
         true
+    }
+
+    /// Whether lines may come together: where nothing is asked for that is made of single ones.
+    #[must_use]
+    pub fn takes_rows(&self) -> bool {
+        self.plain
+    }
+
+    /// Adds lines that were read together, where it [takes](Self::takes_rows) them.
+    #[inline(always)]
+    pub fn add_rows(&mut self, rows: &Rows<'_>) {
+        if self.put_off.count + MOST > BATCH {
+            self.flush();
+        }
+        if self.at != Some(rows.at) {
+            self.moved(Some(rows.at));
+        }
+        let (all, put_off) = (&mut *self.aggregate, &mut *self.put_off);
+        let (columns, count) = (rows.columns, rows.count());
+        let (mut others, mut thousands) = (0u32, 0);
+        for line in 0..count {
+            let Some(row) = rows.usual(line) else {
+                others |= 1 << line;
+                continue;
+            };
+            let (bytes, time_ns) = (columns.bytes[line], columns.times_ns[line]);
+            all.statuses.add(Some(columns.statuses[line] as u16));
+            all.methods[row.method as usize] += 1;
+            thousands += columns.whole_thousands[line];
+            let path = all.paths.offer(row.path, row.offset, bytes, time_ns);
+            put_off.push(hash::name(row.client), path, bytes, time_ns);
+        }
+        all.whole_thousands += thousands;
+        while others != 0 {
+            self.add(&rows.record(others.trailing_zeros() as usize));
+            others &= others - 1;
+        }
     }
 
     /// Puts a request off whose line does not tell all that most lines tell, or adds it at once.
@@ -240,18 +288,11 @@ impl<'a> Writer<'a> {
             return;
         }
         let all = &mut *self.aggregate;
-        let PutOff { bytes, times_ns, ratios, .. } = &mut *self.put_off;
-        let (bytes, times_ns, mut rated) = (&bytes[part.clone()], &times_ns[part], 0);
-        for (&bytes, &time_ns) in bytes.iter().zip(times_ns) {
-            let class = &mut self.strata.0[size::class_of(Some(bytes))];
-            if time_ns == 0 {
-                class.add(Some(bytes), Some(0), None);
-                continue;
-            }
-            let ratio = sums::ratio(bytes, time_ns);
-            class.add(Some(bytes), Some(time_ns), Some(ratio));
-            ratios[rated % BATCH] = ratio;
-            rated += 1;
+        let PutOff { bytes, times_ns, ratios, classes, .. } = &mut *self.put_off;
+        let (bytes, times_ns, mut rated) = (&bytes[part.clone()], &times_ns[part.clone()], part.len());
+        let [to, classes] = [&mut *ratios, classes].map(|column| &mut column[..part.len()]);
+        if !lanes::add(&mut self.strata, bytes, times_ns, to, classes) {
+            rated = add_each(&mut self.strata, bytes, times_ns, ratios);
         }
         all.ratios.record_all(&ratios[..rated]);
         all.sizes.record_all(bytes);
@@ -327,6 +368,24 @@ impl Drop for Writer<'_> {
         self.flush();
         self.aggregate.paths.settle(&mut self.recent);
     }
+}
+
+/// Adds sizes and times one by one; writes the ratios of those that have one, and says how many they are.
+#[inline(never)]
+fn add_each(strata: &mut Strata, bytes: &[u64], times_ns: &[u64], ratios: &mut [u64; BATCH]) -> usize {
+    let mut rated = 0;
+    for (&bytes, &time_ns) in bytes.iter().zip(times_ns) {
+        let class = &mut strata.0[size::class_of(Some(bytes))];
+        if time_ns == 0 {
+            class.add(Some(bytes), Some(0), None);
+            continue;
+        }
+        let ratio = sums::ratio(bytes, time_ns);
+        class.add(Some(bytes), Some(time_ns), Some(ratio));
+        ratios[rated % BATCH] = ratio;
+        rated += 1;
+    }
+    rated
 }
 
 /// The slot with which an hour of the log's own clock begins.

@@ -101,7 +101,7 @@ impl Lines {
 
 /// Nothing stops it.
 fn all(adder: &mut Adder<'_>, run: Run<'_>) -> Took {
-    adder.run(run, u64::MAX, |_| ControlFlow::Continue(()))
+    adder.run(run, u64::MAX, || ControlFlow::Continue(()))
 }
 
 /// One growing file.

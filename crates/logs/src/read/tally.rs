@@ -7,8 +7,8 @@
 use crate::aggregate::bounded::Merge;
 use crate::aggregate::timeline::Timeline;
 use crate::aggregate::{Aggregate, Settings, Writer};
-use crate::scan::Record;
 use crate::scan::moment::Moment;
+use crate::scan::{Record, Rows};
 
 /// What is kept besides the aggregate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,5 +113,16 @@ impl TallyWriter<'_> {
             (_, _) => &mut self.whole,
         };
         side.add(record);
+    }
+
+    /// Whether lines may come together: where all that is kept of them is the usual aggregates of one side.
+    pub(super) fn takes_rows(&self) -> bool {
+        self.sides.is_none() && self.whole.timeline.is_none() && self.whole.writer.takes_rows()
+    }
+
+    /// Adds lines that were read together, where it [takes](Self::takes_rows) them.
+    #[inline(always)]
+    pub(super) fn add_rows(&mut self, rows: &Rows<'_>) {
+        self.whole.writer.add_rows(rows);
     }
 }

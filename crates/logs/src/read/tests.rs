@@ -69,6 +69,45 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn lines_read_together_add_up_as_each_by_itself(
+        lines in proptest::collection::vec((0u8..12, any::<u32>(), 0u32..10_000_000), 1..900),
+        every in 1u64..300,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut text = String::new();
+        for (number, (kind, n, time)) in (0u64..).zip(lines) {
+            let second = number / every;
+            let request = match kind {
+                0 => format!("POST /p/{n}?q HTTP/1.1"),
+                1 => "-".to_owned(),
+                2 => "DELETE /x HTTP/2".to_owned(),
+                3 => format!("HEAD /a?{n} HTTP/1.0"),
+                _ => format!("GET /content/{}/item-{}.html HTTP/1.1", n % 7, n % 1000),
+            };
+            let (status, size) = (200 + n % 4 * 100, if kind == 4 { u64::from(n) << 12 } else { u64::from(n >> (n % 32)) });
+            let time = if kind == 5 { String::new() } else { format!(" {}", if kind == 6 { time % 3 } else { time }) };
+            text += &format!(
+                "10.{}.{}.1 - - [10/Oct/2000:{:02}:55:{:02} -0700] \"{request}\" {status} {size} \"-\" \"x y\"{time}\n",
+                n % 100, n % 211, second / 60 % 24, second % 60,
+            );
+        }
+        let path = written(folder.path(), "x.log", text.as_bytes());
+        let of = |timeline: bool, piece: u64| {
+            let format = Arc::new(Format::parse("combined+D").unwrap());
+            let wants = Wants { timeline, ..Wants::default() };
+            let inputs = vec![Input::file("a", path.clone(), format)];
+            stored(&read(inputs, &Options { wants, ..options(1, piece) }, &Watch::default()))
+        };
+        // With a timeline each line is given by itself.
+        let alone = of(true, 1 << 30);
+        prop_assert!(of(false, 1 << 30) == alone);
+        prop_assert!(of(false, 40_000) == alone);
+    }
+}
+
 #[test]
 fn packed_files_and_streams_are_read_as_plain_ones() {
     let folder = tempfile::tempdir().unwrap();

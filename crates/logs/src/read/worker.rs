@@ -15,8 +15,8 @@ use super::{Fault, Input, Options, Source, Watch};
 use crate::aggregate::Settings;
 use crate::aggregate::skips::Skips;
 use crate::format::Format;
-use crate::scan::Scanner;
-use crate::scan::lines::{Cutter, Run, Took};
+use crate::scan::lines::{Cutter, Line, Run, Took};
+use crate::scan::{Record, Rows, Scanner, Skip, Taker};
 
 /// What all threads see.
 pub(super) struct Shared<'w> {
@@ -52,10 +52,9 @@ impl<'w> Shared<'w> {
         self.watch.is_stopped() || task > self.failed.load(Ordering::Relaxed)
     }
 
-    /// Whether to go on after a line that was read or not.
-    #[inline]
-    fn go_on(&self, task: usize, was_read: bool) -> ControlFlow<()> {
-        if was_read || !self.options.strict {
+    /// Whether to go on behind a line that was skipped.
+    fn go_on(&self, task: usize) -> ControlFlow<()> {
+        if !self.options.strict {
             return ControlFlow::Continue(());
         }
         self.failed.fetch_min(task, Ordering::Relaxed);
@@ -159,31 +158,54 @@ impl<'a> Adder<'a> {
         (self.lines, self.skips)
     }
 
-    /// Reads the lines of a run that begin before `until`, as long as `go_on`, which is told whether a line was read,
-    /// does not stop it.
-    pub(super) fn run(
-        &mut self,
-        run: Run<'_>,
-        until: u64,
-        mut go_on: impl FnMut(bool) -> ControlFlow<()>,
-    ) -> Took {
+    /// Reads the lines of a run that begin before `until`, as long as `go_on`, which is asked behind each line that was
+    /// skipped, does not stop it.
+    pub(super) fn run(&mut self, run: Run<'_>, until: u64, go_on: impl FnMut() -> ControlFlow<()>) -> Took {
         let Adder { scanner, writer, lines, skips } = self;
-        scanner.run(run, &mut |line, read| {
-            if line.offset >= until {
-                return ControlFlow::Break(());
+        let ends = run.text().map(|(_, length)| run.offset + length as u64);
+        let takes_rows = ends.is_some_and(|end| end <= until) && writer.takes_rows();
+        scanner.give(run, &mut Adding { writer, lines, skips, until, takes_rows, go_on })
+    }
+}
+
+/// Adds the lines of one run.
+struct Adding<'r, 'a, G> {
+    writer: &'r mut TallyWriter<'a>,
+    lines: &'r mut u64,
+    skips: &'r mut Skips,
+    until: u64,
+    takes_rows: bool,
+    go_on: G,
+}
+
+impl<'l, G: FnMut() -> ControlFlow<()>> Taker<'l> for Adding<'_, '_, G> {
+    #[inline(always)]
+    fn line(&mut self, line: Line<'l>, read: Result<&Record<'l>, Skip>) -> ControlFlow<()> {
+        if line.offset >= self.until {
+            return ControlFlow::Break(());
+        }
+        *self.lines += 1;
+        match read {
+            Ok(record) => {
+                self.writer.add(record);
+                ControlFlow::Continue(())
             }
-            *lines += 1;
-            match read {
-                Ok(record) => {
-                    writer.add(record);
-                    go_on(true)
-                }
-                Err(skip) => {
-                    skips.add(skip, line.number, line.bytes.unwrap_or_default());
-                    go_on(false)
-                }
+            Err(skip) => {
+                self.skips.add(skip, line.number, line.bytes.unwrap_or_default());
+                (self.go_on)()
             }
-        })
+        }
+    }
+
+    #[inline(always)]
+    fn takes_rows(&self) -> bool {
+        self.takes_rows
+    }
+
+    #[inline(always)]
+    fn rows(&mut self, rows: &Rows<'_>) {
+        *self.lines += rows.count() as u64;
+        self.writer.add_rows(rows);
     }
 }
 
@@ -199,7 +221,7 @@ fn piece(
     // From one byte before, so that a line that begins exactly here is seen to.
     let inside = part.start > 0;
     let mut cutter = Cutter::new(part.start - u64::from(inside), inside);
-    let mut each = |run: Run<'_>| adder.run(run, part.end, |was_read| shared.go_on(number, was_read));
+    let mut each = |run: Run<'_>| adder.run(run, part.end, || shared.go_on(number));
     let (mut read, mut passed) = (Ok(()), false);
     let mut counted = part.start;
     while !shared.is_over(number) {
@@ -250,7 +272,7 @@ fn whole(
         Err(error) => return Err(Packed::Plain.fault(&error)),
     };
     let mut cutter = Cutter::new(0, false);
-    let mut each = |run: Run<'_>| adder.run(run, u64::MAX, |was_read| shared.go_on(number, was_read));
+    let mut each = |run: Run<'_>| adder.run(run, u64::MAX, || shared.go_on(number));
     let mut read = Ok(());
     while !shared.is_over(number) {
         match reader.read(cutter.room()) {

@@ -14,7 +14,7 @@ pub const LONGEST: usize = 256 << 10;
 const BLOCK: usize = 128 << 10;
 /// Bytes of lines that are given at a time where they are shorter: half of a first cache, so that they are still in it
 /// when they are looked at again.
-const PART: usize = 16 << 10;
+pub(super) const PART: usize = 16 << 10;
 /// Bytes that can be read behind the last line break, so that the last line too can be read by whole words.
 const SLACK: usize = super::quick::WINDOW;
 

@@ -3,6 +3,7 @@
 //! A line is read as a whole or skipped with a reason; nothing is guessed. What a line does not tell is `None`.
 
 pub mod clock;
+mod columns;
 pub mod json;
 pub mod lines;
 mod marks;
@@ -22,15 +23,17 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 pub use clock::At;
+pub use columns::{MOST, Row, Rows};
 pub use request::Method;
 
 use crate::fastest::fastest;
 use crate::format::plan::Field;
 use crate::format::{Format, Plan};
-use lines::{Line, Run, Took};
+use columns::{Columns, Text};
+use lines::{Line, PART, Run, Took};
 use quick::{Quick, Window};
 use stops::Stops;
-use usual::Usual;
+use usual::{STOPS, Usual};
 
 /// More bytes than any answer has.
 pub const MOST_BYTES: u64 = 1 << 50;
@@ -118,6 +121,40 @@ pub struct Record<'l> {
     pub offset: u64,
 }
 
+/// Who is given the lines that are read.
+pub trait Taker<'l> {
+    /// A line with its record, or why it has none; may stop the reading, and says whether the line is counted.
+    fn line(&mut self, line: Line<'l>, read: Result<&Record<'l>, Skip>) -> ControlFlow<()>;
+
+    /// Whether lines may be given together too, behind which the reading always goes on.
+    fn takes_rows(&self) -> bool;
+
+    fn rows(&mut self, rows: &Rows<'_>);
+}
+
+/// Takes each line by itself.
+struct Each<'e, F>(&'e mut F);
+
+impl<'l, F> Taker<'l> for Each<'_, F>
+where
+    F: FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
+{
+    #[inline(always)]
+    fn line(&mut self, line: Line<'l>, read: Result<&Record<'l>, Skip>) -> ControlFlow<()> {
+        (self.0)(line, read)
+    }
+
+    #[inline(always)]
+    fn takes_rows(&self) -> bool {
+        false
+    }
+
+    fn rows(&mut self, _: &Rows<'_>) {}
+}
+
+/// How often in a run lines are looked for in vain that can be read together.
+const TRIES: u32 = 8;
+
 /// Reads lines of one format; keeps the last time of day, since most lines share it with the line before.
 #[derive(Clone, Debug)]
 pub struct Scanner<'f> {
@@ -125,6 +162,7 @@ pub struct Scanner<'f> {
     clocks: time::Clocks,
     quick: Option<Quick>,
     usual: Option<Usual>,
+    columns: Box<Columns>,
     /// Quotation marks and line breaks of the lines that are read.
     stops: Stops,
 }
@@ -143,7 +181,8 @@ impl<'f> Scanner<'f> {
             Plan::Json => (0, None, None),
         };
         let clocks = time::Clocks::new(patterns);
-        Scanner { plan: &format.plan, clocks, quick, usual, stops: Stops::default() }
+        let (columns, stops) = (Box::default(), Stops::default());
+        Scanner { plan: &format.plan, clocks, quick, usual, columns, stops }
     }
 
     /// Reads lines one behind another and gives each with its record, or why it has none, to `each`, which may stop it
@@ -154,9 +193,15 @@ impl<'f> Scanner<'f> {
         run: Run<'l>,
         each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
     ) -> Took {
+        self.give(run, &mut Each(each))
+    }
+
+    /// The same to who may take lines together.
+    #[inline]
+    pub fn give<'l>(&mut self, run: Run<'l>, taker: &mut impl Taker<'l>) -> Took {
         let Some((text, length)) = run.text() else {
             let line = Line { number: run.number, offset: run.offset, bytes: None };
-            return match each(line, Err(Skip::TooLong)) {
+            return match taker.line(line, Err(Skip::TooLong)) {
                 ControlFlow::Continue(()) => ControlFlow::Continue(1),
                 ControlFlow::Break(()) => ControlFlow::Break(0),
             };
@@ -165,7 +210,7 @@ impl<'f> Scanner<'f> {
         let found = stops.find(&text[..length]);
         let took = fastest(
             #[inline(always)]
-            || self.walk(run, (text, length), found, each),
+            || self.walk(run, (text, length), found, taker),
         );
         self.stops = stops;
         took
@@ -177,12 +222,25 @@ impl<'f> Scanner<'f> {
         run: Run<'l>,
         (text, length): (&'l [u8], usize),
         mut stops: &[u32],
-        each: &mut impl FnMut(Line<'l>, Result<&Record<'l>, Skip>) -> ControlFlow<()>,
+        taker: &mut impl Taker<'l>,
     ) -> Took {
         let (mut taken, mut start) = (0, 0);
+        let whole = text.first_chunk().filter(|_| length <= PART && taker.takes_rows());
+        let mut tries = if self.usual.is_some() { TRIES } else { 0 };
         // Of lines that are read quickly, which write all of it that they can tell.
         let mut usual = Record::default();
         while start < length {
+            if let Some(whole) = whole
+                && tries > 0
+            {
+                if let Some((count, end)) = self.together((whole, run.offset), start, stops, taker) {
+                    stops = stops.get(count * STOPS..).unwrap_or_default();
+                    taken += count as u64;
+                    start = end + 1;
+                    continue;
+                }
+                tries -= 1;
+            }
             let quick = self.quickly(text, start, stops, &mut usual);
             let offset = run.offset + start as u64;
             let number = run.number + taken;
@@ -191,7 +249,7 @@ impl<'f> Scanner<'f> {
                 Some((end, rest)) => {
                     stops = rest;
                     usual.offset = offset;
-                    (end, each(line(end), Ok(&usual)))
+                    (end, taker.line(line(end), Ok(&usual)))
                 }
                 None => {
                     let is_break = |at: &u32| text.get(*at as usize) == Some(&b'\n');
@@ -200,7 +258,7 @@ impl<'f> Scanner<'f> {
                     stops = place.map_or(&[], |place| &stops[place + 1..]);
                     let mut record = Record { offset, ..Record::default() };
                     let read = self.fill(&text[start..end], &mut record);
-                    (end, each(line(end), read.map(|()| &record)))
+                    (end, taker.line(line(end), read.map(|()| &record)))
                 }
             };
             if gone_on.is_break() {
@@ -210,6 +268,20 @@ impl<'f> Scanner<'f> {
             start = end + 1;
         }
         ControlFlow::Continue(taken)
+    }
+
+    /// Gives some lines from `start` on together, if they are usual ones: how many, and where the last of them ends.
+    #[inline(always)]
+    fn together<'l>(
+        &mut self,
+        (text, offset): (&'l Text, u64),
+        start: usize,
+        stops: &[u32],
+        taker: &mut impl Taker<'l>,
+    ) -> Option<(usize, usize)> {
+        let (at, count, end) = self.usual.as_ref()?.together(&mut self.columns, text, start, stops)?;
+        taker.rows(&Rows { columns: &self.columns, text, at, offset });
+        Some((count, end))
     }
 
     /// Reads the line at `start` if it is a usual one: where it ends, and the stops behind it.

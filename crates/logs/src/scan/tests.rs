@@ -247,6 +247,128 @@ proptest! {
     }
 }
 
+/// What lines tell besides who referred and by what program, and how many were given together.
+#[derive(Default)]
+struct Kept {
+    lines: Vec<String>,
+    together: usize,
+}
+
+fn shown(read: Result<&Record<'_>, Skip>) -> String {
+    format!("{:?}", read.map(|record| Record { referer: None, agent: None, ..*record }))
+}
+
+impl<'l> Taker<'l> for Kept {
+    fn line(&mut self, _: Line<'l>, read: Result<&Record<'l>, Skip>) -> ControlFlow<()> {
+        self.lines.push(shown(read));
+        ControlFlow::Continue(())
+    }
+
+    fn takes_rows(&self) -> bool {
+        true
+    }
+
+    fn rows(&mut self, rows: &Rows<'_>) {
+        for line in 0..rows.count() {
+            let record = rows.record(line);
+            if let Some(Row { client, method, path, offset }) = rows.usual(line) {
+                let told = (record.client, record.method, record.path, record.offset);
+                assert_eq!(told, (Some(client), Some(method), Some(path), offset));
+            }
+            self.lines.push(shown(Ok(&record)));
+        }
+        self.together += rows.count();
+    }
+}
+
+/// Reads lines together where that can be and compares them with each by itself; how many were given together.
+fn together(format: &Format, text: &[u8], slack: usize) -> usize {
+    let mut more = text.to_vec();
+    more.extend(b"7 \"x\" 12345678901234567890 \n \"\"".iter().cycle().take(slack));
+    let run = Run::with_more(&more, text.len());
+    let mut scanner = Scanner::sparing(format, |field| !matches!(field, Field::Referer | Field::Agent));
+    let mut kept = Kept::default();
+    let took = scanner.give(run, &mut kept);
+    let mut alone = Scanner::new(format);
+    let of = |line: Line<'_>| {
+        let read = alone.read(line.bytes.unwrap()).map(|record| Record { offset: line.offset, ..record });
+        shown(read.as_ref().map_err(|skip| *skip))
+    };
+    let expected: Vec<String> = run.lines().into_iter().map(of).collect();
+    assert_eq!(kept.lines, expected);
+    assert_eq!(took, ControlFlow::Continue(expected.len() as u64));
+    kept.together
+}
+
+/// Behind the last line so many bytes are enough to read lines together.
+const ENOUGH: usize = lines::PART + 64;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn lines_given_together_are_read_as_each_alone(
+        which in 0..4usize,
+        lines in proptest::collection::vec(
+            (
+                proptest::collection::vec((any::<prop::sample::Index>(), 0usize..9, 0..PIECES.len()), 0..2),
+                prop_oneof![5 => Just(0u32), 1 => any::<u32>()],
+                "(GET|GET|HEAD|POST|PUT) (/|/a|[*-]|)[a-z?#/-]{0,70}( HTTP/[12].[01])?",
+            ),
+            1..80,
+        ),
+        changed in 0usize..4,
+        slack in prop_oneof![0usize..40, ENOUGH..ENOUGH + 40],
+    ) {
+        let (name, line) = QUICK[which];
+        let mut text = Vec::new();
+        for (number, (changes, value, request)) in lines.into_iter().enumerate() {
+            let line = line.replace("GET /a/b.gif?x=1 HTTP/1.1", &request);
+            let mut line = line.replace(" 2326 ", &format!(" {value} ")).into_bytes();
+            // Most lines as they are, so that some stand one behind another.
+            for (at, cut, piece) in changes.into_iter().filter(|_| number % 4 < changed) {
+                let at = at.index(line.len() + 1);
+                let end = (at + cut).min(line.len());
+                line.splice(at..end, PIECES[piece].bytes());
+            }
+            text.extend(line);
+            text.push(b'\n');
+        }
+        together(&Format::parse(name).unwrap(), &text, slack);
+    }
+}
+
+#[test]
+fn lines_of_the_usual_layout_are_given_together() {
+    let format = combined();
+    let text = format!("{USUAL}\n").repeat(50);
+    // The first tells which second it is.
+    assert_eq!(together(&format, text.as_bytes(), ENOUGH), 49);
+    assert_eq!(together(&format, text.as_bytes(), 40), 0);
+    let other = text.replacen("] \"GET", "] \"POST", 9).replacen("203.0.113.9", "2001:db8:1:2::17", 20);
+    assert_eq!(together(&format, other.as_bytes(), ENOUGH), 49);
+    for odd in [" 12345678 ", " - ", " x ", " 0x1 "] {
+        let odd = format!("{USUAL}\n{}", text.replacen(" 2326 ", odd, 6));
+        assert_eq!(together(&format, odd.as_bytes(), ENOUGH), 50 - 6, "{odd}");
+    }
+    let untimed = text.replace(" 15000\n", "\n");
+    assert_eq!(together(&Format::parse("combined").unwrap(), untimed.as_bytes(), ENOUGH), 0);
+}
+
+#[test]
+fn a_byte_more_or_less_among_lines_given_together_is_read_the_same() {
+    let format = combined();
+    let (before, after) = (format!("{USUAL}\n").repeat(3), format!("{USUAL}\n").repeat(2));
+    let all = || (0..USUAL.len()).flat_map(|at| b"\\\" -.0\0\r?#\n".iter().map(move |byte| (at, *byte)));
+    for (at, byte) in all() {
+        for more in [&[byte][..], &[]] {
+            let mut line = USUAL.as_bytes().to_vec();
+            line.splice(at..=at, [more, &USUAL.as_bytes()[at..at + more.len()]].concat());
+            let text = [before.as_bytes(), &line, b"\n", after.as_bytes()].concat();
+            assert!(together(&format, &text, ENOUGH) >= 2, "{}", text.escape_ascii());
+        }
+    }
+}
+
 #[test]
 fn usual_lines_are_read_quickly() {
     for (name, line) in QUICK {

@@ -4,6 +4,7 @@
 //! [`text::read`](super::text::read) reads it, or nothing is said about it: of a user who is told, a size of `-`, a
 //! time with a decimal point, another second than that of the line before.
 
+use super::columns::{Columns, Text};
 use super::quick::{LONGEST, Window, load, window};
 use super::time::Clocks;
 use super::{At, LONGEST_NS, Record, request, told, word};
@@ -25,7 +26,7 @@ pub struct Usual {
 }
 
 /// Quotation marks of such a line, and its line break.
-const STOPS: usize = 7;
+pub const STOPS: usize = 7;
 const STOPS_WITHOUT_TEXTS: usize = 3;
 
 /// No unit is larger whose numbers of seven digits are all no longer than a request takes.
@@ -33,13 +34,13 @@ const LONGEST_UNIT_NS: u64 = LONGEST_NS / 9_999_999;
 
 /// What stands between client and request in every line of one second: ` - - [10/Oct/2000:13:55:36 -0700] "`.
 #[derive(Clone, Copy, Debug)]
-struct Lead {
-    start: [u8; 32],
+pub struct Lead {
+    pub start: [u8; 32],
     /// The last eight bytes, some of which may be in `start`.
-    end: u64,
+    pub end: u64,
     /// From 32 to 40.
-    length: usize,
-    at: At,
+    pub length: usize,
+    pub at: At,
 }
 
 impl Lead {
@@ -123,6 +124,23 @@ impl Usual {
                 Lead::new(at, &text)
             });
         }
+    }
+
+    /// Reads some lines from `start` on together: when they came, how many they are, and where the last of them ends.
+    #[inline(always)]
+    pub fn together(
+        &self,
+        columns: &mut Columns,
+        text: &Text,
+        start: usize,
+        stops: &[u32],
+    ) -> Option<(At, usize, usize)> {
+        let (true, false, Some(unit_ns), Some(lead)) = (self.texts, self.wanted, self.unit_ns, &self.lead)
+        else {
+            return None;
+        };
+        let (count, end) = columns.read(lead, unit_ns, text, start, stops)?;
+        Some((lead.at, count, end))
     }
 
     /// Reads the line that stands at `start`, where the window begins, and says where in the text it ends and the

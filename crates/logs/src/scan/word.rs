@@ -43,35 +43,62 @@ pub fn position(word: u64, byte: u8) -> usize {
 #[inline(always)]
 #[must_use]
 pub fn digits(word: u64) -> (u64, usize) {
-    let values = word ^ (ONES * u64::from(b'0'));
-    // A byte above 9 gets its high bit; what it carries reaches later bytes only.
-    let other = (values.wrapping_add(ONES * (0x80 - 10)) | values) & HIGH;
-    let count = (other.trailing_zeros() / 8) as usize;
+    let values = word ^ ZEROS;
+    let count = (others(values).trailing_zeros() / 8) as usize;
     if count == 0 {
         return (0, 0);
     }
-    // The digits at the upper end, zeros before them; then pairs, fours and all eight.
-    let eight = values << (64 - 8 * count);
+    // The digits at the upper end, zeros before them.
+    (joined(values << (64 - 8 * count)), count)
+}
+
+/// The number that the last bytes of a word are, from one to eight of them; with it nothing where all are digits, and
+/// something where one is not.
+#[inline(always)]
+#[must_use]
+pub fn last_digits(word: u64, count: u64) -> (u64, u64) {
+    let unused = 64u32.wrapping_sub(8u32.wrapping_mul(count as u32));
+    let values = (word ^ ZEROS) & u64::MAX.wrapping_shl(unused);
+    (joined(values), others(values))
+}
+
+const ZEROS: u64 = ONES * b'0' as u64;
+
+/// The high bit of the first byte that is above 9, and maybe of later ones; nothing where none is.
+#[inline(always)]
+fn others(values: u64) -> u64 {
+    // A byte above 9 gets its high bit; what it carries reaches later bytes only.
+    (values.wrapping_add(ONES * (0x80 - 10)) | values) & HIGH
+}
+
+/// The number that eight digits are: pairs, fours and all of them.
+#[inline(always)]
+fn joined(eight: u64) -> u64 {
     let pairs = (eight.wrapping_mul(10).wrapping_add(eight >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
-    ((fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) & 0xffff_ffff, count)
+    (fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) & 0xffff_ffff
 }
 
 /// The number that the third to fifth of these bytes are, where they stand as in `" 200 `.
 #[inline(always)]
 #[must_use]
 pub fn status(word: u64) -> Option<u16> {
+    let (status, wrong) = status_or_wrong(word);
+    (wrong == 0).then_some(status as u16)
+}
+
+/// The same; with it nothing where they do, and something where they do not.
+#[inline(always)]
+#[must_use]
+pub fn status_or_wrong(word: u64) -> (u64, u64) {
     const LAYOUT: u64 = u64::from_le_bytes(*b"\" 000 \0\0");
     const PLAIN: u64 = u64::from_le_bytes([0xff, 0xff, 0, 0, 0, 0xff, 0, 0]);
     const DIGITS: u64 = u64::from_le_bytes([0, 0, 0x80, 0x80, 0x80, 0, 0, 0]);
     let values = word ^ LAYOUT;
     // As with [`digits`], what is carried reaches bytes behind one that is no digit already.
     let other = values.wrapping_add(DIGITS - (DIGITS >> 7) * 10) | values;
-    if values & PLAIN | other & DIGITS != 0 {
-        return None;
-    }
-    let digit = |place: u32| (values >> (8 * place)) as u16 & 0xff;
-    Some(digit(2) * 100 + digit(3) * 10 + digit(4))
+    let digit = |place: u32| (values >> (8 * place)) & 0xff;
+    (digit(2) * 100 + digit(3) * 10 + digit(4), values & PLAIN | other & DIGITS)
 }
 
 #[cfg(test)]
@@ -92,6 +119,12 @@ mod tests {
             prop_assert_eq!(position(of(&text), byte), eight.iter().position(|b| *b == byte).unwrap_or(8));
             let leading: String = eight.iter().take_while(|b| b.is_ascii_digit()).map(|b| char::from(*b)).collect();
             prop_assert_eq!(digits(of(&text)), (leading.parse().unwrap_or(0), leading.len()));
+            for count in 1..=eight.len() {
+                let last = &eight[eight.len() - count..];
+                let (number, wrong) = last_digits(of(&eight), count as u64);
+                let expected = last.iter().all(u8::is_ascii_digit).then(|| String::from_utf8_lossy(last).parse());
+                prop_assert_eq!((wrong == 0).then_some(Ok(number)), expected);
+            }
         }
     }
 

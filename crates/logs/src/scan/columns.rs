@@ -1,0 +1,283 @@
+//! Lines of the layout that most servers write, some at a time: what stands around their fields is looked for line by
+//! line, and their numbers are made column by column, as vectors can.
+//!
+//! As with [`usual`](super::usual), either lines are read as [`text::read`](super::text::read) reads them, or nothing
+//! is said about them. All are of the second of the line before them, and tell a size and a time of seven digits at
+//! most.
+
+use super::lines::PART;
+use super::usual::{Lead, STOPS};
+use super::{At, Method, Record, marks, request, word};
+
+/// Lines that are read together at most.
+pub const MOST: usize = 32;
+/// Bytes of a text whose lines are read together.
+const LENGTH: usize = PART;
+/// Such a text and what stands behind it, so that whole words can be read anywhere in it without asking.
+pub type Text = [u8; LENGTH + 32];
+
+type Column = [u64; MOST];
+
+/// Lines, of which the first `count` mean something.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    count: usize,
+    starts: [u32; MOST],
+    /// Bytes of the client, with which a line starts.
+    clients: [u32; MOST],
+    /// Where the request begins and ends.
+    targets: [u32; MOST],
+    closes: [u32; MOST],
+    breaks: [u32; MOST],
+    around: Around,
+    pub statuses: Column,
+    pub bytes: Column,
+    pub times_ns: Column,
+    /// 1 where the time, as it is written, is a whole number of thousands.
+    pub whole_thousands: Column,
+}
+
+/// Eight bytes each, the first of them lowest, and how many digits numbers have.
+#[derive(Clone, Debug)]
+struct Around {
+    /// From before the mark that closes the request on.
+    statuses: Column,
+    /// Up to the blank behind the size.
+    sizes: Column,
+    size_digits: Column,
+    /// From that blank on.
+    opened: Column,
+    /// From before the marks that close who referred and by what program on.
+    referers: Column,
+    agents: Column,
+    /// Up to the line break.
+    times: Column,
+    time_digits: Column,
+}
+
+const NONE: Column = [0; MOST];
+
+impl Default for Columns {
+    fn default() -> Columns {
+        let places = [0; MOST];
+        Columns {
+            count: 0,
+            starts: places,
+            clients: places,
+            targets: places,
+            closes: places,
+            breaks: places,
+            around: Around {
+                statuses: NONE,
+                sizes: NONE,
+                size_digits: NONE,
+                opened: NONE,
+                referers: NONE,
+                agents: NONE,
+                times: NONE,
+                time_digits: NONE,
+            },
+            statuses: NONE,
+            bytes: NONE,
+            times_ns: NONE,
+            whole_thousands: NONE,
+        }
+    }
+}
+
+impl Columns {
+    /// Reads the lines from `start` on that are of the lead's second, as far as they are of the layout, and says how
+    /// many they are and where the last of them ends; none where the first is not.
+    #[inline(always)]
+    pub fn read(
+        &mut self,
+        lead: &Lead,
+        unit_ns: u64,
+        text: &Text,
+        start: usize,
+        stops: &[u32],
+    ) -> Option<(usize, usize)> {
+        self.find(lead, text, start, stops.as_chunks().0);
+        self.count = self.count.min(self.make(unit_ns));
+        let last = self.count.checked_sub(1)?;
+        Some((self.count, self.breaks[last % MOST] as usize))
+    }
+
+    /// Finds the fields, as far as it can be told from where the stops are and from what stands before the request.
+    #[inline(always)]
+    fn find(&mut self, lead: &Lead, text: &Text, mut start: usize, stops: &[[u32; STOPS]]) {
+        self.count = 0;
+        for (line, stops) in (0..MOST).zip(stops) {
+            let &[first, close, third, fourth, _, sixth, line_break] = stops;
+            let [first, close, third] = [first as usize, close as usize, third as usize];
+            let [fourth, sixth, line_break] = [fourth as usize, sixth as usize, line_break as usize];
+            let target = first + 1;
+            let end = target.wrapping_sub(lead.length);
+            let client = end.wrapping_sub(start);
+            // Of two bytes at least, and so no dash.
+            if !(2..=16).contains(&client)
+                || *bytes::<32>(text, end) != lead.start
+                || load(text, target.wrapping_sub(8)) != lead.end
+                || marks::bits(bytes(text, start), b' ', b' ').trailing_zeros().min(16) as usize != client
+                || bytes::<1>(text, start) == &[0]
+            {
+                break;
+            }
+            self.starts[line] = start as u32;
+            self.clients[line] = client as u32;
+            self.targets[line] = target as u32;
+            self.closes[line] = close as u32;
+            self.breaks[line] = line_break as u32;
+            let around = &mut self.around;
+            around.statuses[line] = load(text, close.wrapping_sub(1));
+            around.sizes[line] = load(text, third.wrapping_sub(8));
+            around.size_digits[line] = third.wrapping_sub(close + 7) as u64;
+            around.opened[line] = load(text, third.wrapping_sub(1));
+            around.referers[line] = load(text, fourth.wrapping_sub(1));
+            around.agents[line] = load(text, sixth.wrapping_sub(1));
+            around.times[line] = load(text, line_break.wrapping_sub(7));
+            around.time_digits[line] = line_break.wrapping_sub(sixth + 2) as u64;
+            start = line_break + 1;
+            self.count = line + 1;
+        }
+    }
+
+    /// Makes the numbers of all lines; how many there are before the first that is not of the layout.
+    #[inline(always)]
+    fn make(&mut self, unit_ns: u64) -> usize {
+        let around = &self.around;
+        let mut wrong = 0u32;
+        for line in 0..MOST {
+            let (status, wrong_status) = word::status_or_wrong(around.statuses[line] >> 8);
+            let size = word::last_digits(around.sizes[line] << 8, around.size_digits[line]);
+            let time = word::last_digits(around.times[line] << 8, around.time_digits[line]);
+            // The marks that are not looked at are the next ones to those that are.
+            let wrong_around = around.sizes[line] >> 56 ^ u64::from(b' ')
+                | around.times[line] >> 56 ^ u64::from(b'\n')
+                | differs(around.opened[line], b" \"\0\0\0\0\0\0", 2)
+                | differs(around.referers[line] >> 8, b"\" \"\0\0\0\0\0", 3)
+                | differs(around.agents[line] >> 8, b"\" \0\0\0\0\0\0", 2);
+            let is_escaped = |word: u64| word & 0xff == u64::from(b'\\');
+            let is_wrong = (wrong_status | size.1 | time.1 | wrong_around != 0)
+                | (around.size_digits[line].wrapping_sub(1) > 6)
+                | (around.time_digits[line].wrapping_sub(1) > 6)
+                | is_escaped(around.statuses[line])
+                | is_escaped(around.referers[line])
+                | is_escaped(around.agents[line]);
+            wrong |= u32::from(is_wrong) << line;
+            self.statuses[line] = status;
+            self.bytes[line] = size.0;
+            self.times_ns[line] = time.0.wrapping_mul(unit_ns);
+            // The last three digits, whatever they are preceded by.
+            let is_whole = around.times[line] << 8 >> 40 == 0x30_3030 && around.time_digits[line] > 2;
+            self.whole_thousands[line] = u64::from(is_whole);
+        }
+        wrong.trailing_zeros() as usize
+    }
+}
+
+/// Something where the first `count` bytes of a word are not those of a text.
+#[inline(always)]
+fn differs(word: u64, text: &[u8; 8], count: u32) -> u64 {
+    (word ^ u64::from_le_bytes(*text)) << (64 - 8 * count)
+}
+
+/// So many bytes from a place in the text on.
+#[inline(always)]
+fn bytes<const COUNT: usize>(text: &Text, at: usize) -> &[u8; COUNT] {
+    const { assert!(COUNT <= 32) };
+    // No place in the text is changed by this, and none has to be checked.
+    let behind = &text[at % LENGTH..];
+    behind.first_chunk().unwrap_or(const { &[0; COUNT] })
+}
+
+/// Eight bytes, the first of them lowest.
+#[inline(always)]
+fn load(text: &Text, at: usize) -> u64 {
+    u64::from_le_bytes(*bytes(text, at))
+}
+
+/// Lines that were read together.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'l> {
+    pub columns: &'l Columns,
+    pub text: &'l Text,
+    /// When all of them came.
+    pub at: At,
+    /// Where the text begins in its file.
+    pub offset: u64,
+}
+
+/// What one of them tells besides numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row<'l> {
+    pub client: &'l [u8],
+    pub method: Method,
+    /// Without the query.
+    pub path: &'l [u8],
+    pub offset: u64,
+}
+
+impl<'l> Rows<'l> {
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        self.columns.count.min(MOST)
+    }
+
+    /// A line whose request is a usual one; none of any other, whose [record](Self::record) tells what it is.
+    #[inline(always)]
+    pub fn usual(&self, line: usize) -> Option<Row<'l>> {
+        let columns = self.columns;
+        let (start, target) = (columns.starts[line] as usize, columns.targets[line] as usize);
+        let word = load(self.text, target);
+        let (method, blank) = if word as u32 == u32::from_le_bytes(*b"GET ") {
+            (Method::Get, 3)
+        } else if differs(word, b"POST \0\0\0", 5) == 0 {
+            (Method::Post, 4)
+        } else if differs(word, b"HEAD \0\0\0", 5) == 0 {
+            (Method::Head, 4)
+        } else {
+            return None;
+        };
+        let end = (columns.closes[line] as usize).wrapping_sub(9);
+        let version = load(self.text, end) & !(0xff << 48);
+        if version != u64::from_le_bytes(*b" HTTP/\0.") {
+            return None;
+        }
+        let from = target + blank + 1;
+        let path = self.text.get(from..end)?;
+        let found = marks::places(bytes(self.text, from)).trailing_zeros() as usize;
+        let path = if found < path.len() {
+            &path[..found]
+        } else if path.len() <= 32 || marks::has_none(path) {
+            path
+        } else {
+            return None;
+        };
+        // What begins so is neither nothing nor a dash.
+        let client = self.text.get(start..start + columns.clients[line] as usize)?;
+        let row = Row { client, method, path, offset: self.offset + start as u64 };
+        (path.first() == Some(&b'/')).then_some(row)
+    }
+
+    /// All that a line tells.
+    #[must_use]
+    pub fn record(&self, line: usize) -> Record<'l> {
+        let columns = self.columns;
+        let at = |column: &[u32; MOST]| column[line] as usize;
+        let (start, client) = (at(&columns.starts), at(&columns.clients));
+        let (target, close) = (at(&columns.targets), at(&columns.closes));
+        let mut record = Record {
+            client: self.text.get(start..start + client),
+            status: Some(columns.statuses[line] as u16),
+            bytes: Some(columns.bytes[line]),
+            time_ns: Some(columns.times_ns[line]),
+            is_whole_thousands: columns.whole_thousands[line] > 0,
+            at: Some(self.at),
+            offset: self.offset + start as u64,
+            ..Record::default()
+        };
+        request::line(self.text.get(target..close).unwrap_or_default(), &mut record);
+        record
+    }
+}
