@@ -28,10 +28,10 @@ impl<const BITS: u32, const MAX_BITS: u32> LogLinear<BITS, MAX_BITS> {
     pub const HIGHEST: u64 = u64::MAX >> (u64::BITS - MAX_BITS);
     /// The largest relative error of a value that is given back.
     pub const ERROR: f64 = 1.0 / (1u64 << (BITS + 1)) as f64;
-    const LEN: usize = Self::index_of(Self::HIGHEST) + 1;
+    pub(super) const LEN: usize = Self::index_of(Self::HIGHEST) + 1;
 
     #[inline(always)]
-    const fn index_of(value: u64) -> usize {
+    pub(super) const fn index_of(value: u64) -> usize {
         let fine = (1u64 << (BITS + 1)) - 1;
         let bucket = u64::BITS - 1 - (value | fine).leading_zeros() - BITS;
         ((bucket as usize) << BITS) + (value >> bucket) as usize
@@ -70,6 +70,17 @@ impl<const BITS: u32, const MAX_BITS: u32> LogLinear<BITS, MAX_BITS> {
             counts[Self::index_of(value)] += 1;
         }
         self.total += values.len() as u64;
+    }
+
+    /// Adds values of one bucket, none of them beyond the highest.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn add(&mut self, bucket: usize, count: u64) {
+        if bucket >= self.counts.len() {
+            self.grow(bucket);
+        }
+        self.counts[bucket] += count;
+        self.total += count;
     }
 
     #[cold]

@@ -7,6 +7,7 @@
 pub mod bounded;
 pub mod candidates;
 pub mod distinct;
+mod few;
 pub mod file;
 pub mod filter;
 pub mod histogram;

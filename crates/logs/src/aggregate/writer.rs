@@ -1,6 +1,7 @@
 //! Adds requests to an aggregate: what has a large table is put off and added some hundred requests at a time, so that
 //! one table after the other is in the cache. When the writer is dropped, everything is added.
 
+use super::few::Few;
 use super::recent::Recent;
 use super::{Aggregate, Settings, Slot, Strata, keys, lanes, size, sums};
 use crate::fastest::fastest;
@@ -25,6 +26,8 @@ pub struct Writer<'a> {
     /// Nothing is in it but while sums are made.
     strata: Strata,
     recent: Recent,
+    /// Ratios, sizes and times.
+    few: (Few<8, 63>, Few<8, 50>, Few<10, 42>),
     /// Whether every request is let in and nothing is asked for besides the usual aggregates.
     plain: bool,
 }
@@ -88,6 +91,7 @@ impl<'a> Writer<'a> {
             put_off: PutOff::new(),
             strata: Strata::default(),
             recent: Recent::default(),
+            few: Default::default(),
             plain,
         }
     }
@@ -294,9 +298,9 @@ impl<'a> Writer<'a> {
         if !lanes::add(&mut self.strata, bytes, times_ns, to, classes) {
             rated = add_each(&mut self.strata, bytes, times_ns, ratios);
         }
-        all.ratios.record_all(&ratios[..rated]);
-        all.sizes.record_all(bytes);
-        all.times.record_all(times_ns);
+        self.few.0.record_all(&ratios[..rated], &mut all.ratios);
+        self.few.1.record_all(bytes, &mut all.sizes);
+        self.few.2.record_all(times_ns, &mut all.times);
         if let Some(hour) = self.slot.and_then(|slot| all.hours.at(&hour_of(slot))) {
             hour.record_all(times_ns);
         }
@@ -366,7 +370,11 @@ impl<'a> Writer<'a> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         self.flush();
-        self.aggregate.paths.settle(&mut self.recent);
+        let all = &mut *self.aggregate;
+        all.paths.settle(&mut self.recent);
+        self.few.0.settle(&mut all.ratios);
+        self.few.1.settle(&mut all.sizes);
+        self.few.2.settle(&mut all.times);
     }
 }
 

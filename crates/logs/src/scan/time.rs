@@ -80,10 +80,11 @@ impl Clocks {
         self.changes
     }
 
-    /// The last time and its bytes; none where there is no time whose bytes could be looked for.
-    pub fn last(&self) -> Option<(At, Vec<u8>)> {
-        let words = self.last.words.map(u64::to_le_bytes);
-        (self.last.length > 0).then(|| (self.last_at, words.as_flattened()[..self.last.length].to_vec()))
+    /// The last time, its bytes and how many they are; none where there is no time whose bytes could be looked for.
+    pub fn last(&self) -> Option<(At, [u8; 32], usize)> {
+        let mut text = [0; 32];
+        text.copy_from_slice(self.last.words.map(u64::to_le_bytes).as_flattened());
+        (self.last.length > 0).then_some((self.last_at, text, self.last.length))
     }
 
     /// Reads the pattern at the start of `rest` whatever the last time was.

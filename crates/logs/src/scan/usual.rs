@@ -44,11 +44,16 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// None where it is shorter or longer than is looked for.
-    fn new(at: At, text: &[u8]) -> Option<Lead> {
+    /// None where the parts together are shorter or longer than is looked for.
+    fn new(at: At, parts: [&[u8]; 3]) -> Option<Lead> {
+        let (mut text, mut length) = ([0; 40], 0);
+        for part in parts {
+            text.get_mut(length..length + part.len())?.copy_from_slice(part);
+            length += part.len();
+        }
         let (start, _) = text.split_first_chunk()?;
-        let end = u64::from_le_bytes(*text.last_chunk()?);
-        (text.len() <= start.len() + 8).then_some(Lead { start: *start, end, length: text.len(), at })
+        let end = u64::from_le_bytes(*text[..length].last_chunk()?);
+        (length >= start.len()).then_some(Lead { start: *start, end, length, at })
     }
 }
 
@@ -119,9 +124,9 @@ impl Usual {
     pub fn follow(&mut self, clocks: &Clocks) {
         if clocks.changes() != self.change {
             self.change = clocks.changes();
-            self.lead = clocks.last().and_then(|(at, text)| {
-                let text = [&b" - - ["[..], &text, &self.behind_clock].concat();
-                Lead::new(at, &text)
+            self.lead = clocks.last().and_then(|(at, text, length)| {
+                let text = text.get(..length)?;
+                Lead::new(at, [b" - - [", text, &self.behind_clock])
             });
         }
     }
