@@ -2,8 +2,8 @@
 //!
 //! What it does is the same either way. Nothing is told of how long it takes.
 
-/// Does the work; all that is compiled into it makes use of AVX-512 or of AVX2, of BMI and of the counting of bits where
-/// there are any.
+/// Does the work; all that is compiled into it makes use of AVX-512 or of AVX2, of BMI and of the counting of bits
+/// where there are any.
 #[inline(always)]
 #[cfg_attr(
     target_arch = "x86_64",

@@ -62,7 +62,8 @@ mod tests {
             batch in 1usize..400,
             different in prop_oneof![Just(3u64), any::<u64>()],
         ) {
-            let values: Vec<u64> = values.iter().map(|value| (value % different.max(1)) >> (64 - bits).min(62)).collect();
+            let shorter = |value: &u64| (value % different.max(1)) >> (64 - bits).min(62);
+            let values: Vec<u64> = values.iter().map(shorter).collect();
             let (mut direct, mut by_way) = (LogLinear::<10, 42>::default(), LogLinear::<10, 42>::default());
             let mut few = Few::default();
             values.iter().for_each(|value| direct.record(*value));

@@ -1,5 +1,5 @@
-//! Amounts on their way into a Count-Min sketch: of few requests they fit into one word a cell, so that all cells lie in
-//! the second cache.
+//! Amounts on their way into a Count-Min sketch: of few requests they fit into one word a cell, so that all cells lie
+//! in the second cache.
 //!
 //! What is here is in no estimate until it is settled. A cell that is nearly full, and a request that is too large for
 //! one, go to the sketch at once.
@@ -84,7 +84,8 @@ mod tests {
             requests in proptest::collection::vec((any::<u64>(), 0u32..14, any::<u64>()), 1..900),
             batch in 1usize..50,
         ) {
-            let hashes: Vec<u64> = requests.iter().map(|(path, _, _)| hash::name(&(path % paths).to_le_bytes())).collect();
+            let hash = |path: u64| hash::name(&(path % paths).to_le_bytes());
+            let hashes: Vec<u64> = requests.iter().map(|(path, _, _)| hash(*path)).collect();
             let less = |less: u32, value: u64| value >> (bits + less).min(63);
             let bytes: Vec<u64> = requests.iter().map(|(_, bits, v)| less(*bits, *v)).collect();
             let times_ns: Vec<u64> = requests.iter().map(|(_, bits, v)| less(*bits, v.reverse_bits())).collect();

@@ -85,14 +85,19 @@ proptest! {
                 1 => "-".to_owned(),
                 2 => "DELETE /x HTTP/2".to_owned(),
                 3 => format!("HEAD /a?{n} HTTP/1.0"),
+                7 => format!("GET /{0}{0}{0}{0}{0}{0}{0}.gif HTTP/1.1", n),
+                8 => format!("GET / HTTP/{}.1", n % 3),
                 _ => format!("GET /content/{}/item-{}.html HTTP/1.1", n % 7, n % 1000),
             };
-            let (status, size) = (200 + n % 4 * 100, if kind == 4 { u64::from(n) << 12 } else { u64::from(n >> (n % 32)) });
-            let time = if kind == 5 { String::new() } else { format!(" {}", if kind == 6 { time % 3 } else { time }) };
-            text += &format!(
-                "10.{}.{}.1 - - [10/Oct/2000:{:02}:55:{:02} -0700] \"{request}\" {status} {size} \"-\" \"x y\"{time}\n",
-                n % 100, n % 211, second / 60 % 24, second % 60,
-            );
+            let size = if kind == 4 { u64::from(n) << 12 } else { u64::from(n >> (n % 32)) };
+            let time = match kind {
+                5 => String::new(),
+                6 => format!(" {}", time % 3),
+                _ => format!(" {time}"),
+            };
+            let (hour, second, status) = (second / 60 % 24, second % 60, 200 + n % 4 * 100);
+            text += &format!("10.{}.{}.1 - - [10/Oct/2000:{hour:02}:55:{second:02} -0700] ", n % 100, n % 211);
+            text += &format!("\"{request}\" {status} {size} \"-\" \"x y\"{time}\n");
         }
         let path = written(folder.path(), "x.log", text.as_bytes());
         let of = |timeline: bool, piece: u64| {

@@ -10,7 +10,7 @@ use super::usual::{Lead, STOPS};
 use super::{At, Method, Record, marks, request, word};
 
 /// Lines that are read together at most.
-pub const MOST: usize = 32;
+pub const MOST: usize = 16;
 /// Bytes of a text whose lines are read together.
 const LENGTH: usize = PART;
 /// Such a text and what stands behind it, so that whole words can be read anywhere in it without asking.
@@ -246,8 +246,9 @@ impl<'l> Rows<'l> {
         }
         let from = target + blank + 1;
         let path = self.text.get(from..end)?;
+        // Of the first 32 bytes, which may end behind the path; where none of them is a mark, 32.
         let found = marks::places(bytes(self.text, from)).trailing_zeros() as usize;
-        let path = if found < path.len() {
+        let path = if found < path.len().min(32) {
             &path[..found]
         } else if path.len() <= 32 || marks::has_none(path) {
             path

@@ -312,7 +312,7 @@ proptest! {
             (
                 proptest::collection::vec((any::<prop::sample::Index>(), 0usize..9, 0..PIECES.len()), 0..2),
                 prop_oneof![5 => Just(0u32), 1 => any::<u32>()],
-                "(GET|GET|HEAD|POST|PUT) (/|/a|[*-]|)[a-z?#/-]{0,70}( HTTP/[12].[01])?",
+                "(GET|HEAD|POST|PUT) (/|/a|[*-]|)[a-z]{0,80}([?#][a-z?#]{0,20})?( HTTP/[12][.][01]| HTTP/2|)",
             ),
             1..80,
         ),
