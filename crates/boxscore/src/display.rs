@@ -1,6 +1,6 @@
 //! Progress of a run on stderr: one living line on a terminal, plain lines elsewhere.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use harness::conductor::Show;
@@ -38,6 +38,8 @@ pub struct Display {
     says_takes: bool,
     /// What cannot run, by machine, arm and reason, in the order of the first of each: said once for each reason.
     unfit: Vec<((usize, u32, String), Vec<u32>)>,
+    /// Faults that were said, by machine: each text is said once, and the run's notes count them.
+    faults: HashSet<(usize, String)>,
 }
 
 /// Plain lines are for logs: at most one a block, and one in this time.
@@ -111,6 +113,7 @@ impl Display {
             last_line: None,
             says_takes,
             unfit: Vec::new(),
+            faults: HashSet::new(),
         }
     }
 
@@ -130,7 +133,10 @@ impl Display {
         };
         self.estimates.insert((machine, take.cell, take.arm), estimate.clone());
         match &take.fault {
-            Some(fault) => self.talk(&format!("fault: {}: {fault}", self.doing)),
+            Some(fault) if self.faults.insert((machine, fault.clone())) => {
+                self.talk(&format!("fault: {}: {fault}", self.doing));
+            }
+            Some(_) => self.refresh("fault"),
             None => self.refresh(&estimate),
         }
     }

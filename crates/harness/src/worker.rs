@@ -239,14 +239,21 @@ impl Shift<'_> {
         };
         let made =
             self.rig.ready(order.cell, order.arm, &mut recorder, &mut making).map(|ready| ready.probe.cpus());
-        let done = match made {
-            Ok(cpus) => {
-                let taken_from_ns = sys::clock::thread_cpu_ns();
-                let take = self.measure(order, recorder, &cpus);
-                self.own_ns += taken_from_ns.saturating_sub(from_ns).min(1_000_000);
-                Frame::TakeDone(Box::new(take))
+        let taken = made.and_then(|cpus| {
+            let taken_from_ns = sys::clock::thread_cpu_ns();
+            let taken = self.measure(order, &mut recorder, &cpus);
+            self.own_ns += taken_from_ns.saturating_sub(from_ns).min(1_000_000);
+            taken
+        });
+        let done = match taken {
+            Ok(take) => Frame::TakeDone(Box::new(take)),
+            Err(Unfit { why }) => {
+                // There is no take that they could stay with.
+                for (kind, text) in recorder.notes {
+                    send(self.output, &Frame::Note { kind, text })?;
+                }
+                Frame::Fault { cell: order.cell, arm: order.arm, text: why }
             }
-            Err(Unfit { why }) => Frame::Fault { cell: order.cell, arm: order.arm, text: why },
         };
         let sent_from_ns = sys::clock::thread_cpu_ns();
         let sent = send(self.output, &done);
@@ -254,20 +261,26 @@ impl Shift<'_> {
         sent
     }
 
-    fn measure(&mut self, order: TakeOrder, mut recorder: Recorder, cpus: &[u32]) -> Take {
+    /// One take; in its place why its cell is given up, where no take of it can come any more.
+    fn measure(&mut self, order: TakeOrder, recorder: &mut Recorder, cpus: &[u32]) -> Result<Take, Unfit> {
         let arm = self.job.plan.arms.get(order.arm as usize).map(|arm| arm.name.clone()).unwrap_or_default();
-        self.conditions(0, cpus, &arm, &mut recorder);
+        self.conditions(0, cpus, &arm, recorder);
         let from = recorder.readings.len();
         let mut start_ns = self.now(order.seq);
         let mut fault;
         let mut repeats = 0;
-        match self.rig.ready(order.cell, order.arm, &mut recorder, &mut |_| ()) {
+        match self.rig.ready(order.cell, order.arm, recorder, &mut |_| ()) {
             Ok(ready) => {
                 recorder.open(ready.card, &ready.params, &arm, start_ns);
                 recorder.watch = watch(self.job, self.output, self.cut);
                 repeats = if self.job.plan.fake.is_some() { u64::from(order.block) } else { ready.repeats };
                 start_ns = now(self.job, self.zero_ns, order.seq);
-                fault = ready.probe.take(repeats, &mut recorder).err().map(|fault| fault.0);
+                fault = ready.probe.take(repeats, recorder).err().map(|fault| fault.0);
+                if fault.is_some()
+                    && let Some(why) = ready.probe.given_up()
+                {
+                    return Err(Unfit { why });
+                }
             }
             Err(unfit) => fault = Some(unfit.why),
         }
@@ -277,9 +290,10 @@ impl Shift<'_> {
         if fault.is_some() {
             recorder.readings.truncate(from);
         }
-        self.conditions(1, cpus, &arm, &mut recorder);
+        self.conditions(1, cpus, &arm, recorder);
         let phase = if order.warm_up { Phase::WarmUp } else { Phase::Measured };
-        Take {
+        let recorder = std::mem::take(recorder);
+        Ok(Take {
             seq: order.seq,
             block: order.block,
             phase,
@@ -292,7 +306,7 @@ impl Shift<'_> {
             refusals: recorder.refusals,
             notes: recorder.notes,
             fault,
-        }
+        })
     }
 
     /// Reads the condition probes: side 0 before the take, side 1 after it.

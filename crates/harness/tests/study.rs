@@ -36,10 +36,12 @@ static TOY: Card = Card {
 };
 
 /// n = 8 never fits; n = 9 fails every other take; n = 7 pushes only what has no direction, and never steadies; n = 6
-/// never steadies; n = 5 goes on until it is cut; the others count up.
+/// never steadies; n = 5 goes on until it is cut; n = 4 fails from its fourth take on, and is given up with the fifth;
+/// the others count up.
 struct Toy;
 struct ToyProbe {
     n: u64,
+    taken: u64,
 }
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
@@ -50,7 +52,7 @@ impl Instrument for Toy {
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         match setup.params.get("n") {
             Some("8") => Err(Unfit::new("eight never fits")),
-            n => Ok(Box::new(ToyProbe { n: n.and_then(|n| n.parse().ok()).unwrap_or(0) })),
+            n => Ok(Box::new(ToyProbe { n: n.and_then(|n| n.parse().ok()).unwrap_or(0), taken: 0 })),
         }
     }
 }
@@ -78,7 +80,13 @@ impl Probe for ToyProbe {
             7 => record.push(&WANDER, wide),
             _ => record.push(&RATE, PerSec(1000.0 + (count % 3) as f64)),
         }
-        if self.n == 9 && count.is_multiple_of(2) { Err(Fault::new("planned")) } else { Ok(()) }
+        self.taken += 1;
+        let fails = (self.n == 9 && count.is_multiple_of(2)) || (self.n == 4 && self.taken > 3);
+        if fails { Err(Fault::new("planned")) } else { Ok(()) }
+    }
+
+    fn given_up(&self) -> Option<String> {
+        (self.n == 4 && self.taken > 4).then(|| "it is gone".to_owned())
     }
 }
 
@@ -283,6 +291,19 @@ fn a_fault_discards_its_own_readings_only() {
     let measured = faulted.len() as u64;
     assert_eq!(outcome.faults, measured);
     assert_eq!(shelf.ends, [(0, Status::Faulty)]);
+}
+
+#[test]
+fn a_cell_that_is_given_up_is_not_tried_again() {
+    let (outcome, shelf) = conduct(&plan(&[1, 4], 1, 1, Takes::Fixed(9)), &[], None);
+    assert_eq!(outcome.unfit, [(0, 1, "it is gone".to_owned())]);
+    let of_it: Vec<bool> =
+        shelf.takes.iter().filter(|(_, take)| take.cell == 1).map(|(_, take)| take.fault.is_some()).collect();
+    assert_eq!(of_it, [false, false, false, true], "the fifth was stored, or a sixth came");
+    assert_eq!(outcome.faults, 2);
+    assert_eq!(shelf.takes.len(), 10 + 4);
+    let notes: Vec<_> = shelf.notes.iter().filter(|(_, kind, _)| kind == "given-up").collect();
+    assert!(matches!(notes.as_slice(), [(_, _, text)] if text.ends_with(": it is gone")), "{notes:?}");
 }
 
 #[test]

@@ -170,6 +170,10 @@ pub trait Probe {
     }
     /// One take. For [`Cadence::Around`](crate::Cadence::Around), `repeats` is 0 before a take and 1 after it.
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault>;
+    /// Why no further take can come, asked after a fault: its cell is given up. A take that failed so is not stored.
+    fn given_up(&self) -> Option<String> {
+        None
+    }
     /// The CPUs that a take keeps busy (their clock is checked before and after it).
     fn cpus(&self) -> Vec<u32> {
         Vec::new()

@@ -1,6 +1,7 @@
 //! Notes of the user, takes that faulted, and what could not run here.
 
 use maud::{Markup, html};
+use model::data::{GIVEN_UP, UNFIT};
 
 use crate::page;
 use crate::section::{ReportInput, Section};
@@ -20,8 +21,10 @@ impl Section for Faults {
         if faulted == 0 && notes == 0 {
             return None;
         }
-        let unfit =
-            input.runs.iter().flat_map(|(run, _)| &run.notes).filter(|note| note.kind == "unfit").count();
+        let noted = |kind: &str| {
+            input.runs.iter().flat_map(|(run, _)| &run.notes).filter(|note| note.kind == kind).count()
+        };
+        let (unfit, given_up) = (noted(UNFIT), noted(GIVEN_UP));
         let mut said = vec![if faulted == 0 {
             "no take faulted".to_owned()
         } else {
@@ -29,6 +32,9 @@ impl Section for Faults {
         }];
         if unfit > 0 {
             said.push(format!("{unfit} things could not run here"));
+        }
+        if given_up > 0 {
+            said.push(format!("{given_up} were given up"));
         }
         let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
             @if input.runs.len() > 1 { h3 { (input.name(run)) } }
