@@ -215,6 +215,11 @@ fn a_store_that_cannot_be_loaded_is_told_in_a_line() {
         let said = bench.run(&args).expect(1, &[]);
         let why = refused(&said.out);
         assert!(why.contains(says), "{url}: {why}");
+        // Only what was asked of it and failed is a take.
+        let asked = u64::from(says.starts_with("evicts"));
+        assert_eq!(bench.heads().iter().map(|head| head.takes).sum::<u64>(), asked, "{url}");
+        assert_eq!(bench.heads().len() as u64, asked, "{url}: a run without a take was stored");
+        std::fs::remove_file(bench.store()).expect("the store");
     }
 }
 
@@ -295,7 +300,30 @@ fn keys_that_do_not_fit_are_refused_before_the_first() {
             ["load", &store.url(), "--keys", keys, "--value-size", "1M", "-c", "2", "-n", "10", "--json"];
         let why = refused(&bench.run(&args).expect(1, &[]).out);
         assert!(why.contains(says) && why.contains("(--value-size); nothing was written"), "{why}");
+        let size = "value-size=1MiB";
+        let (url, keys) = (store.url(), format!("keys={keys}"));
+        let args = ["run", "kv-load", "--url", &url, "--set", &keys, "--set", size, "--takes", "1", "--quick"];
+        bench.run(&args).expect(1, &[says, "nothing was measured or stored"]);
+        assert!(bench.heads().is_empty());
         assert_eq!(store.store.info().expect("it answers").text("cmdstat_set"), None);
+    }
+}
+
+/// Its limit is reached while keys are written: the estimate lets them through.
+#[test]
+fn a_store_that_is_full_midway_is_left_as_it_was() {
+    let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
+    let used = store.store.info().expect("it answers").number("used_memory").expect("bytes");
+    let most = format!("CONFIG SET maxmemory {}\r\n", used + 13 * 1_000_000);
+    assert_eq!(store.ask(&most), "+OK");
+    let url = store.url();
+    let load = ["load", &url, "--keys", "120k", "--value-size", "1", "-c", "2", "-n", "10", "--json"];
+    let run = ["run", "kv-load", "--url", &url, "--set", "keys=120k", "--set", "value-size=1", "--json", "--takes", "2"];
+    for args in [&load[..], &run] {
+        let why = refused(&bench.run(args).expect(1, &[]).out);
+        assert!(why.contains("cannot write the keys of the load") && why.contains("no memory left"), "{why}");
+        assert!(bench.heads().is_empty(), "{args:?}");
+        assert_eq!(store.keys(), 0, "{args:?}");
     }
 }
 

@@ -80,6 +80,12 @@ impl Spec {
         Ok(())
     }
 
+    /// The keys and their values alone: how they are drawn changes nothing in a store.
+    #[must_use]
+    pub fn of_data(&self) -> Spec {
+        Spec { reads: 1.0, popularity: Popularity::Uniform, ..self.clone() }
+    }
+
     /// Puts the name of a key into `name`.
     pub fn name(&self, key: u32, name: &mut Vec<u8>) {
         name.clear();

@@ -38,8 +38,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The store of this key, running already or started now.
 pub fn get(mut key: Key) -> Result<Arc<Hosted>, ServerError> {
     guard::available().map_err(ServerError::Failed)?;
-    // How keys are drawn changes nothing in the store.
-    key.spec = Spec { reads: 1.0, popularity: crate::load::kv::keys::Popularity::Uniform, ..key.spec };
+    key.spec = key.spec.of_data();
     let mut pool = locked(&POOL);
     pool.retain(|one| one.strong_count() > 0);
     if let Some(there) = pool.iter().filter_map(Weak::upgrade).find(|one| one.key == key) {

@@ -20,6 +20,8 @@ pub struct KvLoads {
     loads: Loads,
     /// What is to be noted with the next take.
     said: Vec<(&'static str, String)>,
+    /// Why the store takes no keys, where not even the first take had them.
+    given_up: Option<String>,
 }
 
 /// Where the keys are.
@@ -51,7 +53,7 @@ impl KvLoads {
             }
         };
         let loads = loads(setup, &asked, &held)?;
-        Ok(KvLoads { setup: setup.clone(), asked, held, loads, said })
+        Ok(KvLoads { setup: setup.clone(), asked, held, loads, said, given_up: None })
     }
 
     /// Does something with the keys of a store of ours in place, before the takes. One of the user's has keys in takes
@@ -78,7 +80,10 @@ impl KvLoads {
         };
         let mut done = ready.and_then(|()| work(&mut self.loads, record));
         match &mut self.held {
-            Held::Theirs(theirs) => theirs.clear(record),
+            Held::Theirs(theirs) => {
+                theirs.clear(record);
+                self.given_up = theirs.refused();
+            }
             Held::Ours { hosted, .. } => {
                 // That one of its processes is gone explains whatever else failed.
                 if let Err(why) = hosted.check() {
@@ -90,6 +95,12 @@ impl KvLoads {
             record.note(kind, &text);
         }
         done
+    }
+
+    /// Why no take can come.
+    #[must_use]
+    pub fn given_up(&self) -> Option<String> {
+        self.given_up.clone()
     }
 
     /// Starts a store of ours that ended anew, with its keys.
@@ -124,6 +135,10 @@ impl Probe for KvLoads {
 
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         self.during(record, |loads, record| loads.take(repeats, record))
+    }
+
+    fn given_up(&self) -> Option<String> {
+        KvLoads::given_up(self)
     }
 
     fn cpus(&self) -> Vec<u32> {

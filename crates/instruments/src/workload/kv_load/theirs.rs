@@ -4,6 +4,7 @@
 //! Writing and deleting are told about once a second, and take part in no figure.
 
 use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
 
 use model::login::Login;
 use model::{Fault, Record};
@@ -17,6 +18,15 @@ use crate::workload::store::{self, Info, beside};
 /// How often it is told how far the writing is.
 const TELL_NS: u64 = 1_000_000_000;
 
+/// Keys that stores did not take, and why: other loads of them need not try.
+static REFUSED: Mutex<Vec<(SocketAddr, Spec, String)>> = Mutex::new(Vec::new());
+
+fn known_refusal(address: SocketAddr, spec: &Spec) -> Option<String> {
+    let spec = spec.of_data();
+    let all = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
+    all.iter().find(|(at, keys, _)| *at == address && *keys == spec).map(|(.., why)| why.clone())
+}
+
 pub struct Theirs {
     address: SocketAddr,
     scheme: Scheme,
@@ -24,6 +34,10 @@ pub struct Theirs {
     login: Option<Login>,
     /// Keys that may be there, from the first on.
     written: u32,
+    /// All keys were there once.
+    has_held: bool,
+    /// Why the keys could not be written at all.
+    refused: Option<String>,
     /// What is to be noted with the next take.
     said: Vec<(&'static str, String)>,
 }
@@ -36,6 +50,9 @@ impl Theirs {
         spec: &Spec,
         login: Option<&Login>,
     ) -> Result<(Theirs, String), String> {
+        if let Some(why) = known_refusal(address, spec) {
+            return Err(why);
+        }
         let resp = scheme == Scheme::Redis;
         let info = store::ask(address, resp, login)?;
         let name = if resp { "redis" } else { "memcached" };
@@ -49,7 +66,8 @@ impl Theirs {
         let keys = if resp { keys_of_redis(&info) } else { info.number("curr_items").unwrap_or(0) };
         said.extend(beside::said(address, resp, login, keys).map(|text| ("store-holds", text)));
         let (spec, login) = (spec.clone(), login.cloned());
-        Ok((Theirs { address, scheme, spec, login, written: 0, said }, what))
+        let (written, has_held, refused) = (0, false, None);
+        Ok((Theirs { address, scheme, spec, login, written, has_held, refused, said }, what))
     }
 
     /// Writes the keys, until the user ends it.
@@ -70,7 +88,13 @@ impl Theirs {
         let filled = data::fill(self.address, self.scheme, &self.spec, self.login.as_ref(), &mut going);
         // What a batch that failed wrote of them is there too.
         self.written = sent;
-        filled.map_err(|why| Fault::new(format!("cannot write the keys of the load: {why}")))?;
+        if let Err(why) = filled {
+            let why = format!("cannot write the keys of the load: {why}");
+            if !self.has_held {
+                self.refuse(why.clone());
+            }
+            return Err(Fault(why));
+        }
         if is_ended {
             record.note(CUT, "the user ended the load while its keys were written");
             return Err(Fault::new(format!(
@@ -78,7 +102,21 @@ impl Theirs {
                 self.spec.keys
             )));
         }
+        self.has_held = true;
         Ok(())
+    }
+
+    fn refuse(&mut self, why: String) {
+        // What is behind this lock is whole between two statements.
+        let mut all = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push((self.address, self.spec.of_data(), why.clone()));
+        self.refused = Some(why);
+    }
+
+    /// Why no load of these keys can come: none of them was ever made, and the store did not take them.
+    #[must_use]
+    pub fn refused(&self) -> Option<String> {
+        self.refused.clone()
     }
 
     /// Takes our keys out again.
@@ -98,6 +136,8 @@ impl Theirs {
             Err(why) => {
                 let left = format!("keys that begin with `{}` are left in the store: {why}", spec.prefix);
                 record.note("keys-left", &left);
+                // It is said where there is no take that the note could stay with.
+                self.refused.iter_mut().for_each(|why| why.push_str(&format!("; {left}")));
             }
         }
     }
