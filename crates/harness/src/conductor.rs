@@ -258,6 +258,9 @@ impl<'a> Conductor<'a> {
             Some(Frame::TakeDone(take)) if (take.seq, take.block, take.cell, take.arm) == asked => {
                 self.taken(machine, &take)?;
             }
+            // Left in the middle of its preparing: a later sitting may well run it.
+            Some(Frame::Fault { cell: at, arm: with, .. })
+                if (at, with) == (cell, arm) && self.is_stopping() => {}
             Some(Frame::Fault { cell: at, arm: with, text }) if (at, with) == (cell, arm) => {
                 self.drop_cell(place, &inflow::cut(text))?;
             }

@@ -128,10 +128,6 @@ pub trait Record {
     fn live(&mut self, live: Live) {
         let _ = live;
     }
-    /// What is being done before what is measured, where that takes long; about once a second at most.
-    fn doing(&mut self, what: &str) {
-        let _ = what;
-    }
     /// The user wants the take to end now, with what it has; an instrument that cannot need not ask.
     fn is_cut(&self) -> bool {
         false

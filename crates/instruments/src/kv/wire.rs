@@ -95,6 +95,9 @@ pub enum Failure {
     Refused(String),
     #[error("what came is no answer of {protocol}: `{text}`")]
     Junk { protocol: &'static str, text: String },
+    /// Nobody waits for it any more.
+    #[error("{0}")]
+    Left(String),
     #[error("{0}")]
     RamCloud(Trouble),
 }
@@ -118,6 +121,7 @@ impl Failure {
             Failure::Missing(_) => "missing",
             Failure::Refused(_) => "refused",
             Failure::Junk { .. } => "bad_response",
+            Failure::Left(_) => "left",
             Failure::RamCloud(trouble) => trouble.kind(),
         }
     }
