@@ -5,6 +5,7 @@ use model::data::{GIVEN_UP, UNFIT};
 
 use crate::page;
 use crate::section::{ReportInput, Section};
+use crate::text::count;
 use crate::theme::Trust;
 
 pub struct Faults;
@@ -28,22 +29,22 @@ impl Section for Faults {
         let mut said = vec![if faulted == 0 {
             "no take faulted".to_owned()
         } else {
-            format!("{faulted} takes faulted")
+            format!("{} faulted", count(usize::try_from(faulted).unwrap_or(usize::MAX), "take"))
         }];
         if unfit > 0 {
-            said.push(format!("{unfit} things could not run here"));
+            said.push(format!("{} could not run here", count(unfit, "thing")));
         }
         if given_up > 0 {
-            said.push(format!("{given_up} were given up"));
+            said.push(format!("{} given up", count(given_up, "figure")));
         }
         let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
             @if input.runs.len() > 1 { h3 { (input.name(run)) } }
             ul class="trust" {
                 @for (text, times) in &doc.errors {
-                    (Trust::Refused.line(&html! { (text) @if *times > 1 { " (" (times) " times)" } }))
+                    (Trust::Refused.line(&html! { (page::prose(text)) @if *times > 1 { " (" (times) " times)" } }))
                 }
                 @for note in doc.notes.iter().take(100) {
-                    (Trust::Info.line(&html! { span class="mut" { (note.kind) ": " } (note.text) }))
+                    (Trust::Info.line(&html! { span class="mut" { (note.kind) ": " } (page::prose(&note.text)) }))
                 }
             }
         } };
