@@ -347,7 +347,8 @@ fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok().filter(|_| is_number)?.parse().ok()
 }
 
-fn push_number(out: &mut Vec<u8>, number: usize) {
+/// Digits of a number, without allocating.
+pub fn push_number(out: &mut Vec<u8>, number: usize) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
     let mut left = number;
