@@ -11,6 +11,7 @@ use crate::load::reach::reachable;
 use crate::load::target::Url;
 use crate::workload::web::params::Subject;
 use crate::workload::web::probe::Loads;
+use crate::workload::web_slo::Placed;
 
 /// Loads on one store.
 pub struct KvLoads {
@@ -56,9 +57,25 @@ impl KvLoads {
         Ok(KvLoads { setup: setup.clone(), asked, held, loads, said, given_up: None })
     }
 
+    /// Starts a store of ours that ended anew, with its keys.
+    fn ready(&mut self) -> Result<(), Fault> {
+        let Held::Ours { hosted, url } = &mut self.held else { return Ok(()) };
+        let ended = hosted.ensure().map_err(|error| Fault::new(error.to_string()))?;
+        self.said.extend(ended.map(|ended| ("server-restarted", ended)));
+        let now = hosted.url().map_err(Fault::new)?;
+        if now != *url {
+            *url = now;
+            self.loads =
+                loads(&self.setup, &self.asked, &self.held).map_err(|unfit| Fault::new(unfit.why))?;
+        }
+        Ok(())
+    }
+}
+
+impl Placed for KvLoads {
     /// Does something with the keys of a store of ours in place, before the takes. One of the user's has keys in takes
     /// alone: they end when the user wants it.
-    pub fn before(&mut self, work: impl FnOnce(&mut Loads) -> Result<u64, Fault>) -> Result<u64, Fault> {
+    fn before(&mut self, work: impl FnOnce(&mut Loads) -> Result<u64, Fault>) -> Result<u64, Fault> {
         match self.held {
             Held::Theirs(_) => Ok(1),
             Held::Ours { .. } => {
@@ -69,7 +86,7 @@ impl KvLoads {
     }
 
     /// Does a take with the keys in place.
-    pub fn during(
+    fn during(
         &mut self,
         record: &mut dyn Record,
         work: impl FnOnce(&mut Loads, &mut dyn Record) -> Result<(), Fault>,
@@ -97,24 +114,12 @@ impl KvLoads {
         done
     }
 
-    /// Why no take can come.
-    #[must_use]
-    pub fn given_up(&self) -> Option<String> {
-        self.given_up.clone()
+    fn busy_cpus(&self) -> Vec<u32> {
+        self.loads.busy_cpus()
     }
 
-    /// Starts a store of ours that ended anew, with its keys.
-    fn ready(&mut self) -> Result<(), Fault> {
-        let Held::Ours { hosted, url } = &mut self.held else { return Ok(()) };
-        let ended = hosted.ensure().map_err(|error| Fault::new(error.to_string()))?;
-        self.said.extend(ended.map(|ended| ("server-restarted", ended)));
-        let now = hosted.url().map_err(Fault::new)?;
-        if now != *url {
-            *url = now;
-            self.loads =
-                loads(&self.setup, &self.asked, &self.held).map_err(|unfit| Fault::new(unfit.why))?;
-        }
-        Ok(())
+    fn given_up(&self) -> Option<String> {
+        self.given_up.clone()
     }
 }
 
@@ -138,7 +143,7 @@ impl Probe for KvLoads {
     }
 
     fn given_up(&self) -> Option<String> {
-        KvLoads::given_up(self)
+        Placed::given_up(self)
     }
 
     fn cpus(&self) -> Vec<u32> {
