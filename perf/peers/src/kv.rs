@@ -35,7 +35,7 @@ fn spec() -> Spec {
 /// Writes the hot key; prints the request that reads it.
 pub fn request(address: &str) -> Result<String, Box<dyn Error>> {
     let value = value(SIZE as usize);
-    let mut to = Client::from(Connection::open(address.parse()?, &Resp, Wait::Block)?);
+    let mut to = Client::from(Connection::open(address.parse()?, &Resp, Wait::Block, None)?);
     Hot { key: HOT, value: &value, replicas: 0 }.write_once(&mut to)?;
     Ok(format!("*2\r\n$3\r\nGET\r\n${}\r\n{}\r\n", HOT.len(), std::str::from_utf8(HOT)?))
 }
@@ -45,7 +45,7 @@ pub fn turns(address: &str, blocks: &str, cpu: &str) -> Result<String, Box<dyn E
     let _pinned = sys::affinity::pin(cpu.parse()?)?;
     let value = value(SIZE as usize);
     let hot = Hot { key: HOT, value: &value, replicas: 0 };
-    let mut to = Client::from(Connection::open(address.parse()?, &Resp, Wait::Block)?);
+    let mut to = Client::from(Connection::open(address.parse()?, &Resp, Wait::Block, None)?);
     let mut times = Times::default();
     hot.check(&mut to)?;
     hot.ask_read(&mut to);
@@ -67,9 +67,9 @@ pub fn closed(url: &str, connections: &str, seconds: &str, cpu: &str) -> Result<
     let url = &load.targets[0].url;
     let (scheme, address) = (url.scheme, *url.addresses()?.first().ok_or("no address")?);
     load.store = Some(spec.clone());
-    data::fill(address, scheme, &spec)?;
+    data::fill(address, scheme, &spec, None, &mut |_| true)?;
     let outcome = run(&load, &Control::default());
-    data::clear(address, scheme, &spec)?;
+    data::clear(address, scheme, &spec, None, &mut |_| true)?;
     let outcome = outcome?;
     let rate = outcome.throughput().ok_or("no time passed")?;
     Ok(format!("[{},{},{rate}]", outcome.record.good, outcome.record.failures.total()))

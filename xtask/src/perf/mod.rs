@@ -60,7 +60,7 @@ impl Outcome {
 
 pub fn run(words: &[&str]) -> Result<()> {
     let options = Options::parse(words)?;
-    let peers = build(&options)?;
+    let peers = build()?;
     println!(
         "{:<44} {:<16} {:>11} {:>11} {:<5} {:>6}  {:<16} {:>5}  load",
         "what", "beside", "ours", "theirs", "", "ratio", "interval", "pairs"
@@ -96,11 +96,9 @@ pub fn run(words: &[&str]) -> Result<()> {
     record::append(&options, &outcome)
 }
 
-/// Builds the program that runs our side; its dependencies are locked beside it.
-fn build(options: &Options) -> Result<String> {
-    if let Some(path) = &options.peers {
-        return Ok(path.clone());
-    }
+/// Builds the program that runs our side, so that it is never that of another commit; its dependencies are locked
+/// beside it.
+fn build() -> Result<String> {
     let target = shell::root().join("target/peers").display().to_string();
     let manifest = shell::root().join("perf/peers/Cargo.toml").display().to_string();
     let words = ["build", "--release", "--locked", "--quiet", "--manifest-path", &manifest, "--target-dir"];

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 pub const HELP: &str = "\
   perf [--pairs N] [--cpu N] [--size MiB] [--dry]
        [--only crc32c,latency,bandwidth,stream,web,kv,logs,net,limits]
-       [--bw-mem PATH] [--lat-mem-rd PATH] [--stream PATH]... [--boxscore PATH] [--peers PATH]
+       [--bw-mem PATH] [--lat-mem-rd PATH] [--stream PATH]... [--boxscore PATH]
        [--log-lines N] [--logs-peers mawk,duckdb,goaccess]
                                our kernels beside others' (by path), our size and start-up; one JSON line
                                a commit in docs/perf/";
@@ -23,7 +23,6 @@ pub struct Options {
     pub lat_mem_rd: Option<String>,
     pub stream: Vec<String>,
     pub boxscore: Option<String>,
-    pub peers: Option<String>,
     /// Lines of the access log that is read.
     pub log_lines: Option<u64>,
     /// Slow readers of logs to compare with.
@@ -45,7 +44,6 @@ impl Options {
             lat_mem_rd: None,
             stream: Vec::new(),
             boxscore: None,
-            peers: None,
             log_lines: None,
             logs_peers: Vec::new(),
         };
@@ -71,7 +69,6 @@ impl Options {
                 "--boxscore" => options.boxscore = Some(value.into()),
                 "--log-lines" => options.log_lines = Some(number()?),
                 "--logs-peers" => options.logs_peers = value.split(',').map(str::to_owned).collect(),
-                "--peers" => options.peers = Some(value.into()),
                 _ => bail!("unknown option {word}\n{HELP}"),
             }
         }
