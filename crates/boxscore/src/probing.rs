@@ -1,6 +1,6 @@
 //! One request to a server of the user's before a study of it, so that a wrong URL costs a line and not a study. A
-//! key-value store is asked what it is, and takes a key and hands it back; with the far end of tests of the network some
-//! connections are made.
+//! key-value store is asked what it is, and takes a key and hands it back; with the far end of tests of the network
+//! some connections are made.
 //!
 //! It goes the way that the study's load would: from the same machine, and with `--from` from each generator, measured
 //! as any take in a store that is thrown away. Nothing is said where it cannot be carried out at all: the study itself

@@ -1,8 +1,8 @@
 //! RESP2, as Redis and Valkey speak it: `GET`, `SET` and `DEL` of one key.
 //!
-//! Requests are arrays of bulk strings. Answers are read as they stream by, and no value is kept: `kv/resp` reads pieces
-//! that are there as a whole, which would cost each request of a load a copy of its value. Both know the same errors.
-//! Not read: RESP3, which a server speaks only to who asks with `HELLO 3`.
+//! Requests are arrays of bulk strings. Answers are read as they stream by, and no value is kept: `kv/resp` reads
+//! pieces that are there as a whole, which would cost each request of a load a copy of its value. Both know the same
+//! errors. Not read: RESP3, which a server speaks only to who asks with `HELLO 3`.
 
 use super::{Asked, Dialect, Head, number, push_number};
 use crate::load::failure::Failure;
