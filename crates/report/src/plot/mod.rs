@@ -164,14 +164,18 @@ fn ellipsis(text: &str, width: f64) -> String {
     format!("{}…", out.trim_end())
 }
 
-/// At most two lines of a given width, broken at spaces or hyphens, the second one cut where needed.
+/// At most two lines of a given width, broken at spaces or hyphens, else before a dot or a number, the second cut where needed.
 fn wrap(text: &str, width: f64) -> Vec<String> {
     if text_width(text) <= width {
         return vec![text.to_owned()];
     }
     let breaks = text.char_indices().filter(|(_, c)| matches!(c, ' ' | '-' | '/' | '_' | ','));
-    let fit = breaks.map(|(i, c)| i + c.len_utf8()).rfind(|i| text_width(text[..*i].trim_end()) <= width);
-    match fit {
+    let fits = |at: &usize| text_width(text[..*at].trim_end()) <= width;
+    let is_inside =
+        |pair: &[u8]| pair[1] == b'.' || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit();
+    let pairs = text.as_bytes().windows(2).enumerate().filter(|(_, pair)| is_inside(pair));
+    let inside = || pairs.map(|(before, _)| before + 1).rfind(fits);
+    match breaks.map(|(at, c)| at + c.len_utf8()).rfind(fits).or_else(inside) {
         Some(at) if at < text.len() => {
             vec![text[..at].trim_end().to_owned(), ellipsis(text[at..].trim_start(), width)]
         }

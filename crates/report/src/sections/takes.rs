@@ -105,12 +105,27 @@ enum Place {
     Section,
 }
 
+/// A take so many times its median leaves no room for the others on a linear axis.
+const FAR: f64 = 5.0;
+
+/// How many bytes all labels begin with that need not stand under each strip: whole words, or parts of dotted names.
+fn shared(labels: &[String]) -> usize {
+    let [first, others @ ..] = labels else { return 0 };
+    let same = |other: &String| first.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let same = others.iter().map(same).min().unwrap_or(0);
+    let ends = first.bytes().take(same).enumerate().filter(|(_, byte)| b" .".contains(byte));
+    ends.map(|(at, _)| at + 1).next_back().unwrap_or(0)
+}
+
 /// All figures of one run on one axis, each as a share of its own median.
 fn relative(figures: &[Figure<'_>], place: Place) -> Option<Markup> {
+    let labels = labels(figures);
+    let (shared, _) = labels.first()?.split_at(shared(&labels));
     let series: Vec<Strip> = figures
         .iter()
-        .zip(labels(figures))
+        .zip(&labels)
         .filter_map(|(figure, label)| {
+            let label = &label[shared.len()..];
             let median = figure.doc.median.filter(|m| m.is_finite() && *m != 0.0)?;
             let takes =
                 figure.takes().into_iter().map(|take| Take { value: take.value / median, ..take }).collect();
@@ -122,7 +137,7 @@ fn relative(figures: &[Figure<'_>], place: Place) -> Option<Markup> {
                 }
                 None => "refused".to_owned(),
             };
-            let name = if place == Place::Section { format!("{label} {value}") } else { label };
+            let name = if place == Place::Section { format!("{label} {value}") } else { label.to_owned() };
             Some(Strip { name, takes, median: Some(Estimate { value: 1.0, interval }), colour: 0 })
         })
         .collect();
@@ -148,9 +163,13 @@ fn relative(figures: &[Figure<'_>], place: Place) -> Option<Markup> {
             "dots = takes as shares of their median, in time order; whisker = 95 % interval"
         }
     };
+    let of =
+        if shared.is_empty() { String::new() } else { format!("{}: ", shared.trim_end_matches([' ', '.'])) };
+    let axis = AxisSpec::new("share of the median", Kind::percent());
+    let farthest = series.iter().flat_map(|strip| &strip.takes).map(|take| take.value).fold(0.0, f64::max);
     let plot = StripPlot {
-        caption: Caption::new(said).subtitle(subtitle),
-        y: AxisSpec::new("share of the median", Kind::percent()),
+        caption: Caption::new(said).subtitle(format!("{of}{subtitle}")),
+        y: if farthest > FAR { axis.log() } else { axis },
         series,
         size,
     };
@@ -191,5 +210,20 @@ fn kind_of(figure: &Figure<'_>) -> Kind {
     match figure.doc.unit {
         Unit::Ratio => Kind::percent(),
         unit => names::kind(&figure.doc.instrument, unit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shared;
+
+    #[test]
+    fn words_that_all_labels_begin_with_are_said_once() {
+        let of =
+            |labels: &[&str]| shared(&labels.iter().map(|label| (*label).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["redis basic.read100", "redis basic.read100.99", "redis basic.write1K"]), 12);
+        assert_eq!(of(&["redis basic.read100", "redis 2 replicas basic.read100"]), 6);
+        assert_eq!(of(&["crc32c", "crc32c all"]), 0);
+        assert_eq!((of(&["one name"]), of(&[])), (0, 0));
     }
 }
