@@ -1,10 +1,11 @@
 //! Progress of a run on stderr: one living line on a terminal, plain lines elsewhere.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use harness::conductor::Show;
 use indicatif::{ProgressBar, ProgressStyle};
+use model::caller::PREPARING;
 use model::reading::Take;
 use model::{Cell, Plan};
 
@@ -35,18 +36,38 @@ pub struct Display {
     estimates: HashMap<(usize, u32, u32), String>,
     /// When the last plain line was said, and of which block.
     last_line: Option<(u64, u32)>,
+    told: Doing,
     says_takes: bool,
     /// What cannot run, by machine, arm and reason, in the order of the first of each: said once for each reason.
     unfit: Vec<((usize, u32, String), Vec<u32>)>,
+    /// Faults that were said, by machine: each text is said once, and the run's notes count them.
+    faults: HashSet<(usize, String)>,
 }
 
 /// Plain lines are for logs: at most one a block, and one in this time.
-pub const PLAIN_LINE_NS: u64 = 5_000_000_000;
+const PLAIN_LINE_NS: u64 = 5_000_000_000;
+
+/// Plain lines of how far something is.
+#[derive(Debug, Default)]
+pub struct Doing {
+    said_ns: Option<u64>,
+}
+
+impl Doing {
+    /// Says it, unless another line was said a moment ago.
+    pub fn say(&mut self, line: &str) {
+        let now_ns = sys::clock::now_ns();
+        if self.said_ns.is_none_or(|said_ns| now_ns.saturating_sub(said_ns) >= PLAIN_LINE_NS) {
+            self.said_ns = Some(now_ns);
+            out::say(line);
+        }
+    }
+}
 
 impl Screen for Display {
     fn show(&mut self, show: &Show<'_>) {
         match show {
-            Show::Doing { machine, text } => self.line(&format!("{}{text}", self.on(*machine))),
+            Show::Doing { machine, text } => self.told(&format!("{}{text}", self.on(*machine)), text),
             Show::Starting { machine, cell, arm, block, warm_up } => {
                 if !warm_up {
                     self.tell_unfit();
@@ -109,8 +130,10 @@ impl Display {
             left: None,
             estimates: HashMap::new(),
             last_line: None,
+            told: Doing::default(),
             says_takes,
             unfit: Vec::new(),
+            faults: HashSet::new(),
         }
     }
 
@@ -130,7 +153,10 @@ impl Display {
         };
         self.estimates.insert((machine, take.cell, take.arm), estimate.clone());
         match &take.fault {
-            Some(fault) => self.talk(&format!("fault: {}: {fault}", self.doing)),
+            Some(fault) if self.faults.insert((machine, fault.clone())) => {
+                self.talk(&format!("fault: {}: {fault}", self.doing));
+            }
+            Some(_) => self.refresh("fault"),
             None => self.refresh(&estimate),
         }
     }
@@ -211,9 +237,14 @@ impl Display {
         }
     }
 
-    fn line(&self, text: &str) {
+    /// What is done before a take; where there is no terminal, only what takes long and tells how far it is.
+    fn told(&mut self, line: &str, text: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(text.to_owned());
+            bar.set_message(line.to_owned());
+            return;
+        }
+        if !text.starts_with(PREPARING) {
+            self.told.say(line);
         }
     }
 

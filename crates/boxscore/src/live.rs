@@ -3,10 +3,11 @@
 //! Redrawn when the child tells how it goes, about once a second.
 
 use harness::conductor::Show;
+use model::caller::PREPARING;
 use report::text::Look;
 use report::text::load::live::{Live, live};
 
-use crate::display::{PLAIN_LINE_NS, Screen};
+use crate::display::{Doing, Screen};
 use crate::out::{self, Canvas};
 
 /// Rates that are kept for drawing.
@@ -18,15 +19,15 @@ pub struct LiveScreen {
     load: Live,
     /// Good answers and seconds at the last look.
     last: (u64, f64),
-    /// When a plain line was said of what is done beside the load.
-    said_ns: Option<u64>,
+    /// What is done beside the load.
+    told: Doing,
 }
 
 impl LiveScreen {
     #[must_use]
     pub fn new(load: Live, quiet: bool) -> LiveScreen {
         let canvas = if quiet { None } else { Canvas::open() };
-        LiveScreen { canvas, look: out::look_of_talk(), load, last: (0, 0.0), said_ns: None }
+        LiveScreen { canvas, look: out::look_of_talk(), load, last: (0, 0.0), told: Doing::default() }
     }
 
     #[must_use]
@@ -40,11 +41,7 @@ impl LiveScreen {
             self.load.doing = Some(text.to_owned());
             return self.draw();
         }
-        let now_ns = sys::clock::now_ns();
-        if self.said_ns.is_none_or(|said_ns| now_ns.saturating_sub(said_ns) >= PLAIN_LINE_NS) {
-            self.said_ns = Some(now_ns);
-            out::say(text);
-        }
+        self.told.say(text);
     }
 
     fn heard(&mut self, now: &model::frame::Live) {
@@ -94,7 +91,7 @@ impl Screen for LiveScreen {
                 hint.iter().for_each(|hint| out::say(&format!(" hint: {hint}")));
             }
             // That a load is prepared is told by its first screen.
-            Show::Doing { text, .. } if !text.starts_with("preparing ") => self.doing(text),
+            Show::Doing { text, .. } if !text.starts_with(PREPARING) => self.doing(text),
             // Why it cannot run, and how it went, is said at the end.
             Show::Doing { .. }
             | Show::Taken { .. }

@@ -1,5 +1,6 @@
 //! One request to a server of the user's before a study of it, so that a wrong URL costs a line and not a study. A
-//! key-value store is asked what it is, and takes a key and hands it back.
+//! key-value store is asked what it is, and takes a key and hands it back; with the far end of tests of the network
+//! some connections are made.
 //!
 //! It goes the way that the study's load would: from the same machine, and with `--from` from each generator, measured
 //! as any take in a store that is thrown away. Nothing is said where it cannot be carried out at all: the study itself
@@ -7,7 +8,7 @@
 
 use std::path::Path;
 
-use model::plan::{Plan, Takes, Via};
+use model::plan::{FAR, Plan, Takes, Via};
 use model::{Cell, Params};
 
 use crate::error::{CliError, Kind};
@@ -26,7 +27,12 @@ const OF_KV: (&str, &[(&str, &str)]) = ("kv-miss", &[]);
 const OF_LOAD: (&str, &[(&str, &str)]) =
     ("kv-load", &[("connections", "1"), ("generators", "1"), ("requests", "1"), ("keys", "1")]);
 
-/// A server that would be loaded, or a store.
+/// What asks the far end of the network.
+const OF_NET: (&str, &[(&str, &str)]) = ("net-connect", &[("duration", "0.02")]);
+/// The test that needs no peer.
+const PING: &str = "net-ping";
+
+/// A server that would be loaded, a store, or the far end of the network.
 #[derive(Clone, Debug, PartialEq)]
 struct Probe {
     instrument: &'static str,
@@ -89,7 +95,11 @@ fn on(via: &Via, plan: &Plan, probes: &[Probe], store: &Path, stop: &Stop) -> Re
 fn refused(probe: &Probe, fault: &str) -> Option<CliError> {
     if probe.instrument != INSTRUMENT {
         let error = CliError::data(format!("{fault}; nothing was measured or stored"));
-        return Some(match loading::hint(fault) {
+        let hint = match probe.instrument == OF_NET.0 {
+            true => Some("`--test ping` asks the kernel there, and needs no peer"),
+            false => loading::hint(fault),
+        };
+        return Some(match hint {
             Some(hint) => error.hint(hint),
             None => error,
         });
@@ -117,7 +127,7 @@ fn probes(plan: &Plan) -> Vec<Probe> {
     let mut probes: Vec<Probe> = Vec::new();
     for (cell, arm) in plan.cells.iter().flat_map(|cell| plan.arms.iter().map(move |arm| (cell, arm))) {
         let of = |name: &str| arm.set.get(name).or_else(|| cell.params.get(name));
-        if let Some(probe) = store(&of, cell) {
+        if let Some(probe) = store(&of, cell).or_else(|| far(&of, cell)) {
             if !probes.contains(&probe) {
                 probes.push(probe);
             }
@@ -166,6 +176,18 @@ fn store<'a>(of: &impl Fn(&str) -> Option<&'a str>, cell: &Cell) -> Option<Probe
     Some(Probe { instrument, url: whom.to_owned(), params, is_asked: true })
 }
 
+/// The question to a peer of the user's, where a cell needs one. One that the study starts itself is no wrong address.
+fn far<'a>(of: &impl Fn(&str) -> Option<&'a str>, cell: &Cell) -> Option<Probe> {
+    let is_asked = cell.instrument.starts_with("net-") && cell.instrument != PING && of(FAR).is_none();
+    let to = of("to").filter(|to| is_asked && *to != instruments::net::target::LOOPBACK)?;
+    let mut params = Params::default();
+    params.set("to", to);
+    for (name, value) in of("token").map(|token| ("token", token)).iter().chain(OF_NET.1) {
+        params.set(name, value);
+    }
+    Some(Probe { instrument: OF_NET.0, url: to.to_owned(), params, is_asked: true })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,6 +225,30 @@ mod tests {
         remote.generators =
             vec![Via { name: "g".into(), command: None }, Via { name: "h".into(), command: None }];
         assert_eq!(urls(&remote), ["connections=2;generators=2;method=GET;requests=2;url=http://a/"]);
+    }
+
+    #[test]
+    fn a_far_end_of_the_users_is_asked_once() {
+        let of = |cells: &[(&str, &str)]| {
+            let cells = cells.iter().map(|(instrument, params)| Cell {
+                instrument: (*instrument).to_owned(),
+                params: Params::parse(params).unwrap(),
+                headline: Vec::new(),
+            });
+            let asked = probes(&Plan::bare(cells.collect(), Takes::Fixed(9)));
+            asked
+                .into_iter()
+                .map(|probe| format!("{} {}", probe.instrument, probe.params))
+                .collect::<Vec<_>>()
+        };
+        let (rtt, bandwidth) = (("net-rtt", "to=a:1;proto=udp"), ("net-bandwidth", "to=a:1;token=none"));
+        assert_eq!(of(&[rtt, rtt]), ["net-connect duration=0.02;to=a:1"]);
+        assert_eq!(of(&[bandwidth]), ["net-connect duration=0.02;to=a:1;token=none"]);
+        for alone in
+            [("net-ping", "to=a"), ("net-rtt", "to=loopback"), ("net-rtt", "far=b;to=a"), ("web", "to=a")]
+        {
+            assert_eq!(of(&[alone]), [""; 0], "{alone:?}");
+        }
     }
 
     #[test]

@@ -48,10 +48,14 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let study = ids.next();
     store.begin_study(&study, &plan).map_err(present::store_error)?;
     let said = Said { label: plan.label.clone(), price, watts };
+    let begun = study.clone();
     let sitting = Sitting { plan: &plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
     let mut display = Display::new(&plan, global.json, args.show_takes);
     let manner = manner_of(&plan);
     let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, manner))?;
+    if is_discarded(&outcome, &begun, &mut store)? {
+        return Err(none_fits(&outcome, global.json));
+    }
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
     finish(&outcome, &runs, &path, global, (!args.no_report, plan.telemetry_only, args.format))
@@ -73,8 +77,33 @@ pub fn of_plan(
     let study = ids.next();
     store.begin_study(&study, plan).map_err(present::store_error)?;
     let said = Said { label: plan.label.clone(), ..Said::default() };
+    let begun = study.clone();
     let sitting = Sitting { plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
-    sitting.carry_out(&mut store, &path, &mut ids, (screen, &stop, manner))
+    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (screen, &stop, manner))?;
+    is_discarded(&outcome, &begun, &mut store)?;
+    Ok((outcome, runs))
+}
+
+/// Takes a study of which nothing can run out of the store again: an empty run would be nobody's latest. It is stored
+/// from the beginning, so that one that is killed can be resumed.
+fn is_discarded(outcome: &Outcome, study: &str, store: &mut Store) -> Result<bool, CliError> {
+    let is_whole = matches!(outcome.ended, Ended::Count | Ended::Target);
+    if !is_whole || outcome.takes > 0 || outcome.unfit.is_empty() {
+        return Ok(false);
+    }
+    store.discard(study).map_err(present::store_error)
+}
+
+/// What is said where nothing can run; the reasons were said, but for a document, which has them all where it is one.
+fn none_fits(outcome: &Outcome, is_document: bool) -> CliError {
+    let mut reasons: Vec<&str> = outcome.unfit.iter().map(|(_, _, why)| why.as_str()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    match reasons[..] {
+        [one] if is_document => CliError::data(format!("{one}; nothing was measured or stored")),
+        _ => CliError::data("nothing was measured or stored: nothing of this run can run here")
+            .hint("the lines above say why; `boxscore list` says what can"),
+    }
 }
 
 /// `boxscore resume`: continues the plan of an interrupted study without repeating finished takes.

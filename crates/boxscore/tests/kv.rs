@@ -274,8 +274,8 @@ fn what_stands_in_the_way_is_told_in_a_line() {
         assert_eq!(said.code, Some(1), "{kv}: {said:#?}");
         assert!(words(&said).contains(why), "{why}: {said:#?}");
     }
-    // The one store that took a key and a value was measured; of the others nothing is stored.
-    assert_eq!(bench.heads().len(), 1);
+    // Nothing was measured of any: one took a key and a value, and none of the test's own.
+    assert!(bench.heads().is_empty());
 }
 
 #[test]

@@ -202,6 +202,7 @@ fn a_store_that_cannot_be_loaded_is_told_in_a_line() {
     let missing = Scripted::start(&["$-1\r\n"], "+OK\r\n");
     let memcached = Managed::start(StoreKind::Memcached);
     let other = format!("redis://{}", memcached.store.address());
+    let mut asked = 0;
     for (url, says) in [
         (junk.url(), "no answer of RESP"),
         (moved.url(), "node of a cluster"),
@@ -215,6 +216,11 @@ fn a_store_that_cannot_be_loaded_is_told_in_a_line() {
         let said = bench.run(&args).expect(1, &[]);
         let why = refused(&said.out);
         assert!(why.contains(says), "{url}: {why}");
+        // Only what was asked of it and failed is a take, and a run without a take is not stored.
+        asked += u64::from(says.starts_with("evicts"));
+        let heads = if bench.store().exists() { bench.heads() } else { Vec::new() };
+        assert_eq!(heads.iter().map(|head| head.takes).sum::<u64>(), asked, "{url}");
+        assert_eq!(heads.len() as u64, asked, "{url}");
     }
 }
 
@@ -295,7 +301,43 @@ fn keys_that_do_not_fit_are_refused_before_the_first() {
             ["load", &store.url(), "--keys", keys, "--value-size", "1M", "-c", "2", "-n", "10", "--json"];
         let why = refused(&bench.run(&args).expect(1, &[]).out);
         assert!(why.contains(says) && why.contains("(--value-size); nothing was written"), "{why}");
+        let size = "value-size=1MiB";
+        let (url, keys) = (store.url(), format!("keys={keys}"));
+        let args =
+            ["run", "kv-load", "--url", &url, "--set", &keys, "--set", size, "--takes", "1", "--quick"];
+        bench.run(&args).expect(1, &[says, "nothing was measured or stored"]);
+        assert!(bench.heads().is_empty());
         assert_eq!(store.store.info().expect("it answers").text("cmdstat_set"), None);
+    }
+}
+
+/// Its limit is reached while keys are written: the estimate lets them through.
+#[test]
+fn a_store_that_is_full_midway_is_left_as_it_was() {
+    let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
+    let used = store.store.info().expect("it answers").number("used_memory").expect("bytes");
+    let most = format!("CONFIG SET maxmemory {}\r\n", used + 11_900_000);
+    assert_eq!(store.ask(&most), "+OK");
+    let url = store.url();
+    let load = ["load", &url, "--keys", "130k", "--value-size", "1", "-c", "2", "-n", "10", "--json"];
+    let run = [
+        "run",
+        "kv-load",
+        "--url",
+        &url,
+        "--set",
+        "keys=130k",
+        "--set",
+        "value-size=1",
+        "--json",
+        "--takes",
+        "2",
+    ];
+    for args in [&load[..], &run] {
+        let why = refused(&bench.run(args).expect(1, &[]).out);
+        assert!(why.contains("cannot write the keys of the load") && why.contains("no memory left"), "{why}");
+        assert!(bench.heads().is_empty(), "{args:?}");
+        assert_eq!(store.keys(), 0, "{args:?}");
     }
 }
 
@@ -344,6 +386,31 @@ fn writing_keys_is_told_and_ends_when_the_user_wants_it() {
     assert!(why.contains("of its 8000000 keys were written: nothing was measured"), "{why}");
     assert_eq!(store.keys(), 0, "after {:?}", from.elapsed());
     assert!(bench.only().takes.iter().all(|take| take.fault.is_some()));
+}
+
+/// Of a run the same, whosever the store is, and though no take has begun: nothing is left, and it can be resumed.
+#[test]
+fn writing_keys_of_a_run_is_told_and_left() {
+    let (bench, theirs) = (Bench::new(), Managed::start(StoreKind::Redis));
+    let url = theirs.url();
+    let keys = ["--set", "keys=4M", "--set", "value-size=1", "--takes", "1", "--quick"];
+    for whose in [&["--set", "server=redis"][..], &["--set", "server=memcached"], &["--url", &url]] {
+        let args = [&["run", "kv-load", "--no-report"], whose, &keys].concat();
+        let mut running = Running::start(bench.command(&args));
+        assert!(running.until("writing the keys of the load: "), "{whose:?}: it says nothing of its keys");
+        running.signal("INT");
+        let from = Instant::now();
+        assert!(running.until("interrupted: "), "{whose:?}: {:?}", running.heard);
+        // Deleting what was written takes about as long as writing it; on a busy machine all takes longer.
+        assert!(from.elapsed() < Duration::from_secs(15), "{whose:?}: {:?}", from.elapsed());
+        running.end().expect(130, &[]);
+        assert_eq!(theirs.keys(), 0);
+    }
+    for head in bench.heads() {
+        assert_eq!((head.status, head.takes), (model::data::Status::Interrupted, 0));
+        assert!(bench.data(&head.id).notes.iter().all(|note| note.kind != "unfit"));
+    }
+    assert_eq!(bench.heads().len(), 3);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use common::{
-    Bench, PROGRAM, Said, assert_gone, assert_measured_of, cannot, children, host::Namespace, root,
+    Bench, PROGRAM, Running, Said, assert_gone, assert_measured_of, cannot, children, host::Namespace, root,
 };
 use model::data::RunData;
 use model::reading::Value;
@@ -123,6 +123,45 @@ fn a_peer_serves_who_has_its_token() {
     }
     // No test of theirs was served, and the peer still is.
     run(&bench, &[&to[..], &["--token", "token", "--set", "size=64"]].concat()).expect(0, &[]);
+}
+
+#[test]
+fn a_peer_that_is_not_there_is_said_before_anything_is_stored() {
+    let bench = Bench::new();
+    let port =
+        std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
+    let to = format!("127.0.0.1:{port}");
+    let said = run(&bench, &["--to", &to]).expect(1, &["nothing was measured or stored", "`--test ping`"]);
+    let remedy = format!("nothing listens at {to}; start it there: boxscore peer --listen 0.0.0.0:{port}");
+    assert_eq!(said.err.matches(&remedy).count(), 1, "{said:#?}");
+    assert!(bench.heads().is_empty());
+}
+
+#[test]
+fn a_peer_that_dies_is_given_up_and_said_once() {
+    let bench = Bench::new();
+    let peer = Peer::start(&bench, &[]);
+    let args = ["--to", &peer.address, "--set", "duration=50ms;size=64;mode=block", "--show-takes"];
+    let args =
+        [&["run", "net", "--takes", "40", "--no-report", "--quick", "--test", "tcp-rtt"][..], &args].concat();
+    let more = ["--test", "connection-rate", "--test", "packet-rate"];
+    let mut running = Running::start(bench.command(&[&args[..], &more].concat()));
+    assert!(running.until("stored take 7"), "{:?}", running.heard);
+    let address = peer.address.clone();
+    drop(peer);
+    let said = running.end().expect(3, &[]);
+    let nothing = format!("nothing listens at {address}");
+    let faults =
+        said.err.lines().filter(|line| line.starts_with("fault: ") && line.contains(&nothing)).count();
+    assert_eq!(faults, 1, "{said:#?}");
+    let run = bench.only();
+    let faulted = run.takes.iter().filter(|take| take.fault.is_some()).count();
+    // The take in which it died, and three that looked for it.
+    assert!((3..=4).contains(&faulted), "{faulted} of {}", run.takes.len());
+    let given_up = run.notes.iter().filter(|note| note.kind == "given-up").count();
+    assert_eq!(given_up, run.plan.cells.len(), "{:?}", run.notes);
+    let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(" more: nothing listens at") && words.contains("given up: "), "{words}");
 }
 
 #[test]

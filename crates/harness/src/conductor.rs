@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use model::data::{GIVEN_UP, UNFIT};
 use model::frame::{Frame, Job, OwnCost, Segment};
 use model::login::Login;
 use model::plan::Plan;
@@ -257,6 +258,9 @@ impl<'a> Conductor<'a> {
             Some(Frame::TakeDone(take)) if (take.seq, take.block, take.cell, take.arm) == asked => {
                 self.taken(machine, &take)?;
             }
+            // Left in the middle of its preparing: a later sitting may well run it.
+            Some(Frame::Fault { cell: at, arm: with, .. })
+                if (at, with) == (cell, arm) && self.is_stopping() => {}
             Some(Frame::Fault { cell: at, arm: with, text }) if (at, with) == (cell, arm) => {
                 self.drop_cell(place, &inflow::cut(text))?;
             }
@@ -273,7 +277,7 @@ impl<'a> Conductor<'a> {
     }
 
     /// What one arm cannot run has nothing to be compared with: the cell is dropped from every arm, and the note names
-    /// the arm that cannot.
+    /// the arm that cannot. A cell of which there are takes was given up.
     fn drop_cell(&mut self, place: Place, why: &str) -> Result<(), SinkError> {
         let Place { machine, cell, arm } = place;
         let arms = u32::try_from(self.plan.arms.len()).unwrap_or(u32::MAX);
@@ -287,7 +291,10 @@ impl<'a> Conductor<'a> {
             "" => format!("{title}: {why}"),
             name => format!("{title}: arm {name} cannot run, so no arm does: {why}"),
         };
-        self.sink.note(machine, "unfit", &note)
+        let is_begun = (0..arms).any(|arm| self.tally.contains_key(&Place { machine, cell, arm }));
+        // The take that was asked for failed.
+        self.machines[machine].faults += u64::from(is_begun);
+        self.sink.note(machine, if is_begun { GIVEN_UP } else { UNFIT }, &note)
     }
 
     fn taken(&mut self, machine: usize, take: &Take) -> Result<(), SinkError> {

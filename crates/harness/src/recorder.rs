@@ -8,16 +8,11 @@ use model::frame::Live;
 use model::instrument::Record;
 use model::{Card, Fact, Finding, Histogram, MetricInfo, Params, Reading, SeriesKey, Value};
 
-/// Says something to whoever carries out the run.
-pub type Say = Box<dyn FnMut(&str)>;
-
 /// The way to whoever watches a take.
 #[derive(Default)]
 pub struct Watch {
     /// Tells how the take goes; `None` where nobody watches.
     pub tell: Option<Box<dyn FnMut(Live)>>,
-    /// Tells what is done before what is measured.
-    pub say: Option<Say>,
     /// Set once the user wants the take to end early.
     pub cut: Arc<AtomicBool>,
 }
@@ -118,12 +113,6 @@ impl Record for Recorder {
     fn live(&mut self, live: Live) {
         if let Some(tell) = &mut self.watch.tell {
             tell(live);
-        }
-    }
-
-    fn doing(&mut self, what: &str) {
-        if let Some(say) = &mut self.watch.say {
-            say(what);
         }
     }
 

@@ -5,10 +5,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use model::caller::PREPARING;
 use model::frame::Job;
 use model::generate::Relay;
 use model::plan::PROFILE;
-use model::{Cadence, Card, Fact, Instrument, Params, Probe, Record, Seconds, Setup, Unfit};
+use model::{Cadence, Caller, Card, Fact, Instrument, Params, Probe, Record, Seconds, Setup, Unfit};
 
 use crate::fake::{FakeProbe, Stand};
 
@@ -77,13 +78,14 @@ pub struct Rig<'a> {
     around: HashMap<Vec<u32>, Around>,
     clock: u64,
     relay: Option<Arc<dyn Relay>>,
+    caller: Caller,
 }
 
 impl<'a> Rig<'a> {
     #[must_use]
     pub fn new(instruments: &'a [&'static dyn Instrument], job: &'a Job, host: Host) -> Rig<'a> {
         let (ready, around) = (HashMap::new(), HashMap::new());
-        Rig { instruments, job, host, ready, around, clock: 0, relay: None }
+        Rig { instruments, job, host, ready, around, clock: 0, relay: None, caller: Caller::default() }
     }
 
     /// Instruments reach generators in other children by it.
@@ -92,18 +94,18 @@ impl<'a> Rig<'a> {
         Rig { relay, ..self }
     }
 
-    /// The probe of a cell and arm, made if need be. `making` is told before anything slow starts.
-    pub fn ready(
-        &mut self,
-        cell: u32,
-        arm: u32,
-        record: &mut dyn Record,
-        making: &mut dyn FnMut(&str),
-    ) -> Result<&mut Ready, Unfit> {
+    /// Who waits for the probes: is told before anything slow starts, and may leave before it is done.
+    #[must_use]
+    pub fn with_caller(self, caller: Caller) -> Rig<'a> {
+        Rig { caller, ..self }
+    }
+
+    /// The probe of a cell and arm, made if need be.
+    pub fn ready(&mut self, cell: u32, arm: u32, record: &mut dyn Record) -> Result<&mut Ready, Unfit> {
         self.clock += 1;
         let place = (cell, arm);
         if !self.ready.contains_key(&place) {
-            let made = self.make(cell, arm, record, making)?;
+            let made = self.make(cell, arm, record)?;
             self.ready.insert(place, made);
             self.evict(place);
         }
@@ -133,13 +135,7 @@ impl<'a> Rig<'a> {
         })
     }
 
-    fn make(
-        &self,
-        cell: u32,
-        arm: u32,
-        record: &mut dyn Record,
-        making: &mut dyn FnMut(&str),
-    ) -> Result<Ready, Unfit> {
+    fn make(&self, cell: u32, arm: u32, record: &mut dyn Record) -> Result<Ready, Unfit> {
         let plan = &self.job.plan;
         let cell_number = cell;
         let (Some(cell), Some(arm)) = (plan.cells.get(cell as usize), plan.arms.get(arm as usize)) else {
@@ -162,7 +158,9 @@ impl<'a> Rig<'a> {
             let probe = Box::new(FakeProbe::new(world, card, stand));
             return Ok(Ready { probe, card, params, repeats: 1, used: 0 });
         }
-        making(&format!("preparing {}", card.name));
+        let stays = || self.caller.stays().map_err(Unfit::new);
+        stays()?;
+        self.caller.doing(&format!("{PREPARING}{}", card.name));
         self.check_cpus(arm.set.get("cpus"))?;
         let mut setup = Setup {
             relay: self.relay.clone(),
@@ -174,6 +172,7 @@ impl<'a> Rig<'a> {
         }
         instrument.fit(&setup)?;
         let mut probe = instrument.prepare(&setup)?;
+        stays()?;
         let at_least = Seconds(plan.take_seconds);
         let repeats = probe.calibrate(at_least).map_err(|fault| Unfit::new(fault.to_string()))?;
         record.note("repeats", &format!("{} {params}: {repeats} units a take", card.name));

@@ -13,7 +13,7 @@ use model::frame::{self, Frame, Hello, Job, Live, OwnCost};
 use model::generate::Relay;
 use model::plan::TakeOrder;
 use model::reading::Take;
-use model::{Cadence, Fact, Instrument, Params, Phase, Unfit};
+use model::{Cadence, Caller, Fact, Instrument, Params, Phase, Unfit};
 
 use crate::generator::{self, Generate};
 use crate::recorder::{Recorder, Watch};
@@ -90,6 +90,8 @@ pub struct Worker {
     pub generate: Generate,
     /// Called from the reading thread when the pipe is lost or Abort arrives, even in the middle of a take.
     pub lost: fn(),
+    /// Hears before anything else who waits for what is prepared.
+    pub meet: fn(Caller),
 }
 
 pub(crate) type Output = Arc<Mutex<Box<dyn Write + Send>>>;
@@ -112,13 +114,14 @@ impl Worker {
         send(&output, &Frame::Hello(self.hello.clone()))?;
         let (give, frames): (Sender<Event>, Receiver<Event>) = channel();
         let lost = self.lost;
-        let cut = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&cut);
+        let (cut, left) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (asked, gone) = (Arc::clone(&cut), Arc::clone(&left));
         std::thread::spawn(move || {
             pump(input, |event| {
-                // Heard in the middle of a take; nobody waits for it in the channel.
-                if matches!(event, Event::Frame(Frame::Cut)) {
-                    asked.store(true, Ordering::Relaxed);
+                // Heard in the middle of anything; nobody waits for it in the channel.
+                if matches!(event, Event::Frame(Frame::Cut | Frame::Leave)) {
+                    asked.fetch_or(matches!(event, Event::Frame(Frame::Cut)), Ordering::Relaxed);
+                    gone.store(true, Ordering::Relaxed);
                     return true;
                 }
                 if matches!(event, Event::Lost(_) | Event::Frame(Frame::Abort)) {
@@ -134,7 +137,12 @@ impl Worker {
             _ => return Err(WorkerError::Order { wanted: "a plan" }),
         };
         let end = Arc::new(AtomicBool::new(false));
-        let served = self.work(&job, &frames, &output, (&end, &cut));
+        let said = Arc::clone(&output);
+        // A broken pipe is noticed by the reading thread, which ends the child.
+        let say = move |what: &str| drop(send(&said, &Frame::Progress(what.to_owned())));
+        let caller = Caller::new(left, Arc::new(say));
+        (self.meet)(caller.clone());
+        let served = self.work(&job, &frames, &output, (&end, &cut, caller));
         end.store(true, Ordering::Relaxed);
         served
     }
@@ -144,7 +152,7 @@ impl Worker {
         job: &Job,
         frames: &Frames,
         output: &Output,
-        (end, cut): (&Arc<AtomicBool>, &Arc<AtomicBool>),
+        (end, cut, caller): (&Arc<AtomicBool>, &Arc<AtomicBool>, Caller),
     ) -> Result<(), WorkerError> {
         let zero_ns = sys::clock::now_ns().saturating_sub(job.elapsed_ns);
         let started_ns = sys::clock::now_ns();
@@ -166,7 +174,7 @@ impl Worker {
             let port = Port::new(job.generators.clone(), Arc::clone(frames), Arc::clone(output));
             Arc::new(port) as Arc<dyn Relay>
         });
-        let rig = Rig::new(&self.instruments, job, host).with_relay(relay);
+        let rig = Rig::new(&self.instruments, job, host).with_relay(relay).with_caller(caller);
         let mut shift = Shift { job, rig, output, zero_ns, own_ns: 0, cut };
         loop {
             match next(frames)? {
@@ -232,21 +240,22 @@ impl Shift<'_> {
     fn take(&mut self, order: TakeOrder) -> Result<(), WorkerError> {
         let from_ns = sys::clock::thread_cpu_ns();
         let mut recorder = Recorder::default();
-        let output = self.output;
-        let mut making = |what: &str| {
-            // A broken pipe is noticed by the reading thread, which ends the child.
-            drop(send(output, &Frame::Progress(what.to_owned())));
-        };
-        let made =
-            self.rig.ready(order.cell, order.arm, &mut recorder, &mut making).map(|ready| ready.probe.cpus());
-        let done = match made {
-            Ok(cpus) => {
-                let taken_from_ns = sys::clock::thread_cpu_ns();
-                let take = self.measure(order, recorder, &cpus);
-                self.own_ns += taken_from_ns.saturating_sub(from_ns).min(1_000_000);
-                Frame::TakeDone(Box::new(take))
+        let made = self.rig.ready(order.cell, order.arm, &mut recorder).map(|ready| ready.probe.cpus());
+        let taken = made.and_then(|cpus| {
+            let taken_from_ns = sys::clock::thread_cpu_ns();
+            let taken = self.measure(order, &mut recorder, &cpus);
+            self.own_ns += taken_from_ns.saturating_sub(from_ns).min(1_000_000);
+            taken
+        });
+        let done = match taken {
+            Ok(take) => Frame::TakeDone(Box::new(take)),
+            Err(Unfit { why }) => {
+                // There is no take that they could stay with.
+                for (kind, text) in recorder.notes {
+                    send(self.output, &Frame::Note { kind, text })?;
+                }
+                Frame::Fault { cell: order.cell, arm: order.arm, text: why }
             }
-            Err(Unfit { why }) => Frame::Fault { cell: order.cell, arm: order.arm, text: why },
         };
         let sent_from_ns = sys::clock::thread_cpu_ns();
         let sent = send(self.output, &done);
@@ -254,20 +263,26 @@ impl Shift<'_> {
         sent
     }
 
-    fn measure(&mut self, order: TakeOrder, mut recorder: Recorder, cpus: &[u32]) -> Take {
+    /// One take; in its place why its cell is given up, where no take of it can come any more.
+    fn measure(&mut self, order: TakeOrder, recorder: &mut Recorder, cpus: &[u32]) -> Result<Take, Unfit> {
         let arm = self.job.plan.arms.get(order.arm as usize).map(|arm| arm.name.clone()).unwrap_or_default();
-        self.conditions(0, cpus, &arm, &mut recorder);
+        self.conditions(0, cpus, &arm, recorder);
         let from = recorder.readings.len();
         let mut start_ns = self.now(order.seq);
         let mut fault;
         let mut repeats = 0;
-        match self.rig.ready(order.cell, order.arm, &mut recorder, &mut |_| ()) {
+        match self.rig.ready(order.cell, order.arm, recorder) {
             Ok(ready) => {
                 recorder.open(ready.card, &ready.params, &arm, start_ns);
                 recorder.watch = watch(self.job, self.output, self.cut);
                 repeats = if self.job.plan.fake.is_some() { u64::from(order.block) } else { ready.repeats };
                 start_ns = now(self.job, self.zero_ns, order.seq);
-                fault = ready.probe.take(repeats, &mut recorder).err().map(|fault| fault.0);
+                fault = ready.probe.take(repeats, recorder).err().map(|fault| fault.0);
+                if fault.is_some()
+                    && let Some(why) = ready.probe.given_up()
+                {
+                    return Err(Unfit { why });
+                }
             }
             Err(unfit) => fault = Some(unfit.why),
         }
@@ -277,9 +292,10 @@ impl Shift<'_> {
         if fault.is_some() {
             recorder.readings.truncate(from);
         }
-        self.conditions(1, cpus, &arm, &mut recorder);
+        self.conditions(1, cpus, &arm, recorder);
         let phase = if order.warm_up { Phase::WarmUp } else { Phase::Measured };
-        Take {
+        let recorder = std::mem::take(recorder);
+        Ok(Take {
             seq: order.seq,
             block: order.block,
             phase,
@@ -292,7 +308,7 @@ impl Shift<'_> {
             refusals: recorder.refusals,
             notes: recorder.notes,
             fault,
-        }
+        })
     }
 
     /// Reads the condition probes: side 0 before the take, side 1 after it.
@@ -314,17 +330,15 @@ impl Shift<'_> {
     }
 }
 
-/// Tells the program how a take goes, where it wants to know, and what is done before it.
+/// Tells the program how a take goes, where it wants to know.
 fn watch(job: &Job, output: &Output, cut: &Arc<AtomicBool>) -> Watch {
-    let said = Arc::clone(output);
-    let say = move |what: &str| drop(send(&said, &Frame::Progress(what.to_owned())));
     let output = Arc::clone(output);
     let tell = move |live: Live| {
         // A broken pipe is noticed by the reading thread, which ends the child.
         drop(send(&output, &Frame::Live(Box::new(live))));
     };
     let tell = job.watched.then(|| Box::new(tell) as Box<dyn FnMut(Live)>);
-    Watch { tell, say: Some(Box::new(say)), cut: Arc::clone(cut) }
+    Watch { tell, cut: Arc::clone(cut) }
 }
 
 /// Time since the run's start; in a planted world, take times that depend on the take's number only.

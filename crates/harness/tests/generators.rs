@@ -182,7 +182,7 @@ fn hello() -> Hello {
 }
 
 fn sound(pipe: UnixStream) {
-    let worker = Worker { instruments: vec![&Toy], hello: hello(), generate, lost: || () };
+    let worker = Worker { instruments: vec![&Toy], hello: hello(), generate, lost: || (), meet: |_| () };
     let _ = worker.serve(pipe.try_clone().unwrap(), pipe);
 }
 

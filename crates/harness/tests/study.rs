@@ -15,8 +15,8 @@ use model::params::{ParamKind, ParamSpec};
 use model::plan::{Takes, Via};
 use model::reading::Take;
 use model::{
-    Arm, Card, Cell, Fact, Fault, Instrument, Params, PerSec, Phase, Plan, Probe, Record, RecordExt, Setup,
-    Unfit,
+    Arm, Caller, Card, Cell, Fact, Fault, Instrument, Params, PerSec, Phase, Plan, Probe, Record, RecordExt,
+    Setup, Unfit,
 };
 
 const RATE: Metric<PerSec> = Metric::new("rate", Better::Higher, "toy");
@@ -36,12 +36,15 @@ static TOY: Card = Card {
 };
 
 /// n = 8 never fits; n = 9 fails every other take; n = 7 pushes only what has no direction, and never steadies; n = 6
-/// never steadies; n = 5 goes on until it is cut; the others count up.
+/// never steadies; n = 5 goes on until it is cut; n = 4 fails from its fourth take on, and is given up with the fifth;
+/// n = 10 is prepared until the caller leaves; the others count up.
 struct Toy;
 struct ToyProbe {
     n: u64,
+    taken: u64,
 }
 static COUNT: AtomicU64 = AtomicU64::new(0);
+static CALLER: Mutex<Option<Caller>> = Mutex::new(None);
 
 impl Instrument for Toy {
     fn card(&self) -> &'static Card {
@@ -50,7 +53,16 @@ impl Instrument for Toy {
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         match setup.params.get("n") {
             Some("8") => Err(Unfit::new("eight never fits")),
-            n => Ok(Box::new(ToyProbe { n: n.and_then(|n| n.parse().ok()).unwrap_or(0) })),
+            Some("10") => {
+                let caller = CALLER.lock().unwrap().clone().expect("it was met");
+                // Ten times what the slowest machine here needs to be told.
+                for _ in 0..6000 {
+                    caller.stays().map_err(Unfit::new)?;
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
+                panic!("nobody left");
+            }
+            n => Ok(Box::new(ToyProbe { n: n.and_then(|n| n.parse().ok()).unwrap_or(0), taken: 0 })),
         }
     }
 }
@@ -78,7 +90,13 @@ impl Probe for ToyProbe {
             7 => record.push(&WANDER, wide),
             _ => record.push(&RATE, PerSec(1000.0 + (count % 3) as f64)),
         }
-        if self.n == 9 && count.is_multiple_of(2) { Err(Fault::new("planned")) } else { Ok(()) }
+        self.taken += 1;
+        let fails = (self.n == 9 && count.is_multiple_of(2)) || (self.n == 4 && self.taken > 3);
+        if fails { Err(Fault::new("planned")) } else { Ok(()) }
+    }
+
+    fn given_up(&self) -> Option<String> {
+        (self.n == 4 && self.taken > 4).then(|| "it is gone".to_owned())
     }
 }
 
@@ -109,6 +127,9 @@ struct Shelf {
     /// Whoever watches wants the end of the take once it has told so often how it goes.
     stop_after_live: Option<usize>,
     live: usize,
+    /// The user wants the end once something is prepared that has this in its name.
+    stop_at_doing: Option<&'static str>,
+    has_done: bool,
     manner: Manner,
 }
 
@@ -151,7 +172,11 @@ impl Sink for Shared<'_> {
         Ok(())
     }
     fn show(&mut self, show: &Show<'_>) {
-        self.0.lock().unwrap().live += usize::from(matches!(show, Show::Live { .. }));
+        let mut shelf = self.0.lock().unwrap();
+        shelf.live += usize::from(matches!(show, Show::Live { .. }));
+        if let (Show::Doing { text, .. }, Some(wanted)) = (show, shelf.stop_at_doing) {
+            shelf.has_done |= text.contains(wanted);
+        }
     }
 }
 
@@ -191,6 +216,7 @@ fn sound(pipe: UnixStream) {
         hello: hello(),
         generate: |_, _| Err("no generator".to_owned()),
         lost: || (),
+        meet: |caller| drop(CALLER.lock().unwrap().replace(caller)),
     };
     let _ = worker.serve(pipe.try_clone().unwrap(), pipe);
 }
@@ -217,6 +243,7 @@ fn conduct_to(plan: &Plan, earlier: &[Finished], shelf: Shelf, child: fn(UnixStr
         let shelf = shelf.lock().unwrap();
         shelf.stop_after.is_some_and(|limit| shelf.takes.len() >= limit)
             || shelf.stop_after_live.is_some_and(|limit| shelf.live >= limit)
+            || shelf.has_done
     };
     let mut sink = Shared(&shelf);
     let mut conductor = Conductor::new(plan, links, events, &mut sink, &stop);
@@ -283,6 +310,28 @@ fn a_fault_discards_its_own_readings_only() {
     let measured = faulted.len() as u64;
     assert_eq!(outcome.faults, measured);
     assert_eq!(shelf.ends, [(0, Status::Faulty)]);
+}
+
+#[test]
+fn a_cell_that_is_given_up_is_not_tried_again() {
+    let (outcome, shelf) = conduct(&plan(&[1, 4], 1, 1, Takes::Fixed(9)), &[], None);
+    assert_eq!(outcome.unfit, [(0, 1, "it is gone".to_owned())]);
+    let of_it: Vec<bool> =
+        shelf.takes.iter().filter(|(_, take)| take.cell == 1).map(|(_, take)| take.fault.is_some()).collect();
+    assert_eq!(of_it, [false, false, false, true], "the fifth was stored, or a sixth came");
+    assert_eq!(outcome.faults, 2);
+    assert_eq!(shelf.takes.len(), 10 + 4);
+    let notes: Vec<_> = shelf.notes.iter().filter(|(_, kind, _)| kind == "given-up").collect();
+    assert!(matches!(notes.as_slice(), [(_, _, text)] if text.ends_with(": it is gone")), "{notes:?}");
+}
+
+#[test]
+fn what_is_prepared_is_left_when_the_user_wants_it() {
+    let shelf = Shelf { stop_at_doing: Some("preparing toy"), ..Shelf::default() };
+    let (outcome, shelf) = conduct_to(&plan(&[10], 1, 1, Takes::Fixed(2)), &[], shelf, sound);
+    assert_eq!((outcome.ended, outcome.takes, outcome.unfit.len()), (Ended::Interrupted, 0, 0));
+    assert!(shelf.notes.iter().all(|(_, kind, _)| kind != "unfit"), "{:?}", shelf.notes);
+    assert_eq!(shelf.ends, [(0, Status::Interrupted)]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Nothing here stores, compares or prints, and no instrument loops over repetitions or chooses an order.
 
 pub mod bench;
+pub mod caller;
 pub mod clusterperf;
 pub mod errand;
 pub mod facts;

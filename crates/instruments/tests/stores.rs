@@ -10,8 +10,9 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use instruments::load::failure::Failure;
+use instruments::load::kv::Spec;
+use instruments::load::kv::data::{At, Work};
 use instruments::load::kv::keys::{Popularity, Sizes};
-use instruments::load::kv::{Spec, data};
 use instruments::load::schedule::Schedule;
 use instruments::load::target::{Scheme, Url};
 use instruments::load::{self, Control, Load};
@@ -347,6 +348,10 @@ fn load_of(store: &Store, spec: &Spec, requests: u64) -> Load {
     }
 }
 
+fn at(store: &Store) -> At {
+    At { address: store.address(), scheme: scheme(store.kind()), login: None }
+}
+
 /// How many keys a store has, in its own words.
 fn keys(store: &Store) -> u64 {
     let info = store.info().unwrap();
@@ -365,7 +370,16 @@ fn loads_read_and_write_and_leave_nothing() {
         let spec = spec();
         // A key of somebody else.
         set(&store, "theirs", "v");
-        data::fill(store.address(), scheme(kind), &spec, None, &mut |_| true).unwrap();
+        let mut keys_asked = 0;
+        let many = Spec { keys: 5000, ..spec.clone() };
+        let why = at(&store).each(Work::Write, &many, &mut |key| {
+            keys_asked = key;
+            if key > 1000 { Err("enough".to_owned()) } else { Ok(()) }
+        });
+        assert_eq!((why, keys_asked > 1000, keys(&store) <= 1001), (Err("enough".to_owned()), true, true));
+        at(&store).each(Work::Delete, &many, &mut |_| Ok(())).unwrap();
+        assert_eq!(keys(&store), 1);
+        at(&store).each(Work::Write, &spec, &mut |_| Ok(())).unwrap();
         assert_eq!(keys(&store), 501, "{}", kind.name());
         let closed = load_of(&store, &spec, 3000);
         let open = Load { schedule: Schedule::Constant { rate: 20_000.0 }, ..closed.clone() };
@@ -385,7 +399,7 @@ fn loads_read_and_write_and_leave_nothing() {
         // Of 6000 requests seven in ten read; five standard deviations. Values have the sizes that were asked for.
         assert!(hits.unwrap().abs_diff(4200) < 180 && misses == Some(0), "{hits:?} {misses:?}");
         assert!(bytes > hits.unwrap() * 100, "{bytes}");
-        data::clear(store.address(), scheme(kind), &spec, None, &mut |_| true).unwrap();
+        at(&store).each(Work::Delete, &spec, &mut |_| Ok(())).unwrap();
         assert_eq!(keys(&store), 1, "{}", kind.name());
         // What is not there is a failure of its own.
         let outcome =
@@ -399,7 +413,7 @@ fn what_does_not_fit_is_told() {
     for kind in kinds() {
         let store = start(&Options { memory: Some(16 << 20), ..Options::new(kind) }, dir.path());
         let large = Spec { sizes: Sizes::Fixed(100_000), ..spec() };
-        let why = data::fill(store.address(), scheme(kind), &large, None, &mut |_| true).unwrap_err();
+        let why = at(&store).each(Work::Write, &large, &mut |_| Ok(())).unwrap_err();
         assert!(why.contains("no memory left") && why.contains("of 500"), "{why}");
         // The same in a load is counted, and the connections go on.
         let writes = Spec { reads: 0.0, ..large };
@@ -408,12 +422,13 @@ fn what_does_not_fit_is_told() {
         assert_eq!((outcome.requests(), failures), (600, vec![Failure::OutOfMemory]), "{}", kind.name());
         let huge = Spec { keys: 1, sizes: Sizes::Fixed(3 << 20), ..spec() };
         if kind == StoreKind::Memcached {
-            let why = data::fill(store.address(), scheme(kind), &huge, None, &mut |_| true).unwrap_err();
+            let why = at(&store).each(Work::Write, &huge, &mut |_| Ok(())).unwrap_err();
             assert!(why.contains("does not take values as large"), "{why}");
         }
         // Another protocol than the URL says.
         let other = if kind == StoreKind::Memcached { Scheme::Redis } else { Scheme::Memcached };
-        let why = data::fill(store.address(), other, &spec(), None, &mut |_| true).unwrap_err();
+        let other = At { scheme: other, ..at(&store) };
+        let why = other.each(Work::Write, &spec(), &mut |_| Ok(())).unwrap_err();
         assert!(why.contains("no answer of") || why.contains("hung up") || why.contains("answers"), "{why}");
     }
     let url: Url = "redis://127.0.0.1:1".parse().unwrap();

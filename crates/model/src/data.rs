@@ -8,6 +8,10 @@ use crate::metric::Better;
 use crate::plan::Plan;
 use crate::reading::{Phase, SeriesKey, Value};
 
+/// Kinds of the notes of what could not run, and of what could not go on: what, a colon, why.
+pub const UNFIT: &str = "unfit";
+pub const GIVEN_UP: &str = "given-up";
+
 /// Kind of the note that holds the CPU seconds of the program that hands out the takes, as a plain number.
 pub const CONTROLLER_CPU: &str = "controller-cpu-seconds";
 

@@ -13,7 +13,7 @@ use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 5;
+pub const WIRE_VERSION: u32 = 6;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -110,6 +110,8 @@ pub enum Frame {
     Ack(Option<TakeOrder>),
     /// End the take in flight early, where its instrument can; what it has by then is its result.
     Cut,
+    /// The user wants to stop: leave what is being prepared, and finish a take in flight.
+    Leave,
     /// Finish the take, then say Bye.
     Stop,
     /// End now.

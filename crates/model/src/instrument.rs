@@ -128,10 +128,6 @@ pub trait Record {
     fn live(&mut self, live: Live) {
         let _ = live;
     }
-    /// What is being done before what is measured, where that takes long; about once a second at most.
-    fn doing(&mut self, what: &str) {
-        let _ = what;
-    }
     /// The user wants the take to end now, with what it has; an instrument that cannot need not ask.
     fn is_cut(&self) -> bool {
         false
@@ -170,6 +166,10 @@ pub trait Probe {
     }
     /// One take. For [`Cadence::Around`](crate::Cadence::Around), `repeats` is 0 before a take and 1 after it.
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault>;
+    /// Why no further take can come, asked after a fault: its cell is given up. A take that failed so is not stored.
+    fn given_up(&self) -> Option<String> {
+        None
+    }
     /// The CPUs that a take keeps busy (their clock is checked before and after it).
     fn cpus(&self) -> Vec<u32> {
         Vec::new()

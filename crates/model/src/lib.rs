@@ -2,6 +2,8 @@
 //!
 //! Nothing here does I/O, reads a clock or prints; every other crate speaks these types.
 
+pub mod amount;
+pub mod caller;
 pub mod card;
 pub mod data;
 pub mod doc;
@@ -25,6 +27,7 @@ pub mod traffic;
 pub mod unit;
 pub mod wording;
 
+pub use caller::Caller;
 pub use card::{Cadence, Card, Family, Need, Node, Tier, Variant};
 pub use fact::{Fact, FactValue};
 pub use finding::{Finding, Validity};

@@ -145,7 +145,8 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
     number.checked_mul(factor)
 }
 
-/// The canonical spelling of a size: the largest binary prefix that divides it.
+/// The canonical spelling of a size: the largest binary prefix that divides it. It is read back, so it is exact and
+/// without a blank, unlike `amount::memory`.
 #[must_use]
 pub fn show_bytes(bytes: u64) -> String {
     const PREFIXES: [(u64, &str); 4] =

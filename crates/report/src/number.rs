@@ -218,7 +218,8 @@ fn label(prefix: &str, kind: Kind) -> String {
     }
 }
 
-/// One value in its own best scale: `92.4 ns`, `31.2 GB/s`.
+/// One value in its own best scale: `92.4 ns`, `31.2 GB/s`. Memory is as in sentences (`model::amount`), by the scale
+/// that columns share.
 #[must_use]
 pub fn quantity(value: f64, kind: Kind) -> String {
     Scale::common(&[value], kind).with_unit(value)

@@ -53,6 +53,25 @@ pub fn page(title: &str, head: &Head, body: &Markup) -> String {
     .into_string()
 }
 
+/// A sentence as it is written for a terminal: what stands between backticks is code, numbers keep to their `%`, and
+/// arrows are arrows. Code is left as it is, so that it can be copied; a backtick without another is one.
+#[must_use]
+pub fn prose(text: &str) -> Markup {
+    let said = |text: &str| crate::plot::tied(&text.replace(" -> ", " → "));
+    let mut parts: Vec<Markup> = Vec::new();
+    let mut rest = text;
+    while let Some((before, (inside, after))) =
+        rest.split_once('`').and_then(|(before, after)| Some((before, after.split_once('`')?)))
+    {
+        parts.push(match inside {
+            "" => html! { (said(before)) "``" },
+            inside => html! { (said(before)) code { (inside) } },
+        });
+        rest = after;
+    }
+    html! { @for part in &parts { (part) } (said(rest)) }
+}
+
 /// A command as selectable text with a button to copy it.
 #[must_use]
 pub fn command(text: &str) -> Markup {
@@ -63,7 +82,7 @@ pub fn command(text: &str) -> Markup {
 #[must_use]
 pub fn first_screen(lead: &str, tally: &Markup, left: &Markup, right: &Markup) -> Markup {
     html! {
-        h1 { (crate::plot::tied(lead)) }
+        h1 { (prose(lead)) }
         div class="tally" { (tally) }
         div class="first" { div { (left) } div { (right) } }
     }
@@ -72,7 +91,7 @@ pub fn first_screen(lead: &str, tally: &Markup, left: &Markup, right: &Markup) -
 /// A section with a heading that says the finding.
 #[must_use]
 pub fn section(id: &str, title: &str, body: &Markup) -> Markup {
-    html! { section id=(id) { h2 { (crate::plot::tied(title)) } (body) } }
+    html! { section id=(id) { h2 { (prose(title)) } (body) } }
 }
 
 /// A box with a small heading.
@@ -132,6 +151,25 @@ mod tests {
         assert!(text.contains("&lt;b&gt;&amp;&quot;") && text.contains("a &lt;title&gt;"));
         assert_eq!(text.matches("<script>").count(), 1);
         crate::plot::check::balanced(&text);
+    }
+
+    #[test]
+    fn what_stands_between_backticks_is_code() {
+        for (text, wanted) in [
+            ("", ""),
+            ("plain & 5 % -> 6 %", "plain &amp; 5\u{a0}% → 6\u{a0}%"),
+            ("`top` shows which", "<code>top</code> shows which"),
+            (
+                "it says `<b>&\"`: `a | b` mends 5 %",
+                "it says <code>&lt;b&gt;&amp;&quot;</code>: <code>a | b</code> mends 5\u{a0}%",
+            ),
+            ("`sed 's/ -> / %/'`", "<code>sed 's/ -&gt; / %/'</code>"),
+            ("a ` alone <i>", "a ` alone &lt;i&gt;"),
+            ("`a` and ` alone", "<code>a</code> and ` alone"),
+            ("``a``", "``a``"),
+        ] {
+            assert_eq!(prose(text).into_string(), wanted, "{text}");
+        }
     }
 
     #[test]

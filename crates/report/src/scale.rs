@@ -225,9 +225,17 @@ fn multiples(low: f64, high: f64, step: f64) -> Vec<f64> {
     let slack = step * 1e-6;
     let first = ((low - slack) / step).ceil();
     let ticks = (0..64).map(|i| (first + f64::from(i)) * step).take_while(|v| *v <= high + slack);
-    let mut ticks: Vec<f64> = ticks.map(|v| if v.abs() < slack { 0.0 } else { v.clamp(low, high) }).collect();
+    let near_zero = |v: f64| if v.abs() < slack { 0.0 } else { v };
+    let mut ticks: Vec<f64> = ticks.map(|v| near_zero(v).clamp(low, high)).collect();
     ticks.dedup();
     ticks
+}
+
+/// Multiples between ends that stay as they are. The usual step may leave none or only one there: then a finer one.
+fn inside(low: f64, high: f64, most: usize, step: impl Fn(usize) -> f64) -> Vec<f64> {
+    let ways: Vec<_> = (most..=3 * most).map(|most| multiples(low, high, step(most))).collect();
+    let two = ways.iter().find(|ticks| (2..=most + 2).contains(&ticks.len()));
+    two.or_else(|| ways.iter().find(|ticks| !ticks.is_empty())).cloned().unwrap_or_default()
 }
 
 fn linear_domain(low: f64, high: f64, spec: &AxisSpec, most: usize) -> (f64, f64, Vec<f64>) {
@@ -248,10 +256,11 @@ fn linear_domain(low: f64, high: f64, spec: &AxisSpec, most: usize) -> (f64, f64
         Prefixes::Binary => Scale::common(&[low.abs().max(high.abs())], spec.kind).divisor,
         _ => 1.0,
     };
-    let step = nice_step((high - low) / unit, most, whole) * unit;
+    let step = |most| nice_step((high - low) / unit, most, whole) * unit;
     if spec.tight {
-        return (low, high, multiples(low, high, step));
+        return (low, high, inside(low, high, most, step));
     }
+    let step = step(most);
     let (low, high) = padded(low, high, step);
     (low, high, multiples(low, high, step))
 }
@@ -276,8 +285,12 @@ fn log_domain(low: f64, high: f64, form: Form, most: usize) -> (f64, f64, Vec<f6
     if (high / low).log10() < 0.8 {
         // Less than a decade: round numbers at even steps, placed logarithmically.
         let step = nice_step(high - low, most, false);
-        let (low, high) = Some(padded(low, high, step)).filter(|(low, _)| *low > 0.0).unwrap_or((low, high));
-        return (low, high, multiples(low, high, step));
+        let (from, to) = padded(low, high, step);
+        if from > 0.0 {
+            return (from, to, multiples(from, to, step));
+        }
+        // 0 has no place here.
+        return (low, high, inside(low, high, most, |most| nice_step(high - low, most, false)));
     }
     let (low, high) = (low / 1.08, high * 1.08);
     let decades = (high / low).log10();
@@ -385,7 +398,74 @@ mod tests {
         assert_eq!(labels(&axis(&spec, &[7.4506e13, 7.4514e13]))[..2], ["7.4506e13", "7.4508e13"]);
     }
 
+    #[test]
+    fn an_axis_that_ends_at_its_values_has_no_tick_beyond_them() {
+        let got = axis(&AxisSpec::new("x", Kind::of(Unit::Second)).tight(), &[1.0, 1e9]);
+        assert!(got.major.iter().all(|tick| (1.0..=1e9).contains(&tick.value)), "{got:?}");
+    }
+
+    #[test]
+    fn an_axis_with_room_for_two_ticks_has_two() {
+        let fit = |spec: &AxisSpec, ends: [f64; 2]| Axis::fit(spec, ends.into_iter(), 0.0, 400.0, 2);
+        let spec = AxisSpec::new("x", Kind::of(Unit::Second));
+        // The usual steps, 5 s and 5 ms, leave none and one.
+        let got = fit(&spec.clone().log(), [0.768_873, 4.8439]);
+        assert_eq!(labels(&got), ["2", "4"]);
+        let got = fit(&spec.clone().log(), [0.004_06, 0.008_1]);
+        assert_eq!(labels(&got), ["6", "8"]);
+        assert_eq!(labels(&fit(&spec.tight(), [0.8, 4.9])), ["2", "4"]);
+    }
+
+    fn sound(got: &Axis, a: f64, b: f64, most: usize) -> Result<(), TestCaseError> {
+        prop_assert!(got.low <= a.min(b) && got.high >= a.max(b), "{got:?}");
+        prop_assert!(got.major.windows(2).all(|w| w[0].value < w[1].value));
+        prop_assert!(got.major.iter().all(|t| (got.low..=got.high).contains(&t.value)), "{got:?}");
+        prop_assert!(got.major.len() <= most + 2, "{got:?}");
+        prop_assert!(got.major.iter().all(|t| !t.label.contains("NaN")));
+        prop_assert!(got.major.windows(2).all(|w| w[0].label != w[1].label), "{got:?}");
+        prop_assert!(got.at(a.min(b)) <= got.at(a.max(b)));
+        Ok(())
+    }
+
+    /// Two values: any, a hair apart, in a round proportion, about 0; many of them round or just beside.
+    fn ends() -> impl Strategy<Value = (f64, f64)> {
+        let round = prop::sample::select(vec![1.0, 1.02, 1.024, 2.0, 2.5, 4.0, 5.0, 8.0, 9.5, 9.995, 9.9995]);
+        let beside = prop_oneof![Just(0i64), -4i64..5, -(1i64 << 40)..1i64 << 40];
+        let any = (prop_oneof![round.clone(), 1.0..10.0_f64], -18..16, beside, any::<bool>());
+        let any = any.prop_map(|(digits, power, ulps, negative)| {
+            let value = digits * 10f64.powi(power);
+            let value = f64::from_bits(value.to_bits().saturating_add_signed(ulps));
+            if negative { -value } else { value }
+        });
+        let close = (any.clone(), 1.0..2.0_f64, 0..60)
+            .prop_map(|(a, b, halved)| (a, a * (1.0 + b * 0.5f64.powi(halved))));
+        let part =
+            (any.clone(), round, 0..12).prop_map(|(a, digits, power)| (a, a * digits * 10f64.powi(power)));
+        prop_oneof![
+            (any.clone(), any.clone()),
+            close,
+            part,
+            any.clone().prop_map(|a| (a, 0.0)),
+            any.prop_map(|a| (a, -a))
+        ]
+    }
+
     proptest! {
+        #[test]
+        fn ticks_are_sound_at_odd_ends(
+            (a, b) in ends(), unit in prop::sample::select(Unit::ALL.to_vec()), plain: bool, zero: bool, tight: bool,
+            most in 2..9usize, form in 0..3usize,
+        ) {
+            let form = [Form::Linear, Form::Log, Form::Log2][form];
+            let (a, b) = if form == Form::Linear { (a, b) } else { (a.abs().max(1e-18), b.abs().max(1e-18)) };
+            let kind = if plain { Kind::of(unit).plain() } else { Kind::of(unit) };
+            let spec = AxisSpec { form, zero, tight, ..AxisSpec::new("x", kind) };
+            let got = Axis::fit(&spec, [a, b].into_iter(), 0.0, 400.0, most);
+            sound(&got, a, b, most)?;
+            // Between tight ends there may be no whole thing.
+            prop_assert!(tight && unit == Unit::Count || !got.major.is_empty(), "{got:?}");
+        }
+
         #[test]
         fn ticks_lie_inside_and_rise(
             a in -1e15..1e15_f64, b in -1e15..1e15_f64, exponent in -20..1, most in 2..9usize, form in 0..3usize,
@@ -396,13 +476,7 @@ mod tests {
             if form != Form::Linear { (a, b) = (a.abs().max(1e-18), b.abs().max(1e-18)); }
             let spec = AxisSpec { form, ..AxisSpec::new("x", Kind::of(Unit::Second)) };
             let got = Axis::fit(&spec, [a, b].into_iter(), 0.0, 400.0, most);
-            prop_assert!(got.low <= a.min(b) && got.high >= a.max(b), "{got:?}");
-            prop_assert!(got.major.windows(2).all(|w| w[0].value < w[1].value));
-            prop_assert!(got.major.iter().all(|t| (got.low..=got.high).contains(&t.value)), "{got:?}");
-            prop_assert!(got.major.len() <= most + 2, "{got:?}");
-            prop_assert!(got.major.iter().all(|t| !t.label.contains("NaN")));
-            prop_assert!(got.major.windows(2).all(|w| w[0].label != w[1].label), "{got:?}");
-            prop_assert!(got.at(a.min(b)) <= got.at(a.max(b)));
+            sound(&got, a, b, most)?;
         }
     }
 }

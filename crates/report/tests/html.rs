@@ -276,3 +276,24 @@ fn the_report_of_fixed_input_is_as_agreed() {
         .collect();
     insta::assert_snapshot!(format!("{digest:016x}, {} bytes\n{}", text.len(), headings.join("\n")));
 }
+
+#[test]
+fn commands_in_notes_faults_and_doubts_are_code() {
+    let mut given = input();
+    let run = &mut given.runs[0].0;
+    let note = |kind: &str, text: &str| model::doc::NoteDoc { kind: kind.to_owned(), text: text.to_owned() };
+    run.notes = vec![
+        note("unfit", "net-ping: `sysctl -w net.ipv4.ping_group_range='0 1'` lets it -> 5 % of <all>"),
+        note("user", "one ` alone"),
+    ];
+    run.errors = BTreeMap::from([("nothing listens; `boxscore peer --listen <host>`".to_owned(), 3)]);
+    run.findings.push(
+        model::Finding::new("background", model::Validity::Doubtful, "end them (`top` shows which)")
+            .about("timer cost"),
+    );
+    let text = report(&given);
+    sound(&text);
+    assert!(text.contains("end them (<code>top</code> shows which)"), "a doubt");
+    let faults = text.split("<section id=\"faults\">").nth(1).expect("a section").split("</section>").next();
+    insta::assert_snapshot!(faults.unwrap_or_default().replace("<li", "\n<li"));
+}

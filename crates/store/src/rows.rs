@@ -41,6 +41,24 @@ pub(crate) fn insert_study(db: &Connection, id: &str, plan: &Plan) -> Sql<std::r
     Ok(Ok(()))
 }
 
+/// Takes a study out, where none of its runs has a take or is still held.
+pub(crate) fn discard(tx: &Transaction<'_>, study: &str) -> Sql<bool> {
+    let sql = "SELECT COUNT(*) FROM run WHERE study = $1 AND (status = $2
+                   OR EXISTS (SELECT 1 FROM take WHERE take.run = run.no)
+                   OR EXISTS (SELECT 1 FROM series WHERE series.run = run.no))";
+    let kept: i64 = tx.query_row(sql, params![study, Status::Running.word()], |row| row.get(0))?;
+    if kept > 0 {
+        return Ok(false);
+    }
+    for table in ["note", "telemetry", "clock_offset", "fact", "participant"] {
+        let sql = format!("DELETE FROM {table} WHERE run IN (SELECT no FROM run WHERE study = $1)");
+        tx.execute(&sql, [study])?;
+    }
+    tx.execute("DELETE FROM run WHERE study = $1", [study])?;
+    tx.execute("DELETE FROM study WHERE id = $1", [study])?;
+    Ok(true)
+}
+
 pub(crate) fn price_columns(price: Option<&Price>) -> (Option<f64>, Option<&str>, Option<&str>) {
     match price {
         None => (None, None, None),

@@ -156,6 +156,13 @@ impl Store {
         Ok(appended)
     }
 
+    /// Takes out a study of which nothing was taken: its runs, with their facts, notes and telemetry. False, and
+    /// everything stays, where one of them has a take or has not ended.
+    pub fn discard(&mut self, study: &str) -> Result<bool> {
+        self.must_write()?;
+        self.transact(|tx| rows::discard(tx, study))
+    }
+
     pub fn set_label(&mut self, run: &str, label: Option<&str>) -> Result<()> {
         self.update_run(run, "UPDATE run SET label = $1 WHERE no = $2", label)
     }

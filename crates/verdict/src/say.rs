@@ -3,6 +3,7 @@
 //! Only for findings and paragraphs; tables are scaled by the report.
 
 use model::Unit;
+pub use model::amount::{digits, memory};
 
 /// `5.07 GHz`, `14.2 k/s`, `3.1 us`: three significant digits with a prefix.
 #[must_use]
@@ -22,35 +23,6 @@ pub fn quantity(value: f64, unit: Unit) -> String {
         Some((factor, prefix)) => scaled(*factor, &format!("{prefix}{symbol}")),
         None if unit == Unit::PerSec => scaled(1.0, "/s"),
         None => scaled(1.0, symbol),
-    }
-}
-
-/// Memory in powers of 1024, as tables show it: `1.12 GiB`.
-#[must_use]
-pub fn memory(bytes: f64) -> String {
-    let steps = [(30, "GiB"), (20, "MiB"), (10, "KiB")].map(|(bits, name)| (f64::from(1u32 << bits), name));
-    match steps.into_iter().find(|(size, _)| bytes.abs() >= *size) {
-        Some((size, name)) => format!("{} {name}", digits(bytes / size)),
-        None => format!("{} B", digits(bytes)),
-    }
-}
-
-/// Three significant digits, no exponent for ordinary sizes.
-#[must_use]
-pub fn digits(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 {
-        "0".to_owned()
-    } else if !(1e-4..1e15).contains(&size) {
-        format!("{value:.2e}")
-    } else if size >= 99.95 {
-        format!("{value:.0}")
-    } else if size >= 9.995 {
-        format!("{value:.1}")
-    } else if size >= 0.995 {
-        format!("{value:.2}")
-    } else {
-        format!("{value:.3}")
     }
 }
 
@@ -130,8 +102,6 @@ mod tests {
         assert_eq!(quantity(38.0, Unit::Second), "38.0 s");
         assert_eq!(quantity(14_200.0, Unit::PerSec), "14.2 k/s");
         assert_eq!(quantity(0.0, Unit::Second), "0 s");
-        assert_eq!((memory(1.12 * 1024f64.powi(3)), memory(2048.0)), ("1.12 GiB".into(), "2.00 KiB".into()));
-        assert_eq!(memory(12.0), "12.0 B");
         assert_eq!(
             (percent(0.69), percent(0.003), percent(0.0)),
             ("69 %".into(), "0.3 %".into(), "0 %".into())

@@ -12,7 +12,8 @@ use instruments::kv::keys::{HOT, value};
 use instruments::kv::resp::Resp;
 use instruments::kv::times::Times;
 use instruments::load::kv::keys::{Popularity, Sizes};
-use instruments::load::kv::{Spec, data};
+use instruments::load::kv::Spec;
+use instruments::load::kv::data::{At, Work};
 use instruments::load::{Control, Load, run};
 use instruments::net::frame::Wait;
 
@@ -67,9 +68,10 @@ pub fn closed(url: &str, connections: &str, seconds: &str, cpu: &str) -> Result<
     let url = &load.targets[0].url;
     let (scheme, address) = (url.scheme, *url.addresses()?.first().ok_or("no address")?);
     load.store = Some(spec.clone());
-    data::fill(address, scheme, &spec, None, &mut |_| true)?;
+    let at = At { address, scheme, login: None };
+    at.each(Work::Write, &spec, &mut |_| Ok(()))?;
     let outcome = run(&load, &Control::default());
-    data::clear(address, scheme, &spec, None, &mut |_| true)?;
+    at.each(Work::Delete, &spec, &mut |_| Ok(()))?;
     let outcome = outcome?;
     let rate = outcome.throughput().ok_or("no time passed")?;
     Ok(format!("[{},{},{rate}]", outcome.record.good, outcome.record.failures.total()))

@@ -21,6 +21,7 @@ pub fn run(_args: &Args) -> Result<u8, CliError> {
         hello: hello()?,
         generate: instruments::errand::serve,
         lost,
+        meet: instruments::caller::meet,
     };
     match worker.serve(std::io::stdin(), std::io::stdout()) {
         Ok(()) => Ok(0),

@@ -1,4 +1,5 @@
-//! The user's wish to stop: said once, and told to the children whose takes may end early, or last too long.
+//! The user's wish to stop: said once, and told to the children, which leave what they are preparing at once, and takes
+//! that may end early, or last too long, when it is time to.
 
 use model::frame::Frame;
 use model::login::Login;
@@ -32,14 +33,26 @@ impl Conductor<'_> {
             self.sink.show(&Show::Stopping);
             let grace = if self.manner.cuts { 0 } else { GRACE_NS };
             self.stopping.cut_at_ns = Some(sys::clock::now_ns().saturating_add(grace));
+            if grace > 0 {
+                self.tell_all(&Frame::Leave);
+            }
         }
         if self.stopping.cut_at_ns.is_some_and(|at| sys::clock::now_ns() >= at) {
             self.stopping.cut_at_ns = None;
-            for machine in self.machines.iter_mut().filter(|one| one.ready && one.lost.is_none()) {
-                // A child that cannot be told is lost, which shows where its answer is waited for.
-                drop(machine.link.send(&Frame::Cut));
-            }
+            self.tell_all(&Frame::Cut);
         }
         self.stopping.asked
+    }
+
+    /// Whether the user asked to stop, as far as that was noticed.
+    pub(super) const fn is_stopping(&self) -> bool {
+        self.stopping.asked
+    }
+
+    fn tell_all(&mut self, frame: &Frame) {
+        for machine in self.machines.iter_mut().filter(|one| one.ready && one.lost.is_none()) {
+            // A child that cannot be told is lost, which shows where its answer is waited for.
+            drop(machine.link.send(frame));
+        }
     }
 }

@@ -4,7 +4,8 @@
 
 use model::login::Login;
 
-use super::wire::{Answer, Asked, Course, Failure, Junk, Scan, Wire, length, line, push_number, shown};
+use super::wire::{Answer, Asked, Course, Failure, Junk, Scan, Wire, length, line, shown};
+use crate::load::kv::push_number;
 
 const MOST_KEY: usize = 250;
 
@@ -146,7 +147,7 @@ impl Wire for Memcached {
         out.extend_from_slice(b"set ");
         out.extend_from_slice(key);
         out.extend_from_slice(b" 0 0 ");
-        push_number(out, value.len() as u64);
+        push_number(out, value.len());
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(value);
         out.extend_from_slice(b"\r\n");

@@ -1,10 +1,15 @@
 //! RESP2 as Redis and Valkey speak it: requests are arrays of bulk strings, answers are read piece by piece.
 //!
-//! Pure over bytes. Not read: RESP3 types, which a server sends only to who asks with HELLO 3.
+//! Pure over bytes; `scan` is the reader of whatever is asked of such a store by itself (also `store/replies`,
+//! `store/beside`). It needs a piece whole: the load engine, which keeps no value, reads what streams by
+//! (`load/kv/resp`). Not read: RESP3 types, which a server sends only to who asks with HELLO 3.
 
 use model::login::Login;
 
-use super::wire::{Answer, Asked, Course, Failure, Junk, Scan, Wire, length, line, push_number, shown};
+use super::wire::{Answer, Asked, Course, Failure, Junk, Scan, Wire, length, line, shown};
+use crate::load::failure::Failure as Kind;
+use crate::load::kv::push_number;
+use crate::load::kv::resp::{self, push_bulk};
 
 /// No key is longer here: those of the tests have 30 B, and at most 60,000.
 const MOST_KEY: usize = 65_535;
@@ -62,34 +67,22 @@ pub fn scan(bytes: &[u8], from: usize) -> Result<Scan<Piece<'_>>, Junk> {
     Ok(Scan::Whole { item, used })
 }
 
-/// What an error answer means, by its first word.
+/// What an error answer means, in the words of the store where they say more.
 #[must_use]
 pub fn error(text: &[u8]) -> Failure {
     let said = || shown(text);
-    let word = text.split(|byte| *byte == b' ').next().unwrap_or_default();
-    let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();
-    match word {
-        b"NOAUTH" | b"WRONGPASS" | b"NOPERM" | b"DENIED" => Failure::Auth(said()),
-        b"MOVED" | b"ASK" | b"CLUSTERDOWN" | b"CROSSSLOT" | b"TRYAGAIN" => Failure::Moved(said()),
-        b"LOADING" => Failure::Loading,
-        b"OOM" => Failure::Memory(said()),
-        b"READONLY" => Failure::ReadOnly,
-        b"ERR" if has(b"invalid bulk length") || has(b"exceeds maximum allowed size") => {
-            Failure::TooLarge(said())
-        }
+    match resp::error(text) {
+        Kind::Auth => Failure::Auth(said()),
+        Kind::Moved => Failure::Moved(said()),
+        Kind::Loading => Failure::Loading,
+        Kind::OutOfMemory => Failure::Memory(said()),
+        Kind::ReadOnly => Failure::ReadOnly,
+        Kind::TooLarge => Failure::TooLarge(said()),
         _ => Failure::Refused(said()),
     }
 }
 
-fn push_bulk(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.push(b'$');
-    push_number(out, bytes.len() as u64);
-    out.extend_from_slice(b"\r\n");
-    out.extend_from_slice(bytes);
-    out.extend_from_slice(b"\r\n");
-}
-
-fn push_head(out: &mut Vec<u8>, words: u64, name: &[u8]) {
+fn push_head(out: &mut Vec<u8>, words: usize, name: &[u8]) {
     out.push(b'*');
     push_number(out, words);
     out.extend_from_slice(b"\r\n");
@@ -159,7 +152,7 @@ impl Wire for Resp {
     }
 
     fn get(&self, out: &mut Vec<u8>, keys: &mut dyn ExactSizeIterator<Item = &[u8]>) {
-        let count = keys.len() as u64;
+        let count = keys.len();
         push_head(out, count + 1, if count == 1 { b"GET" } else { b"MGET" });
         keys.for_each(|key| push_bulk(out, key));
     }

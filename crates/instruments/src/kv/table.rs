@@ -9,12 +9,16 @@ use super::keys::{KEY, Keys};
 use super::ramcloud::RamCloud;
 use super::resp::WAITED_MS;
 use super::wire::{Asked, Failure};
+use crate::caller::Telling;
 use crate::workload::ramcloud::frames::Kind;
 
 const ROW: u32 = 512;
 const ROW_BYTES: usize = 1 << 20;
 /// How many times the replicas are asked whether they have everything, each time for [`WAITED_MS`].
 const ASKED: u32 = 5;
+
+/// Hears before each row how many objects were dealt with, and says whether to go on.
+type Going<'a> = &'a mut dyn FnMut(u32) -> Result<(), Failure>;
 
 /// Objects of one size under keys of one letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +29,18 @@ pub struct Table {
 }
 
 impl Table {
-    /// Writes all objects, and waits until the replicas have them.
+    /// Writes all objects, and waits until the replicas have them; ends where nobody waits for them any more.
     pub fn fill(&self, to: &mut Client, value: &[u8], replicas: u32) -> Result<(), Failure> {
         let rows = u32::try_from(ROW_BYTES / (value.len() + KEY + 40)).unwrap_or(ROW).clamp(1, ROW);
+        let mut telling = Telling::new("writing the objects of a test", u64::from(self.count));
+        let going = &mut |index: u32| telling.goes_on(u64::from(index)).map_err(Failure::Left);
         let to = match to {
             Client::Socket(to) => to,
-            Client::RamCloud(to) => return self.by_library(to, rows, &mut |to, key| to.ask_set(key, value)),
+            Client::RamCloud(to) => {
+                return self.by_library(to, rows, going, &mut |to, key| to.ask_set(key, value));
+            }
         };
-        self.in_rows(rows, |index, count| {
+        self.in_rows(rows, going, |index, count| {
             to.ask_many(Asked::Set(count), |wire, out| {
                 (index..index + count).for_each(|nth| wire.set(out, &self.keys.key(self.letter, nth), value));
             });
@@ -43,15 +51,20 @@ impl Table {
 
     /// Removes all objects.
     pub fn empty(&self, to: &mut Client) -> Result<(), Failure> {
+        let mut telling = Telling::new("removing the objects of a test", u64::from(self.count));
+        let going = &mut |index: u32| {
+            telling.tell(u64::from(index));
+            Ok(())
+        };
         let to = match to {
             Client::Socket(to) => to,
             Client::RamCloud(to) => {
-                return self.by_library(to, ROW, &mut |to, key| {
+                return self.by_library(to, ROW, going, &mut |to, key| {
                     to.ask(Kind::Remove, &mut std::iter::once(key));
                 });
             }
         };
-        self.in_rows(ROW, |index, count| {
+        self.in_rows(ROW, going, |index, count| {
             to.ask_many(Asked::Delete(count), |wire, out| {
                 (index..index + count).for_each(|nth| wire.delete(out, &self.keys.key(self.letter, nth)));
             });
@@ -64,9 +77,10 @@ impl Table {
         &self,
         to: &mut RamCloud,
         rows: u32,
+        going: Going<'_>,
         ask: &mut dyn FnMut(&mut RamCloud, &[u8]),
     ) -> Result<(), Failure> {
-        self.in_rows(rows, |index, count| {
+        self.in_rows(rows, going, |index, count| {
             for nth in index..index + count {
                 ask(to, &self.keys.key(self.letter, nth));
                 to.queue();
@@ -79,10 +93,12 @@ impl Table {
     fn in_rows(
         &self,
         row: u32,
+        going: Going<'_>,
         mut each: impl FnMut(u32, u32) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut index = 0;
         while index < self.count {
+            going(index)?;
             let count = row.min(self.count - index);
             each(index, count)?;
             index += count;

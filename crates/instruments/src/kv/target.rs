@@ -21,6 +21,7 @@ use super::ramcloud::{self, Own};
 use super::resp::Resp;
 use super::table::Table;
 use super::wire::{Failure, Wire, shown};
+use crate::caller;
 use crate::net::frame::Wait;
 use crate::net::place::{self, Places};
 use crate::workload::store::{StoreKind, beside};
@@ -401,7 +402,9 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let goes_whole = matches!(self.target.way, Way::RamCloud(_));
+        // A store of ours does not outlive a run that the user left.
+        let goes_whole = matches!(self.target.way, Way::RamCloud(_))
+            || (self.target.is_ours() && caller::current().has_left());
         if goes_whole || self.target.is_last() || self.tables.is_empty() {
             return;
         }

@@ -95,6 +95,9 @@ pub enum Failure {
     Refused(String),
     #[error("what came is no answer of {protocol}: `{text}`")]
     Junk { protocol: &'static str, text: String },
+    /// Nobody waits for it any more.
+    #[error("{0}")]
+    Left(String),
     #[error("{0}")]
     RamCloud(Trouble),
 }
@@ -118,6 +121,7 @@ impl Failure {
             Failure::Missing(_) => "missing",
             Failure::Refused(_) => "refused",
             Failure::Junk { .. } => "bad_response",
+            Failure::Left(_) => "left",
             Failure::RamCloud(trouble) => trouble.kind(),
         }
     }
@@ -178,24 +182,6 @@ pub fn length(digits: &[u8]) -> Option<u64> {
     (number <= MOST_VALUE).then_some(number)
 }
 
-/// Digits of a number, without allocating.
-pub fn push_number(out: &mut Vec<u8>, number: u64) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    let mut left = number;
-    loop {
-        at -= 1;
-        if let Some(place) = digits.get_mut(at) {
-            *place = b'0' + (left % 10) as u8;
-        }
-        left /= 10;
-        if left == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(digits.get(at..).unwrap_or_default());
-}
-
 /// What to show of bytes: the beginning, in one line.
 #[must_use]
 pub fn shown(bytes: &[u8]) -> String {
@@ -210,12 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_digits() {
-        for number in [0, 7, 10, 1_048_576, u64::MAX] {
-            let mut out = b"x".to_vec();
-            push_number(&mut out, number);
-            assert_eq!(out, format!("x{number}").into_bytes());
-        }
+    fn lengths_are_digits() {
         assert_eq!(length(b"1048576"), Some(1 << 20));
         for bad in [&b""[..], b"-1", b"1a", b"99999999999", b"99999999", b" 1"] {
             assert_eq!(length(bad), None, "{}", shown(bad));

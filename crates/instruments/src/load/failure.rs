@@ -116,7 +116,11 @@ pub struct Failures([u64; Failure::ALL.len()]);
 
 impl Failures {
     pub fn add(&mut self, kind: Failure) {
-        self.0[kind as usize] += 1;
+        self.add_many(kind, 1);
+    }
+
+    pub fn add_many(&mut self, kind: Failure, count: u64) {
+        self.0[kind as usize] += count;
     }
 
     pub fn merge(&mut self, other: &Failures) {

@@ -6,6 +6,8 @@
 //! alone. A request without an answer (refused, reset, closed) has neither: a quick refusal is no quick answer.
 //! Nothing is allocated after `new`, and recorders merge exactly.
 
+mod falling;
+
 use model::Histogram;
 use model::histogram::HIGHEST_NS;
 use serde::{Deserialize, Serialize};
@@ -303,6 +305,15 @@ impl Recorder {
         self.response.record(age_ns);
         self.failed.record(age_ns);
         self.failures.add(Failure::Unsent);
+    }
+
+    /// So many requests that were due and never sent, at these times, which ascend.
+    pub fn unsent_many(&mut self, count: u64, intended_ns: impl Fn(u64) -> u64, now_ns: u64) {
+        let mut ages = Counts::default();
+        ages.record_falling(count, |nth| now_ns.saturating_sub(intended_ns(nth)));
+        self.response.merge(&ages);
+        self.failed.merge(&ages);
+        self.failures.add_many(Failure::Unsent, count);
     }
 
     /// From the intended start to the end, of all requests but those without an answer.

@@ -263,6 +263,56 @@ fn ramp_at(from: f64, to: f64, over_s: f64, index: f64) -> Option<f64> {
     Some(2.0 * index / (from + root))
 }
 
+/// Where a shape is after so many of them.
+fn shaped_at(sum: f64, over_ns: f64, shape: &Shape) -> u64 {
+    ((sum.floor() + shape.time_of(sum.fract())) * over_ns).round() as u64
+}
+
+impl Kind {
+    /// The arrival of that number, where it follows from its number alone.
+    #[inline]
+    fn at(&self, index: u64) -> Option<Arrival> {
+        let at_ns = match self {
+            Kind::Constant { rate } => (index as f64 * 1e9 / *rate).round() as u64,
+            Kind::Ramp { from, to, over_s } => {
+                (ramp_at(*from, *to, *over_s, index as f64)? * 1e9).round() as u64
+            }
+            Kind::Replay(arrivals) => return arrivals.get(usize::try_from(index).ok()?).copied(),
+            Kind::Poisson { .. } | Kind::Shaped { .. } => return None,
+        };
+        Some(Arrival { at_ns, target: None })
+    }
+}
+
+impl Arrivals {
+    /// When the arrival is due that `nth` would give; of those that are drawn, when it is to be expected.
+    #[must_use]
+    pub fn ahead(&self, skip: u64) -> Option<u64> {
+        let gaps = skip as f64 + 1.0;
+        match &self.kind {
+            Kind::Poisson { gap_ns, at_ns, .. } => Some((at_ns + gap_ns * gaps).round() as u64),
+            Kind::Shaped { gap, sum, over_ns, shape, .. } => {
+                Some(shaped_at(sum + gap * gaps, *over_ns, shape))
+            }
+            numbered => {
+                let index = self.index.saturating_add(skip.saturating_mul(self.step));
+                numbered.at(index).map(|arrival| arrival.at_ns)
+            }
+        }
+    }
+}
+
+/// How many of the numbers from `from` to `until` come before the first for which it does not hold; it holds for none
+/// after that.
+pub(super) fn held(from: u64, until: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (from, until.max(from));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { low = middle + 1 } else { high = middle }
+    }
+    low - from
+}
+
 impl Iterator for Arrivals {
     type Item = Arrival;
 
@@ -270,7 +320,6 @@ impl Iterator for Arrivals {
         let index = self.index;
         self.index = self.index.saturating_add(self.step);
         let at_ns = match &mut self.kind {
-            Kind::Constant { rate } => (index as f64 * 1e9 / *rate).round() as u64,
             Kind::Poisson { gap_ns, random, at_ns } => {
                 // 1 - u is over 0, so the logarithm is finite.
                 *at_ns -= (1.0 - random.unit()).ln() * *gap_ns;
@@ -278,12 +327,9 @@ impl Iterator for Arrivals {
             }
             Kind::Shaped { gap, random, sum, over_ns, shape } => {
                 *sum -= (1.0 - random.unit()).ln() * *gap;
-                ((sum.floor() + shape.time_of(sum.fract())) * *over_ns).round() as u64
+                shaped_at(*sum, *over_ns, shape)
             }
-            Kind::Ramp { from, to, over_s } => {
-                (ramp_at(*from, *to, *over_s, index as f64)? * 1e9).round() as u64
-            }
-            Kind::Replay(arrivals) => return arrivals.get(usize::try_from(index).ok()?).copied(),
+            numbered => return numbered.at(index),
         };
         Some(Arrival { at_ns, target: None })
     }

@@ -11,6 +11,7 @@ use model::frame::Live;
 use model::{Histogram, Record};
 
 use super::{Control, Error};
+use crate::caller;
 
 const LOOK: Duration = Duration::from_millis(50);
 const TELL_NS: u64 = 1_000_000_000;
@@ -31,9 +32,38 @@ pub fn watched<T: Send>(
     carry_out: impl FnOnce(&Control) -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
     let control = Control::default();
+    let (mut teller, mut silence) = (Teller::new(threads), Silence::default());
+    looked_at(&control, carry_out, || {
+        if record.is_cut() && !control.stop.swap(true, Ordering::Relaxed) {
+            record.note(CUT, "the user ended the load before its time");
+        }
+        if control.started.load(Ordering::Relaxed)
+            && let Some(is_silent) = silence.look(control.good.load(Ordering::Relaxed), sys::clock::now_ns())
+        {
+            silent(is_silent);
+        }
+        if record.is_watched()
+            && let Some(live) = teller.look(&control, sys::clock::now_ns())
+        {
+            record.live(live);
+        }
+    })
+}
+
+/// Waits for the end of a load that is part of preparing, or until nobody waits for that any more.
+pub fn awaited<T: Send>(carry_out: impl FnOnce(&Control) -> Result<T, Error> + Send) -> Result<T, Error> {
+    let (caller, control) = (caller::current(), Control::default());
+    looked_at(&control, carry_out, || control.stop.store(caller.has_left(), Ordering::Relaxed))
+}
+
+/// Carries a load out in a thread of its own, and looks twenty times a second.
+fn looked_at<T: Send>(
+    control: &Control,
+    carry_out: impl FnOnce(&Control) -> Result<T, Error> + Send,
+    mut look: impl FnMut(),
+) -> Result<T, Error> {
     std::thread::scope(|scope| {
         let (done, is_done) = channel::<()>();
-        let control = &control;
         let work = move || {
             // Dropped at the end, also of a panic: that is the message.
             let _done = done;
@@ -43,22 +73,8 @@ pub fn watched<T: Send>(
             .name("load".to_owned())
             .spawn_scoped(scope, work)
             .map_err(|error| Error::System(format!("cannot start a thread: {error}")))?;
-        let (mut teller, mut silence) = (Teller::new(threads), Silence::default());
         while is_done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-            if record.is_cut() && !control.stop.swap(true, Ordering::Relaxed) {
-                record.note(CUT, "the user ended the load before its time");
-            }
-            if control.started.load(Ordering::Relaxed)
-                && let Some(is_silent) =
-                    silence.look(control.good.load(Ordering::Relaxed), sys::clock::now_ns())
-            {
-                silent(is_silent);
-            }
-            if record.is_watched()
-                && let Some(live) = teller.look(control, sys::clock::now_ns())
-            {
-                record.live(live);
-            }
+            look();
         }
         handle.join().unwrap_or_else(|_| Err(Error::System("the load's thread failed".to_owned())))
     })

@@ -217,6 +217,10 @@ impl Probe for Bulk {
         Ok(())
     }
 
+    fn given_up(&self) -> Option<String> {
+        self.target.given_up()
+    }
+
     fn cpus(&self) -> Vec<u32> {
         self.target.busy()
     }

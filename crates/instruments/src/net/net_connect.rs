@@ -131,6 +131,10 @@ impl Probe for Connections {
         Ok(())
     }
 
+    fn given_up(&self) -> Option<String> {
+        self.target.given_up()
+    }
+
     fn cpus(&self) -> Vec<u32> {
         self.target.busy()
     }

@@ -123,6 +123,10 @@ impl Probe for Packets {
         Ok(())
     }
 
+    fn given_up(&self) -> Option<String> {
+        self.target.given_up()
+    }
+
     fn cpus(&self) -> Vec<u32> {
         self.target.busy()
     }

@@ -166,6 +166,10 @@ impl Probe for Rdma {
         self.samples.push(&NAMES, Some(&HALVES), record)
     }
 
+    fn given_up(&self) -> Option<String> {
+        self.target.given_up()
+    }
+
     fn cpus(&self) -> Vec<u32> {
         self.target.busy()
     }

@@ -262,6 +262,10 @@ impl Probe for PingPong {
         Ok(())
     }
 
+    fn given_up(&self) -> Option<String> {
+        self.target.given_up()
+    }
+
     fn cpus(&self) -> Vec<u32> {
         self.target.busy()
     }

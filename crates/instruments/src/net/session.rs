@@ -25,14 +25,16 @@ impl Session {
         target.there()?;
         let peer = target.address;
         let (name, patience) = (target.name.clone(), target.patience);
-        let mut control = connect(peer, patience).map_err(|error| unreachable(target, &error))?;
+        let mut control =
+            connect(peer, patience).map_err(|error| target.missed(unreachable(target, &error)))?;
         let io = |error: std::io::Error| format!("the peer at {name}: {error}");
         control.set_nodelay(true).map_err(io)?;
         control.set_read_timeout(Some(patience)).map_err(io)?;
         control.set_write_timeout(Some(patience)).map_err(io)?;
         let asker = random()?;
         control.write_all(&opening(ASKING, &asker)).map_err(io)?;
-        let (id, challenge) = challenged(&mut control, &name, patience)?;
+        let (id, challenge) = challenged(&mut control, &name, patience).map_err(|why| target.missed(why))?;
+        target.reached();
         let proof = proof(&target.token, &challenge, &asker);
         let mut session = Session { control, peer, id, name, patience };
         session.say(&Frame::Ask { proof, test })?;

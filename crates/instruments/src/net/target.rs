@@ -3,9 +3,10 @@
 //!
 //! The child is shared by all tests of a run, listens on the loopback with a token of its own, and ends with the last.
 
+use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use model::plan::FAR;
@@ -48,6 +49,20 @@ pub struct Target {
     elsewhere: Option<Far>,
     /// Why that one cannot take part any more.
     gone: OnceLock<String>,
+    /// Set once it was to be asked all the same.
+    given_up: OnceLock<String>,
+}
+
+/// A peer of the user's that cannot be reached so often in a row, by whichever tests, is given up: one that is started
+/// anew meanwhile is there again.
+const TRIES: u32 = 3;
+
+/// How often in a row peers could not be reached, and why.
+static UNREACHED: Mutex<BTreeMap<SocketAddr, (u32, String)>> = Mutex::new(BTreeMap::new());
+
+fn unreached() -> MutexGuard<'static, BTreeMap<SocketAddr, (u32, String)>> {
+    // What is behind this lock is whole between two statements.
+    UNREACHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What `to` says, before anything is asked of the network.
@@ -160,6 +175,7 @@ impl Target {
             child: None,
             elsewhere: None,
             gone: OnceLock::new(),
+            given_up: OnceLock::new(),
         }
     }
 
@@ -210,7 +226,33 @@ impl Target {
 
     /// Why nothing can be asked of the peer: it was lost in an earlier take. Else each would wait for it in vain.
     pub fn there(&self) -> Result<(), String> {
-        self.gone.get().map_or(Ok(()), |why| Err(why.clone()))
+        let why = match self.gone.get() {
+            Some(why) => why.clone(),
+            None => match unreached().get(&self.address) {
+                Some((times, why)) if *times >= TRIES => why.clone(),
+                _ => return Ok(()),
+            },
+        };
+        Err(self.given_up.get_or_init(|| why).clone())
+    }
+
+    /// Why no take can come any more: the peer was lost in an earlier one, and this one did not look for it.
+    #[must_use]
+    pub fn given_up(&self) -> Option<String> {
+        self.given_up.get().cloned()
+    }
+
+    /// The peer answered.
+    pub fn reached(&self) {
+        unreached().remove(&self.address);
+    }
+
+    /// It could not be reached; hands the reason back.
+    pub fn missed(&self, why: String) -> String {
+        let mut all = unreached();
+        let (times, last) = all.entry(self.address).or_default();
+        (*times, *last) = (times.saturating_add(1), why.clone());
+        why
     }
 
     /// What to do where nothing listens.

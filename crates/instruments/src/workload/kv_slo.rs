@@ -3,15 +3,12 @@
 //! The same search as that of `web-slo`, with the requests of `kv-load`: an open loop with Poisson arrivals, in
 //! requests per second, to 2 %.
 
-use model::{
-    Cadence, Card, Family, Fault, Instrument, Need, ParamSpec, Probe, Record, Seconds, Setup, Tier, Unfit,
-    Variant,
-};
+use model::{Cadence, Card, Family, Instrument, Need, ParamSpec, Probe, Setup, Tier, Unfit, Variant};
 
 use super::kv_load::ask::KvAsk;
 use super::kv_load::params::{self, OF_SCHEDULE};
 use super::kv_load::probe::KvLoads;
-use super::web_slo::{Goal, METRICS, OWN};
+use super::web_slo::{Goal, METRICS, OWN, Searches};
 
 const COUNT: usize = OWN.len() + params::PARAMS.len() - OF_SCHEDULE;
 const PARAMS: [ParamSpec; COUNT] = {
@@ -54,25 +51,5 @@ impl Instrument for KvSlo {
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         let goal = Goal::of(setup)?;
         Ok(Box::new(Searches { goal, loads: KvLoads::prepare(setup, KvAsk::searching(setup)?)? }))
-    }
-}
-
-struct Searches {
-    goal: Goal,
-    loads: KvLoads,
-}
-
-impl Probe for Searches {
-    fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
-        self.loads.before(|loads| loads.capacity().map(|_| 1))
-    }
-
-    fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let goal = self.goal;
-        self.loads.during(record, |loads, record| goal.search(loads, record))
-    }
-
-    fn cpus(&self) -> Vec<u32> {
-        self.loads.cpus()
     }
 }

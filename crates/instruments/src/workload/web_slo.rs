@@ -188,18 +188,61 @@ impl Instrument for WebSlo {
     }
 }
 
-struct Searches {
-    goal: Goal,
-    loads: Loads,
+/// Loads, with what must be in place for them.
+pub(super) trait Placed {
+    /// Does something before the takes, where what it needs is in place then.
+    fn before(&mut self, work: impl FnOnce(&mut Loads) -> Result<u64, Fault>) -> Result<u64, Fault>;
+    /// Does a take.
+    fn during(
+        &mut self,
+        record: &mut dyn Record,
+        work: impl FnOnce(&mut Loads, &mut dyn Record) -> Result<(), Fault>,
+    ) -> Result<(), Fault>;
+    fn busy_cpus(&self) -> Vec<u32>;
+    /// Why no take can come any more.
+    fn given_up(&self) -> Option<String>;
 }
 
-impl Probe for Searches {
+impl Placed for Loads {
+    fn before(&mut self, work: impl FnOnce(&mut Loads) -> Result<u64, Fault>) -> Result<u64, Fault> {
+        work(self)
+    }
+
+    fn during(
+        &mut self,
+        record: &mut dyn Record,
+        work: impl FnOnce(&mut Loads, &mut dyn Record) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        work(self, record)
+    }
+
+    fn busy_cpus(&self) -> Vec<u32> {
+        Loads::busy_cpus(self)
+    }
+
+    fn given_up(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Searches, one a take.
+pub(super) struct Searches<L> {
+    pub(super) goal: Goal,
+    pub(super) loads: L,
+}
+
+impl<L: Placed> Probe for Searches<L> {
     fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
-        self.loads.capacity().map(|_| 1)
+        self.loads.before(|loads| loads.capacity().map(|_| 1))
     }
 
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        self.goal.search(&mut self.loads, record)
+        let goal = self.goal;
+        self.loads.during(record, |loads, record| goal.search(loads, record))
+    }
+
+    fn given_up(&self) -> Option<String> {
+        self.loads.given_up()
     }
 
     fn cpus(&self) -> Vec<u32> {

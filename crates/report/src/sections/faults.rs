@@ -1,9 +1,11 @@
 //! Notes of the user, takes that faulted, and what could not run here.
 
 use maud::{Markup, html};
+use model::data::{GIVEN_UP, UNFIT};
 
 use crate::page;
 use crate::section::{ReportInput, Section};
+use crate::text::count;
 use crate::theme::Trust;
 
 pub struct Faults;
@@ -20,24 +22,29 @@ impl Section for Faults {
         if faulted == 0 && notes == 0 {
             return None;
         }
-        let unfit =
-            input.runs.iter().flat_map(|(run, _)| &run.notes).filter(|note| note.kind == "unfit").count();
+        let noted = |kind: &str| {
+            input.runs.iter().flat_map(|(run, _)| &run.notes).filter(|note| note.kind == kind).count()
+        };
+        let (unfit, given_up) = (noted(UNFIT), noted(GIVEN_UP));
         let mut said = vec![if faulted == 0 {
             "no take faulted".to_owned()
         } else {
-            format!("{faulted} takes faulted")
+            format!("{} faulted", count(usize::try_from(faulted).unwrap_or(usize::MAX), "take"))
         }];
         if unfit > 0 {
-            said.push(format!("{unfit} things could not run here"));
+            said.push(format!("{} could not run here", count(unfit, "thing")));
+        }
+        if given_up > 0 {
+            said.push(format!("{} given up", count(given_up, "figure")));
         }
         let body = html! { @for (run, (doc, _)) in input.runs.iter().enumerate() {
             @if input.runs.len() > 1 { h3 { (input.name(run)) } }
             ul class="trust" {
                 @for (text, times) in &doc.errors {
-                    (Trust::Refused.line(&html! { (text) @if *times > 1 { " (" (times) " times)" } }))
+                    (Trust::Refused.line(&html! { (page::prose(text)) @if *times > 1 { " (" (times) " times)" } }))
                 }
                 @for note in doc.notes.iter().take(100) {
-                    (Trust::Info.line(&html! { span class="mut" { (note.kind) ": " } (note.text) }))
+                    (Trust::Info.line(&html! { span class="mut" { (note.kind) ": " } (page::prose(&note.text)) }))
                 }
             }
         } };

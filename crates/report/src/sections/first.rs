@@ -45,7 +45,7 @@ impl Section for First {
         let tally = compare.map_or_else(|| counts(run), tally_of);
         let lead = lead.unwrap_or_else(|| plain_lead(input, run));
         let (title, rest) = parted(&lead);
-        let left = html! { @for line in rest { p { (crate::plot::tied(line)) } } (left) };
+        let left = html! { @for line in rest { p { (page::prose(line)) } } (left) };
         Some(page::first_screen(title, &tally, &left, &right(input)))
     }
 }
@@ -260,7 +260,7 @@ fn trust(run: &RunDoc, data: &RunData) -> Markup {
     html! { ul class="trust" {
         @for note in doubts.iter().take(7) {
             (Trust::from(note.state).line(&html! {
-                (crate::plot::tied(&note.text.replace(" -> ", " → ")))
+                (page::prose(&note.text))
                 @if let Some((text, line)) = &clock { @if *text == note.text { " " (line) } }
             }))
         }

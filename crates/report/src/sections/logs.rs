@@ -14,7 +14,7 @@ use super::logs_beside::{self, Beside};
 use crate::number::{Kind, fixed, quantity, ratio};
 use crate::page::{self, Column};
 use crate::plot::line::{Marker, Point, Series};
-use crate::plot::{Caption, LinePlot, Size, tied};
+use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
 use crate::text::{count, cut_front, date_time, notes};
@@ -257,7 +257,7 @@ fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
             html! { (figure(row, row.arm_value)) },
             html! { (row.ratio.map_or("-".to_owned(), ratio)) },
             html! { (interval) },
-            html! { (Verdict::from(row.verdict).word()) @if let Some(why) = &row.why { "; " (why) } },
+            html! { (Verdict::from(row.verdict).word()) @if let Some(why) = &row.why { "; " (page::prose(why)) } },
         ]
     };
     html! {
@@ -285,7 +285,7 @@ fn comparable(doc: &CompareDoc, rows: &[&RowDoc]) -> Markup {
         rows.iter().any(|row| finding.subject.contains(&row.arm) || finding.subject.contains(&row.base))
     };
     html! { ul class="trust" { @for finding in doc.findings.iter().filter(of_logs) {
-        (Trust::from(finding.state).line(&html! { (tied(&notes::said(finding))) }))
+        (Trust::from(finding.state).line(&html! { (page::prose(&notes::said(finding))) }))
     } } }
 }
 

@@ -48,8 +48,8 @@ fn row(fact: &FactDoc) -> Vec<Markup> {
     let why = fact.why.as_deref().unwrap_or("");
     let value = html! {
         @match spec::value(fact) {
-            Some(value) => { (value) @if !why.is_empty() { " " span class="mut" { "(" (why) ")" } } }
-            None => { span class="mut" { "unknown" @if !why.is_empty() { " (" (why) ")" } } }
+            Some(value) => { (value) @if !why.is_empty() { " " span class="mut" { "(" (page::prose(why)) ")" } } }
+            None => { span class="mut" { "unknown" @if !why.is_empty() { " (" (page::prose(why)) ")" } } }
         }
     };
     vec![html! { code { (fact.key) } }, value, html! { span class="mut" { (fact.source) } }]

@@ -215,6 +215,6 @@ fn validity(run: &RunDoc, series: &SeriesDoc) -> Markup {
         @if series.validity != Validity::Ok { " " (series.validity.word()) }
         @if !rules.is_empty() {
             " " a href="#validity" class="why" title=(reasons) { (rules.into_iter().collect::<Vec<_>>().join(", ")) }
-        } @else if !reasons.is_empty() { " " span class="mut why" { (reasons) } }
+        } @else if !reasons.is_empty() { " " span class="mut why" { (page::prose(&reasons)) } }
     }
 }

@@ -62,7 +62,7 @@ fn findings(run: &RunDoc) -> Markup {
     let quiet = [(Validity::Ok, "found nothing"), (Validity::Unknown, "could not be checked here")];
     html! {
         ul class="trust" { @for note in notes.iter().rev() {
-            (Trust::from(note.state).line(&html! { (crate::plot::tied(&note.text.replace(" -> ", " → "))) }))
+            (Trust::from(note.state).line(&html! { (page::prose(&note.text)) }))
         } }
         @for kind in kinds {
             @let found: Vec<&Finding> = loud.iter().copied().filter(|finding| finding.kind == kind).collect();
@@ -80,7 +80,7 @@ fn list(found: &[&Finding]) -> Markup {
     html! { ul class="trust" {
         @for finding in found.iter().take(MOST) {
             (Trust::from(finding.state).line(&html! {
-                (crate::plot::tied(&notes::said(finding).replace(" -> ", " → ")))
+                (page::prose(&notes::said(finding)))
                 " " span class="mut" { "(" (finding.kind) (evidence(&finding.evidence)) ")" }
             }))
         }

@@ -106,12 +106,12 @@ fn panel(data: &RunData, found: &BottleneckDoc, name: &str) -> Markup {
     let list = |what: &str, lines: &[String]| {
         html! { @if !lines.is_empty() {
             h3 { (what) }
-            ul class="plain" { @for line in lines { li { (crate::plot::tied(line)) } } }
+            ul class="plain" { @for line in lines { li { (page::prose(line)) } } }
         } }
     };
     let text = html! {
         @if !at.is_empty() { p class="mut" { (at) } }
-        p { strong { (crate::plot::tied(&sentence(&found.sentence))) } }
+        p { strong { (page::prose(&sentence(&found.sentence))) } }
         (list("What speaks for it", &found.evidence))
         (list("What speaks against it", &found.counter_evidence))
         (list("What to try", &found.advice))
@@ -140,7 +140,7 @@ fn resources(found: &BottleneckDoc) -> Markup {
         vec![
             html! { (one.resource) },
             html! { (one.share.map_or("-".to_owned(), percent)) },
-            html! { (crate::plot::tied(&one.text)) },
+            html! { (page::prose(&one.text)) },
         ]
     };
     let rows: Vec<Vec<Markup>> = found.resources.iter().map(row).collect();

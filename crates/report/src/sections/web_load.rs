@@ -38,7 +38,7 @@ impl Section for WebLoad {
         let notes: Vec<String> = all.iter().flat_map(Open::notes).collect();
         let body = html! {
             (page::grid(&plots))
-            @for note in &notes { p class="note" { (crate::plot::tied(note)) } }
+            @for note in &notes { p class="note" { (page::prose(note)) } }
         };
         Some(page::section("web-load", &title, &body))
     }

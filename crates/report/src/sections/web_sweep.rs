@@ -46,7 +46,7 @@ impl Section for WebSweep {
         let rest = groups.iter().flat_map(Group::notes).collect::<Vec<_>>();
         let body = html! {
             (page::grid(&plots))
-            @for note in &rest { p class="note" { (crate::plot::tied(note)) } }
+            @for note in &rest { p class="note" { (page::prose(note)) } }
         };
         (!plots.is_empty()).then(|| page::section("web", &title.unwrap_or_default(), &body))
     }

@@ -3,6 +3,7 @@
 //! Findings of one rule are one line, however many figures they are about. What could not be checked is counted,
 //! with its rules.
 
+use model::data::{GIVEN_UP, UNFIT};
 use model::doc::{CompareDoc, RunDoc};
 use model::{Finding, Validity};
 
@@ -107,10 +108,15 @@ pub fn marked(mark: &str, tone: Tone, text: &str, look: Look) -> String {
     }
 }
 
-/// What could not run, one line a reason: `not run: net-rdma size=64 and 7 more: no RDMA device here`.
+/// What could not run, or not go on, one line a reason: `not run: net-rdma size=64 and 7 more: no RDMA device here`.
 fn unfit(run: &RunDoc) -> Vec<String> {
+    let kinds = [(UNFIT, "not run"), (GIVEN_UP, "given up")];
+    kinds.into_iter().flat_map(|(kind, says)| of_kind(run, kind, says)).collect()
+}
+
+fn of_kind(run: &RunDoc, kind: &str, says: &str) -> Vec<String> {
     let mut reasons: Vec<(&str, &str, usize)> = Vec::new();
-    for note in run.notes.iter().filter(|note| note.kind == "unfit") {
+    for note in run.notes.iter().filter(|note| note.kind == kind) {
         let (what, why) = note.text.split_once(": ").unwrap_or(("", &note.text));
         match reasons.iter_mut().find(|(_, known, _)| *known == why) {
             Some((_, _, more)) => *more += 1,
@@ -118,9 +124,9 @@ fn unfit(run: &RunDoc) -> Vec<String> {
         }
     }
     let line = |(what, why, more)| match (what, more) {
-        ("", _) => format!("not run: {why}"),
-        (what, 0) => format!("not run: {what}: {why}"),
-        (what, more) => format!("not run: {what} and {more} more: {why}"),
+        ("", _) => format!("{says}: {why}"),
+        (what, 0) => format!("{says}: {what}: {why}"),
+        (what, more) => format!("{says}: {what} and {more} more: {why}"),
     };
     reasons.into_iter().map(line).collect()
 }

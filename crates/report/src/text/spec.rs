@@ -148,7 +148,8 @@ impl<'a> Spec<'a> {
     }
 }
 
-/// A size in its largest unit with at most one decimal: `32 GiB`, `1.5 MiB`.
+/// A size in its largest unit with at most one decimal: `32 GiB`, `1.5 MiB`. Hardware has whole sizes, and no digits
+/// behind them as measured amounts have (`number::quantity`).
 #[must_use]
 pub fn round_size(bytes: f64) -> String {
     const STEPS: [(f64, &str); 4] =

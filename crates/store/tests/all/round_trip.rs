@@ -55,6 +55,26 @@ fn everything_of_a_run_comes_back() {
 }
 
 #[test]
+fn a_study_of_which_nothing_was_taken_is_taken_out() {
+    let (_dir, mut store) = store();
+    let kept = full(&mut store, "r1");
+    begin(&mut store, "r2");
+    store.put_facts("r2", &facts()).unwrap();
+    let note = Note { kind: "unfit".into(), text: "no".into(), at_ns: None };
+    store.note("r2", &note).unwrap();
+    store.append_telemetry("r2", &segment(1)).unwrap();
+    assert!(!store.discard("study-r2").unwrap(), "it has not ended");
+    store.finish("r2", Status::Faulty, 1.0, None).unwrap();
+    assert!(!store.discard("study-r1").unwrap(), "it has takes");
+    assert!(store.discard("study-r2").unwrap());
+    assert!(store.plan("study-r2").is_err() && store.load("r2").is_err());
+    assert_eq!(store.heads(&Filter::default()).unwrap(), std::slice::from_ref(&kept.head));
+    assert_eq!(store.load("r1").unwrap(), kept);
+    // Its number may be given away again.
+    full(&mut store, "r3");
+}
+
+#[test]
 fn odd_numbers_survive() {
     let (_dir, mut store) = store();
     begin(&mut store, "r");

@@ -48,6 +48,8 @@ const CONNECTING: usize = 64;
 /// Events of one poll. An open loop looks at its schedule after a few, so that a burst of answers delays no send.
 const EVENTS: usize = 512;
 const EVENTS_OPEN: usize = 16;
+/// So many requests that were never sent are not counted one by one, which would take longer than the load.
+const MANY: u64 = 1_000_000;
 /// The timer's place among the connections' numbers.
 const TIMER: u64 = u64::MAX;
 pub(super) const BUFFER: usize = 128 << 10;
@@ -198,6 +200,10 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
         }
         self.spin(false);
         // What was due in the window and found no connection: nobody waits longer than the load lasts.
+        if let Some(rest) = self.source.rest(MANY) {
+            self.record.unsent_many(rest.count, |nth| rest.at(nth), now_ns);
+            self.source.cut(0);
+        }
         while let Some(due) = self.source.take(u64::MAX) {
             self.record.unsent(due.intended_ns.unwrap_or(now_ns), now_ns);
         }

@@ -3,11 +3,9 @@
 //! Requests that are due and find no free connection are not stored: they stay in the schedule, which gives them out in
 //! order. So a backlog of any length costs no memory, and each keeps its intended time.
 
-use std::iter::{Peekable, Skip, StepBy, Take};
-
 use crate::bench::kernels::random::Random;
 use crate::load::kv::keys::Keys;
-use crate::load::schedule::{Arrival, Arrivals, Schedule};
+use crate::load::schedule::{Arrival, Arrivals, Schedule, held};
 
 /// A request to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +18,64 @@ pub struct Due {
 #[derive(Debug)]
 enum Kind {
     Closed { left: u64 },
-    Open(Box<Peekable<StepBy<Skip<Take<Arrivals>>>>>),
+    Open(Box<Mine>),
+}
+
+/// The arrivals that fall to one thread.
+#[derive(Debug)]
+struct Mine {
+    all: Arrivals,
+    /// Those of others before the next one, and between each two.
+    before: usize,
+    between: usize,
+    /// The next one, once it was looked at.
+    seen: Option<Arrival>,
+    /// How many more may come after it.
+    left: u64,
+}
+
+/// No thread has more.
+const MOST: u64 = 1 << 50;
+
+impl Mine {
+    #[inline]
+    fn peek(&mut self) -> Option<Arrival> {
+        if self.seen.is_none() && self.left > 0 {
+            self.seen = self.all.nth(self.before);
+            self.before = self.between;
+            self.left = if self.seen.is_some() { self.left - 1 } else { 0 };
+        }
+        self.seen
+    }
+
+    /// When the one is due that comes so many after the next.
+    fn ahead(&self, nth: u64) -> Option<u64> {
+        let skipped = |from: u64| {
+            let (before, between) = (self.before as u64, self.between as u64);
+            self.all.ahead(before.saturating_add(from.saturating_mul(between + 1)))
+        };
+        match (self.seen, nth.checked_sub(1)) {
+            (Some(seen), None) => Some(seen.at_ns),
+            (Some(_), Some(after)) => skipped(after),
+            (None, _) => skipped(nth),
+        }
+    }
+}
+
+/// What is still due in the window.
+#[derive(Debug)]
+pub struct Rest<'a> {
+    mine: &'a Mine,
+    start_ns: u64,
+    pub count: u64,
+}
+
+impl Rest<'_> {
+    /// When the request of that place among them is due.
+    pub fn at(&self, nth: u64) -> u64 {
+        // Each that counts has a time.
+        self.start_ns.saturating_add(self.mine.ahead(nth).unwrap_or(u64::MAX))
+    }
 }
 
 #[derive(Debug)]
@@ -50,12 +105,13 @@ impl Part {
 
 impl Source {
     pub fn new(schedule: &Schedule, requests: Option<u64>, part: Part, pick: Pick) -> Source {
-        let all = requests.and_then(|requests| usize::try_from(requests).ok()).unwrap_or(usize::MAX);
+        let part = Part { threads: part.threads.max(1), ..part };
+        let left = requests.map_or(u64::MAX, |requests| part.of(requests));
         let kind = match schedule.arrivals() {
-            None => Kind::Closed { left: requests.map_or(u64::MAX, |requests| part.of(requests)) },
-            Some(arrivals) => {
-                let mine = arrivals.take(all).skip(part.thread).step_by(part.threads.max(1));
-                Kind::Open(Box::new(mine.peekable()))
+            None => Kind::Closed { left },
+            Some(all) => {
+                let (before, between) = (part.thread, part.threads - 1);
+                Kind::Open(Box::new(Mine { all, before, between, seen: None, left }))
             }
         };
         Source { kind, pick, start_ns: 0, end_ns: 0 }
@@ -77,8 +133,8 @@ impl Source {
     }
 
     fn peek(&mut self) -> Option<(u64, Arrival)> {
-        let Kind::Open(arrivals) = &mut self.kind else { return None };
-        let arrival = *arrivals.peek()?;
+        let Kind::Open(mine) = &mut self.kind else { return None };
+        let arrival = mine.peek()?;
         let at_ns = self.start_ns.saturating_add(arrival.at_ns);
         (at_ns < self.end_ns).then_some((at_ns, arrival))
     }
@@ -86,6 +142,17 @@ impl Source {
     /// When the next request of an open loop is due; `None` when there is none.
     pub fn next_ns(&mut self) -> Option<u64> {
         self.peek().map(|(at_ns, _)| at_ns)
+    }
+
+    /// What of an open loop is still due in the window, where that is so much; it stays due. Of arrivals that are drawn
+    /// it is what is to be expected.
+    pub fn rest(&self, many: u64) -> Option<Rest<'_>> {
+        let Kind::Open(mine) = &self.kind else { return None };
+        let is_due =
+            |nth: u64| mine.ahead(nth).is_some_and(|at_ns| self.start_ns.saturating_add(at_ns) < self.end_ns);
+        let most = mine.left.saturating_add(u64::from(mine.seen.is_some())).min(MOST);
+        let count = held(0, most, is_due);
+        (count >= many).then_some(Rest { mine, start_ns: self.start_ns, count })
     }
 
     /// Whether a closed loop may still send.
@@ -104,8 +171,8 @@ impl Source {
             return Some(Due { intended_ns: None, which: self.pick.draw() });
         }
         let (at_ns, arrival) = self.peek().filter(|&(at_ns, _)| at_ns <= now_ns)?;
-        if let Kind::Open(arrivals) = &mut self.kind {
-            arrivals.next();
+        if let Kind::Open(mine) = &mut self.kind {
+            mine.seen = None;
         }
         let which = arrival.target.unwrap_or_else(|| self.pick.draw());
         Some(Due { intended_ns: Some(at_ns), which })
@@ -171,6 +238,8 @@ fn ends(weights: &[f64]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::recorder::Recorder;
+    use crate::load::shape::Shape;
 
     const ALL: Part = Part { thread: 0, threads: 1 };
 
@@ -217,6 +286,100 @@ mod tests {
                 assert_eq!(std::iter::from_fn(|| source.take(u64::MAX)).count() as u64, part.of(all));
             }
         }
+    }
+
+    /// One by one, and all at once.
+    fn both_ways(mut source: Source, now_ns: u64) -> [Recorder; 2] {
+        let mut at_once = Recorder::default();
+        if let Some(rest) = source.rest(1) {
+            at_once.unsent_many(rest.count, |nth| rest.at(nth), now_ns);
+        }
+        let mut each = Recorder::default();
+        while let Some(due) = source.take(u64::MAX) {
+            each.unsent(due.intended_ns.unwrap(), now_ns);
+        }
+        assert_eq!((each.check(), at_once.check()), (Ok(()), Ok(())));
+        [each, at_once]
+    }
+
+    #[test]
+    fn what_is_never_sent_is_counted_at_once_as_one_by_one() {
+        let ramp = |from, to| Schedule::Ramp { from, to, over_ns: 300_000_000 };
+        let replay: Vec<Arrival> = [0, 5, 5, 7_000, 40_000_000, 900_000_000]
+            .map(|at_ns| Arrival { at_ns, target: Some(1) })
+            .to_vec();
+        let start_ns = 1_000_000_007;
+        for schedule in [
+            Schedule::Constant { rate: 1.0 },
+            Schedule::Constant { rate: 12_345.678 },
+            Schedule::Constant { rate: 1e6 },
+            Schedule::Constant { rate: 3e5 },
+            ramp(0.0, 200_000.0),
+            ramp(200_000.0, 0.0),
+            ramp(50_000.0, 90_000.0),
+            Schedule::Replay(replay.into()),
+        ] {
+            for (threads, requests, taken, after_ns) in [
+                (1, None, 0, 0),
+                (3, None, 1, 5_000),
+                (2, Some(3000), 40, 0),
+                (1, Some(0), 0, 7),
+                (4, Some(2), 0, 1),
+            ] {
+                for thread in 0..threads {
+                    let mut source = Source::new(&schedule, requests, Part { thread, threads }, one());
+                    let end_ns = start_ns + 500_000_000;
+                    source.begin(start_ns, end_ns);
+                    // Some were sent; the next one may have been looked at.
+                    for _ in 0..taken {
+                        let _sent = source.take(u64::MAX);
+                    }
+                    if taken > 1 {
+                        source.next_ns();
+                    }
+                    let [each, at_once] = both_ways(source, end_ns - 100_000_000 + after_ns);
+                    let told = format!("{schedule:?} {thread} of {threads}, {requests:?}");
+                    assert_eq!(at_once.requests(), each.requests(), "{told}");
+                    assert_eq!(at_once.response().histogram(), each.response().histogram(), "{told}");
+                    assert_eq!(at_once.failed.histogram(), each.failed.histogram(), "{told}");
+                    let apart_ns = at_once.failed.sum_ns().abs_diff(each.failed.sum_ns());
+                    assert!(apart_ns <= u128::from(each.requests()), "{told}: {apart_ns} ns");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_drawn_and_never_sent_is_counted_as_expected() {
+        let shape = Shape::new([(1.0, 1.0), (1.0, 3.0)]).unwrap();
+        for schedule in [
+            Schedule::Poisson { rate: 1e6, seed: 5 },
+            Schedule::Shaped { rate: 1e6, seed: 5, over_ns: 500_000_000, shape },
+        ] {
+            let mut source = Source::new(&schedule, None, Part { thread: 1, threads: 2 }, one());
+            source.begin(0, 1_000_000_000);
+            for _ in 0..10 {
+                let _sent = source.take(u64::MAX);
+            }
+            let [each, at_once] = both_ways(source, 1_000_000_000);
+            // Five standard deviations of half a million; the mean age by a like share.
+            let (drawn, expected) = (each.requests(), at_once.requests());
+            assert!(drawn.abs_diff(expected) < 3600 && expected > 400_000, "{drawn} {expected}");
+            let mean = |of: &Recorder| of.failed.sum_ns() as f64 / of.requests() as f64;
+            assert!((mean(&each) / mean(&at_once) - 1.0).abs() < 0.01, "{} {}", mean(&each), mean(&at_once));
+        }
+    }
+
+    #[test]
+    fn a_billion_a_second_is_counted_at_once() {
+        let mut source = Source::new(&Schedule::Constant { rate: 1e9 }, None, ALL, one());
+        source.begin(0, 3_600_000_000_000);
+        let rest = source.rest(1).unwrap();
+        let mut record = Recorder::default();
+        record.unsent_many(rest.count, |nth| rest.at(nth), 3_600_000_000_000);
+        assert_eq!((record.requests(), record.check()), (3_600_000_000_000, Ok(())));
+        let mean_ns = record.failed.sum_ns() as f64 / 3.6e12;
+        assert!((mean_ns / 1.8e12 - 1.0).abs() < 1e-9, "{mean_ns}");
     }
 
     #[test]

@@ -23,34 +23,32 @@ const BATCH: usize = 512;
 const PATIENCE: Duration = Duration::from_secs(10);
 const SHOWN: usize = 120;
 
-/// Hears before each batch up to which key it goes, and whether it is to go on: where not, the batch is not sent.
-pub type Going<'a> = &'a mut dyn FnMut(u32) -> bool;
+/// Hears before each batch up to which key it goes, and says whether it is to go on: where not, the batch is not sent,
+/// and the reason is the end of all.
+pub type Going<'a> = &'a mut dyn FnMut(u32) -> Result<(), String>;
 
-/// Writes every key of `spec`, as long as it is to go on.
-pub fn fill(
-    address: SocketAddr,
-    scheme: Scheme,
-    spec: &Spec,
-    login: Option<&Login>,
-    going: Going<'_>,
-) -> Result<(), String> {
-    match scheme {
-        Scheme::Memcached => write_all(&mut Batches::<Memcached>::connect(address)?, spec, going),
-        _ => write_all(&mut greeted(address, login)?, spec, going),
-    }
+/// A store, and how it is asked.
+#[derive(Clone, Debug)]
+pub struct At {
+    pub address: SocketAddr,
+    pub scheme: Scheme,
+    pub login: Option<Login>,
 }
 
-/// Deletes every key of `spec`, as long as it is to go on.
-pub fn clear(
-    address: SocketAddr,
-    scheme: Scheme,
-    spec: &Spec,
-    login: Option<&Login>,
-    going: Going<'_>,
-) -> Result<(), String> {
-    match scheme {
-        Scheme::Memcached => delete_all(&mut Batches::<Memcached>::connect(address)?, spec, going),
-        _ => delete_all(&mut greeted(address, login)?, spec, going),
+/// What is done with each key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    Write,
+    Delete,
+}
+
+impl At {
+    /// Writes or deletes every key of `spec`, as long as it is to go on.
+    pub fn each(&self, work: Work, spec: &Spec, going: Going<'_>) -> Result<(), String> {
+        match self.scheme {
+            Scheme::Memcached => all(&mut Batches::<Memcached>::connect(self.address)?, work, spec, going),
+            _ => all(&mut greeted(self.address, self.login.as_ref())?, work, spec, going),
+        }
     }
 }
 
@@ -73,18 +71,23 @@ fn greeted(address: SocketAddr, login: Option<&Login>) -> Result<Batches<Resp>, 
     Ok(batches)
 }
 
-fn write_all<D: Dialect>(batches: &mut Batches<D>, spec: &Spec, going: Going<'_>) -> Result<(), String> {
-    let kv = Kv::<D>::new(spec.clone());
+fn all<D: Dialect>(
+    batches: &mut Batches<D>,
+    work: Work,
+    spec: &Spec,
+    going: Going<'_>,
+) -> Result<(), String> {
     let mut name = Vec::new();
-    batches.each(spec.keys, Asked::Write, going, &mut |key, out| kv.write(key, &mut name, out))
-}
-
-fn delete_all<D: Dialect>(batches: &mut Batches<D>, spec: &Spec, going: Going<'_>) -> Result<(), String> {
-    let mut name = Vec::new();
-    batches.each(spec.keys, Asked::Delete, going, &mut |key, out| {
-        spec.name(key, &mut name);
-        D::delete(out, &name);
-    })
+    match work {
+        Work::Write => {
+            let kv = Kv::<D>::new(spec.clone());
+            batches.each(spec.keys, Asked::Write, going, &mut |key, out| kv.write(key, &mut name, out))
+        }
+        Work::Delete => batches.each(spec.keys, Asked::Delete, going, &mut |key, out| {
+            spec.name(key, &mut name);
+            D::delete(out, &name);
+        }),
+    }
 }
 
 /// Requests of one kind that wait to be sent together.
@@ -123,9 +126,7 @@ impl<D: Dialect> Batches<D> {
             if !is_full && key + 1 < keys {
                 continue;
             }
-            if !going(key + 1) {
-                return Ok(());
-            }
+            going(key + 1)?;
             self.flush(asked).map_err(|why| format!("{why}, at key {} of {keys}", key + 1))?;
         }
         Ok(())

@@ -80,6 +80,12 @@ impl Spec {
         Ok(())
     }
 
+    /// The keys and their values alone: how they are drawn changes nothing in a store.
+    #[must_use]
+    pub fn of_data(&self) -> Spec {
+        Spec { reads: 1.0, popularity: Popularity::Uniform, ..self.clone() }
+    }
+
     /// Puts the name of a key into `name`.
     pub fn name(&self, key: u32, name: &mut Vec<u8>) {
         name.clear();
@@ -341,7 +347,8 @@ fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok().filter(|_| is_number)?.parse().ok()
 }
 
-fn push_number(out: &mut Vec<u8>, number: usize) {
+/// Digits of a number, without allocating.
+pub fn push_number(out: &mut Vec<u8>, number: usize) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
     let mut left = number;

@@ -1,6 +1,8 @@
 //! RESP2, as Redis and Valkey speak it: `GET`, `SET` and `DEL` of one key.
 //!
-//! Requests are arrays of bulk strings. Not read: RESP3, which a server speaks only to who asks with `HELLO 3`.
+//! Requests are arrays of bulk strings. Answers are read as they stream by, and no value is kept: `kv/resp` reads
+//! pieces that are there as a whole, which would cost each request of a load a copy of its value. Both know the same
+//! errors. Not read: RESP3, which a server speaks only to who asks with `HELLO 3`.
 
 use super::{Asked, Dialect, Head, number, push_number};
 use crate::load::failure::Failure;
@@ -8,7 +10,9 @@ use crate::load::failure::Failure;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Resp;
 
-fn push_bulk(out: &mut Vec<u8>, bytes: &[u8]) {
+/// One bulk string.
+#[inline]
+pub fn push_bulk(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'$');
     push_number(out, bytes.len());
     out.extend_from_slice(b"\r\n");
@@ -17,19 +21,17 @@ fn push_bulk(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// What an error answer means, by its first word.
-fn error(text: &[u8]) -> Failure {
+#[must_use]
+pub fn error(text: &[u8]) -> Failure {
     let word = text.split(|byte| *byte == b' ').next().unwrap_or_default();
+    let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();
     match word {
         b"NOAUTH" | b"WRONGPASS" | b"NOPERM" | b"DENIED" => Failure::Auth,
-        b"MOVED" | b"ASK" | b"CLUSTERDOWN" | b"TRYAGAIN" => Failure::Moved,
+        b"MOVED" | b"ASK" | b"CLUSTERDOWN" | b"CROSSSLOT" | b"TRYAGAIN" => Failure::Moved,
         b"LOADING" => Failure::Loading,
         b"OOM" => Failure::OutOfMemory,
         b"READONLY" => Failure::ReadOnly,
-        b"ERR"
-            if text.ends_with(b"invalid bulk length") || text.starts_with(b"ERR string exceeds maximum") =>
-        {
-            Failure::TooLarge
-        }
+        b"ERR" if has(b"invalid bulk length") || has(b"string exceeds maximum") => Failure::TooLarge,
         _ => Failure::Refused,
     }
 }

@@ -50,6 +50,28 @@ fn ping(target: &Target, wait: Wait, size: usize, rounds: u64) -> Result<Report,
 }
 
 #[test]
+fn a_peer_that_is_gone_is_given_up_after_three_tries() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = gone.local_addr().unwrap();
+    drop(gone);
+    for _ in 0..3 {
+        assert_eq!(target(address).there(), Ok(()));
+        let why = ping(&target(address), Wait::Block, 1, 1).unwrap_err();
+        assert!(why.contains("start it there: boxscore peer --listen"), "{why}");
+    }
+    let why = target(address).there().unwrap_err();
+    let (_again, _) = peer(Terms { listen: address, ..Terms::default() });
+    assert_eq!(ping(&target(address), Wait::Block, 1, 1).unwrap_err(), why, "it was tried once more");
+    // One that was started in time is there again.
+    let (there, _) = peer(Terms::default());
+    for _ in 0..3 {
+        target(there).missed("away".to_owned());
+        target(there).missed("away".to_owned());
+        assert_eq!(ping(&target(there), Wait::Block, 1, 1).map(|report| report.messages), Ok(1));
+    }
+}
+
+#[test]
 fn messages_come_back_over_tcp() {
     let (address, _) = peer(Terms::default());
     for wait in [Wait::Block, Wait::Spin] {

@@ -1,5 +1,6 @@
 //! What the parameters of a load on a key-value store ask for.
 
+use model::amount;
 use model::{Setup, Unfit};
 
 use crate::load::Load;
@@ -137,12 +138,12 @@ fn fits(spec: &Spec, options: &Options, memory: Option<u64>) -> Result<(), Strin
     match most.filter(|most| bytes > *most) {
         None => Ok(()),
         Some(most) => Err(format!(
-            "keys={} with values of {} need about {:.0} MB of the memory of this machine, and {:.0} MB may be taken: \
-             fewer keys, smaller values or fewer replicas",
+            "keys={} with values of {} need about {} of the memory of this machine, and {} may be taken: fewer keys, \
+             smaller values or fewer replicas",
             spec.keys,
             spec.sizes,
-            bytes / 1e6,
-            most / 1e6
+            amount::memory(bytes),
+            amount::memory(most)
         )),
     }
 }

@@ -4,7 +4,10 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::load::kv::{Spec, data};
+use super::theirs::WRITING;
+use crate::caller::Telling;
+use crate::load::kv::Spec;
+use crate::load::kv::data::{At, Work};
 use crate::load::target::{Scheme, Url};
 use crate::workload::guard;
 use crate::workload::server::keeper;
@@ -38,8 +41,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The store of this key, running already or started now.
 pub fn get(mut key: Key) -> Result<Arc<Hosted>, ServerError> {
     guard::available().map_err(ServerError::Failed)?;
-    // How keys are drawn changes nothing in the store.
-    key.spec = Spec { reads: 1.0, popularity: crate::load::kv::keys::Popularity::Uniform, ..key.spec };
+    key.spec = key.spec.of_data();
     let mut pool = locked(&POOL);
     pool.retain(|one| one.strong_count() > 0);
     if let Some(there) = pool.iter().filter_map(Weak::upgrade).find(|one| one.key == key) {
@@ -54,9 +56,10 @@ pub fn get(mut key: Key) -> Result<Arc<Hosted>, ServerError> {
 fn start(key: &Key) -> Result<Store, ServerError> {
     let (options, dir) = (key.options.clone(), key.dir.clone());
     let store = keeper::run(move || Store::start(&options, &dir))?;
-    let scheme = scheme(&store);
-    data::fill(store.address(), scheme, &key.spec, None, &mut |_| true)
-        .map_err(|why| ServerError::Failed(format!("cannot write the keys of the load: {why}")))?;
+    let at = At { address: store.address(), scheme: scheme(&store), login: None };
+    let mut telling = Telling::new(WRITING, u64::from(key.spec.keys));
+    let written = at.each(Work::Write, &key.spec, &mut |key| telling.goes_on(u64::from(key)));
+    written.map_err(|why| ServerError::Failed(format!("cannot write the keys of the load: {why}")))?;
     Ok(store)
 }
 

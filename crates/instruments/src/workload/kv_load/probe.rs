@@ -11,6 +11,7 @@ use crate::load::reach::reachable;
 use crate::load::target::Url;
 use crate::workload::web::params::Subject;
 use crate::workload::web::probe::Loads;
+use crate::workload::web_slo::Placed;
 
 /// Loads on one store.
 pub struct KvLoads {
@@ -20,6 +21,8 @@ pub struct KvLoads {
     loads: Loads,
     /// What is to be noted with the next take.
     said: Vec<(&'static str, String)>,
+    /// Why the store takes no keys, where not even the first take had them.
+    given_up: Option<String>,
 }
 
 /// Where the keys are.
@@ -51,45 +54,7 @@ impl KvLoads {
             }
         };
         let loads = loads(setup, &asked, &held)?;
-        Ok(KvLoads { setup: setup.clone(), asked, held, loads, said })
-    }
-
-    /// Does something with the keys of a store of ours in place, before the takes. One of the user's has keys in takes
-    /// alone: they end when the user wants it.
-    pub fn before(&mut self, work: impl FnOnce(&mut Loads) -> Result<u64, Fault>) -> Result<u64, Fault> {
-        match self.held {
-            Held::Theirs(_) => Ok(1),
-            Held::Ours { .. } => {
-                self.ready()?;
-                work(&mut self.loads)
-            }
-        }
-    }
-
-    /// Does a take with the keys in place.
-    pub fn during(
-        &mut self,
-        record: &mut dyn Record,
-        work: impl FnOnce(&mut Loads, &mut dyn Record) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        let ready = match &mut self.held {
-            Held::Theirs(theirs) => theirs.fill(record),
-            Held::Ours { .. } => self.ready(),
-        };
-        let mut done = ready.and_then(|()| work(&mut self.loads, record));
-        match &mut self.held {
-            Held::Theirs(theirs) => theirs.clear(record),
-            Held::Ours { hosted, .. } => {
-                // That one of its processes is gone explains whatever else failed.
-                if let Err(why) = hosted.check() {
-                    done = Err(Fault::new(format!("during the load {why}")));
-                }
-            }
-        }
-        for (kind, text) in self.said.drain(..) {
-            record.note(kind, &text);
-        }
-        done
+        Ok(KvLoads { setup: setup.clone(), asked, held, loads, said, given_up: None })
     }
 
     /// Starts a store of ours that ended anew, with its keys.
@@ -104,6 +69,57 @@ impl KvLoads {
                 loads(&self.setup, &self.asked, &self.held).map_err(|unfit| Fault::new(unfit.why))?;
         }
         Ok(())
+    }
+}
+
+impl Placed for KvLoads {
+    /// Does something with the keys of a store of ours in place, before the takes. One of the user's has keys in takes
+    /// alone: they end when the user wants it.
+    fn before(&mut self, work: impl FnOnce(&mut Loads) -> Result<u64, Fault>) -> Result<u64, Fault> {
+        match self.held {
+            Held::Theirs(_) => Ok(1),
+            Held::Ours { .. } => {
+                self.ready()?;
+                work(&mut self.loads)
+            }
+        }
+    }
+
+    /// Does a take with the keys in place.
+    fn during(
+        &mut self,
+        record: &mut dyn Record,
+        work: impl FnOnce(&mut Loads, &mut dyn Record) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let ready = match &mut self.held {
+            Held::Theirs(theirs) => theirs.fill(record),
+            Held::Ours { .. } => self.ready(),
+        };
+        let mut done = ready.and_then(|()| work(&mut self.loads, record));
+        match &mut self.held {
+            Held::Theirs(theirs) => {
+                theirs.clear(record);
+                self.given_up = theirs.refused();
+            }
+            Held::Ours { hosted, .. } => {
+                // That one of its processes is gone explains whatever else failed.
+                if let Err(why) = hosted.check() {
+                    done = Err(Fault::new(format!("during the load {why}")));
+                }
+            }
+        }
+        for (kind, text) in self.said.drain(..) {
+            record.note(kind, &text);
+        }
+        done
+    }
+
+    fn busy_cpus(&self) -> Vec<u32> {
+        self.loads.busy_cpus()
+    }
+
+    fn given_up(&self) -> Option<String> {
+        self.given_up.clone()
     }
 }
 
@@ -124,6 +140,10 @@ impl Probe for KvLoads {
 
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         self.during(record, |loads, record| loads.take(repeats, record))
+    }
+
+    fn given_up(&self) -> Option<String> {
+        Placed::given_up(self)
     }
 
     fn cpus(&self) -> Vec<u32> {

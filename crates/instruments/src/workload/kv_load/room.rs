@@ -7,6 +7,8 @@
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use model::amount::memory;
+
 use crate::load::kv::Spec;
 use crate::telemetry::parse::meminfo::{self, Memory};
 use crate::workload::store::Info;
@@ -43,7 +45,8 @@ fn limits(info: &Info, here: &Memory) -> Vec<Limit> {
     let used = of("used_memory").unwrap_or(0);
     let mut limits = Vec::new();
     if let Some(most) = of("maxmemory") {
-        let what = format!("its maxmemory is {}, of which {} are used", size(most as f64), size(used as f64));
+        let what =
+            format!("its maxmemory is {}, of which {} are used", memory(most as f64), memory(used as f64));
         limits.push((most.saturating_sub(used) as f64, what));
     }
     let total = of("total_system_memory");
@@ -52,15 +55,18 @@ fn limits(info: &Info, here: &Memory) -> Vec<Limit> {
         Some(free) => {
             let what = format!(
                 "its machine, which is this one, has {} of memory left, of which {} may be taken",
-                size(free as f64),
-                size(free as f64 * SHARE)
+                memory(free as f64),
+                memory(free as f64 * SHARE)
             );
             limits.push((free as f64 * SHARE, what));
         }
         None => limits.extend(total.map(|total| {
             let (total, used) = (total as f64, used as f64);
-            let what =
-                format!("its machine has {} of memory, of which it uses {} already", size(total), size(used));
+            let what = format!(
+                "its machine has {} of memory, of which it uses {} already",
+                memory(total),
+                memory(used)
+            );
             (total - used, what)
         })),
     }
@@ -73,7 +79,7 @@ fn refused(spec: &Spec, what: &str) -> String {
          (--value-size); nothing was written",
         spec.keys,
         spec.sizes,
-        size(needed(spec))
+        memory(needed(spec))
     )
 }
 
@@ -89,21 +95,10 @@ pub fn of_memcached(spec: &Spec, info: &Info) -> Option<String> {
              smaller values or a higher limit (memcached: -m)",
             spec.keys,
             spec.sizes,
-            size(needed(spec)),
-            size(limit)
+            memory(needed(spec)),
+            memory(limit)
         )
     })
-}
-
-/// `12.3 GiB`: the largest unit of which there is one.
-fn size(bytes: f64) -> String {
-    const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    #[expect(clippy::cast_precision_loss, reason = "powers of two")]
-    let unit = UNITS.iter().map(|(one, name)| (*one as f64, *name)).find(|(one, _)| bytes >= *one);
-    match unit {
-        Some((one, name)) => format!("{:.1} {name}", bytes / one),
-        None => format!("{bytes:.0} B"),
-    }
 }
 
 /// Whether connections to it stay on this machine.
@@ -155,6 +150,5 @@ mod tests {
         assert_eq!(of_memcached(&spec(1000, 914), &info(1_000_001)), None);
         assert!(of_memcached(&spec(1000, 914), &info(999_999)).is_some_and(|said| said.contains("-m")));
         assert_eq!(of_memcached(&spec(1000, 914), &Info::default()), None);
-        assert_eq!(size(1536.0), "1.5 KiB");
     }
 }

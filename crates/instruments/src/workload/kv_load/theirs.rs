@@ -4,26 +4,40 @@
 //! Writing and deleting are told about once a second, and take part in no figure.
 
 use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
 
 use model::login::Login;
 use model::{Fault, Record};
 
 use super::room;
-use crate::load::kv::{Spec, data};
+use crate::caller::Telling;
+use crate::load::kv::Spec;
+use crate::load::kv::data::{At, Work};
 use crate::load::target::Scheme;
 use crate::load::watched::CUT;
 use crate::workload::store::{self, Info, beside};
 
-/// How often it is told how far the writing is.
-const TELL_NS: u64 = 1_000_000_000;
+/// What is done before a load.
+pub const WRITING: &str = "writing the keys of the load";
+
+/// Keys that stores did not take, and why: other loads of them need not try.
+static REFUSED: Mutex<Vec<(SocketAddr, Spec, String)>> = Mutex::new(Vec::new());
+
+fn known_refusal(address: SocketAddr, spec: &Spec) -> Option<String> {
+    let spec = spec.of_data();
+    let all = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
+    all.iter().find(|(at, keys, _)| *at == address && *keys == spec).map(|(.., why)| why.clone())
+}
 
 pub struct Theirs {
-    address: SocketAddr,
-    scheme: Scheme,
+    at: At,
     spec: Spec,
-    login: Option<Login>,
     /// Keys that may be there, from the first on.
     written: u32,
+    /// All keys were there once.
+    has_held: bool,
+    /// Why the keys could not be written at all.
+    refused: Option<String>,
     /// What is to be noted with the next take.
     said: Vec<(&'static str, String)>,
 }
@@ -36,6 +50,9 @@ impl Theirs {
         spec: &Spec,
         login: Option<&Login>,
     ) -> Result<(Theirs, String), String> {
+        if let Some(why) = known_refusal(address, spec) {
+            return Err(why);
+        }
         let resp = scheme == Scheme::Redis;
         let info = store::ask(address, resp, login)?;
         let name = if resp { "redis" } else { "memcached" };
@@ -48,37 +65,62 @@ impl Theirs {
         }
         let keys = if resp { keys_of_redis(&info) } else { info.number("curr_items").unwrap_or(0) };
         said.extend(beside::said(address, resp, login, keys).map(|text| ("store-holds", text)));
-        let (spec, login) = (spec.clone(), login.cloned());
-        Ok((Theirs { address, scheme, spec, login, written: 0, said }, what))
+        let at = At { address, scheme, login: login.cloned() };
+        let (spec, written, has_held, refused) = (spec.clone(), 0, false, None);
+        Ok((Theirs { at, spec, written, has_held, refused, said }, what))
     }
 
-    /// Writes the keys, until the user ends it.
+    /// Writes the keys, until the user ends it: a load alone ends with what it says, a run is left.
     pub fn fill(&mut self, record: &mut dyn Record) -> Result<(), Fault> {
         for (kind, text) in self.said.drain(..) {
             record.note(kind, &text);
         }
-        let mut telling = Telling::new("writing", self.spec.keys);
+        let mut telling = Telling::new(WRITING, u64::from(self.spec.keys));
         let (mut sent, mut is_ended) = (0, false);
         let mut going = |key: u32| {
-            is_ended = record.is_cut();
+            let goes_on = telling.goes_on(u64::from(key));
+            is_ended = goes_on.is_err();
             if !is_ended {
                 sent = key;
-                telling.look(key, record);
             }
-            !is_ended
+            goes_on
         };
-        let filled = data::fill(self.address, self.scheme, &self.spec, self.login.as_ref(), &mut going);
+        let filled = self.at.each(Work::Write, &self.spec, &mut going);
         // What a batch that failed wrote of them is there too.
         self.written = sent;
-        filled.map_err(|why| Fault::new(format!("cannot write the keys of the load: {why}")))?;
-        if is_ended {
+        let Err(why) = filled else {
+            self.has_held = true;
+            return Ok(());
+        };
+        if is_ended && record.is_cut() {
             record.note(CUT, "the user ended the load while its keys were written");
             return Err(Fault::new(format!(
                 "the load was ended when {sent} of its {} keys were written: nothing was measured",
                 self.spec.keys
             )));
         }
-        Ok(())
+        if is_ended {
+            self.refused = Some(why.clone());
+            return Err(Fault(why));
+        }
+        let why = format!("cannot write the keys of the load: {why}");
+        if !self.has_held {
+            self.refuse(why.clone());
+        }
+        Err(Fault(why))
+    }
+
+    fn refuse(&mut self, why: String) {
+        // What is behind this lock is whole between two statements.
+        let mut all = REFUSED.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push((self.at.address, self.spec.of_data(), why.clone()));
+        self.refused = Some(why);
+    }
+
+    /// Why no load of these keys can come: none of them was ever made, and the store did not take them.
+    #[must_use]
+    pub fn refused(&self) -> Option<String> {
+        self.refused.clone()
     }
 
     /// Takes our keys out again.
@@ -87,39 +129,19 @@ impl Theirs {
             return;
         }
         let spec = Spec { keys: self.written, ..self.spec.clone() };
-        let mut telling = Telling::new("deleting", spec.keys);
-        let mut going = |key: u32| {
-            telling.look(key, record);
-            true
-        };
-        let cleared = data::clear(self.address, self.scheme, &spec, self.login.as_ref(), &mut going);
+        let mut telling = Telling::new("deleting the keys of the load", u64::from(spec.keys));
+        let cleared = self.at.each(Work::Delete, &spec, &mut |key| {
+            telling.tell(u64::from(key));
+            Ok(())
+        });
         match cleared {
             Ok(()) => self.written = 0,
             Err(why) => {
                 let left = format!("keys that begin with `{}` are left in the store: {why}", spec.prefix);
                 record.note("keys-left", &left);
+                // It is said where there is no take that the note could stay with.
+                self.refused.iter_mut().for_each(|why| why.push_str(&format!("; {left}")));
             }
-        }
-    }
-}
-
-/// Tells how far it is, after the first second and then each second.
-struct Telling {
-    what: &'static str,
-    of: u32,
-    told_ns: u64,
-}
-
-impl Telling {
-    fn new(what: &'static str, of: u32) -> Telling {
-        Telling { what, of, told_ns: sys::clock::now_ns() }
-    }
-
-    fn look(&mut self, key: u32, record: &mut dyn Record) {
-        let now_ns = sys::clock::now_ns();
-        if now_ns.saturating_sub(self.told_ns) >= TELL_NS {
-            self.told_ns = now_ns;
-            record.doing(&format!("{} the keys of the load: {key} of {}", self.what, self.of));
         }
     }
 }

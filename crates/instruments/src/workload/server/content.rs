@@ -15,6 +15,7 @@ use super::kind::ServerError;
 use super::place::Place;
 use crate::bench::file::cold;
 use crate::bench::kernels::random::Random;
+use crate::caller::Telling;
 
 /// The smallest GIF of one transparent pixel that every browser shows: 43 bytes.
 const GIF: [u8; 43] = [
@@ -25,6 +26,7 @@ const GIF: [u8; 43] = [
     2, 2, 0x44, 1, 0, 0x3b, // its one pixel, the end
 ];
 const CHUNK: usize = 1 << 20;
+const MEGABYTE: u64 = 1_000_000;
 const MIX_FILES: u32 = 10_000;
 const MIX_LARGEST: f64 = (8u64 << 20) as f64;
 /// Of the logarithm of the size in bytes.
@@ -146,8 +148,14 @@ impl Content {
         let root = place.folder("docs").map_err(ServerError::Failed)?;
         let token = format!("{}-{}-{seed:016x}", std::process::id(), sys::clock::now_ns());
         let content = Content { set, seed, items, root, token, place };
+        let mut telling = Telling::new("writing what is served, in MB", total / MEGABYTE);
+        let mut written = 0u64;
         for (index, item) in content.items.iter().enumerate() {
-            content.write(item, index as u64).map_err(ServerError::Failed)?;
+            let mut going = |bytes: u64| {
+                written += bytes;
+                telling.goes_on(written / MEGABYTE)
+            };
+            content.write(item, index as u64, &mut going).map_err(ServerError::Failed)?;
         }
         content.put(&content.root.join(READY), content.token.as_bytes()).map_err(ServerError::Failed)?;
         Ok(content)
@@ -206,7 +214,13 @@ impl Content {
         self.place.remove()
     }
 
-    fn write(&self, item: &Item, index: u64) -> Result<(), String> {
+    /// Writes an item; `going` hears of each piece, and refuses the rest where nobody waits for it.
+    fn write(
+        &self,
+        item: &Item,
+        index: u64,
+        going: &mut dyn FnMut(u64) -> Result<(), String>,
+    ) -> Result<(), String> {
         let path = self.file(item);
         if self.set == Set::Gif {
             return self.put(&path, &GIF);
@@ -222,6 +236,7 @@ impl Content {
             random.fill(part);
             file.write_all(part).map_err(failed)?;
             left -= count as u64;
+            going(count as u64)?;
         }
         if self.set == Set::Large {
             // Written back now, so that no take does it.

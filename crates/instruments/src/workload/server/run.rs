@@ -24,6 +24,7 @@ use super::options::Options;
 use super::place::Place;
 use super::port::{Port, has_way, reached};
 use super::{ready, tree};
+use crate::caller;
 use crate::workload::guard::Guarded;
 use crate::workload::shell::{self, STDERR_BYTES, Stream};
 
@@ -151,7 +152,7 @@ impl Server {
         Server::launch(&order, &Web { kind, options, content, build, account }, dir)
     }
 
-    /// Starts what is ordered in a folder of its own under `dir`, and waits until it is ready.
+    /// Starts what is ordered in a folder of its own under `dir`, and waits until it is ready, or nobody waits for it.
     pub fn launch(order: &Order<'_>, service: &dyn Service, dir: &Path) -> Result<Server, ServerError> {
         may_be_nice(order.nice, order.account)?;
         has_way(order.listen).map_err(ServerError::Refused)?;
@@ -317,6 +318,17 @@ pub(crate) fn within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     }
 }
 
+/// The same of what is started: also `false` once nobody waits for it any more.
+pub(crate) fn up_within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
+    let caller = caller::current();
+    let mut is_up = false;
+    within(time, || {
+        is_up = is_so();
+        is_up || caller.has_left()
+    });
+    is_up
+}
+
 /// The last lines of a log; none when there is no log.
 fn end_of(path: &Path) -> String {
     use std::io::{Read, Seek, SeekFrom};
@@ -377,7 +389,7 @@ fn attempt(order: &Order<'_>, service: &dyn Service, dir: &Path, port: Port) -> 
     });
     let mut ended = None;
     let mut answer = Err("it was never asked".to_owned());
-    let _up = within(UP, || {
+    let _up = up_within(UP, || {
         // Before it is asked: a server that is not ours may answer while ours fails to get the port.
         ended = server.check().err();
         if ended.is_some() {
@@ -396,6 +408,9 @@ fn attempt(order: &Order<'_>, service: &dyn Service, dir: &Path, port: Port) -> 
 
 /// Why a server of ours is not what it should be after the time that it may take.
 pub(crate) fn late(server: &Server, why: &str) -> ServerError {
+    if let Err(left) = caller::current().stays() {
+        return ServerError::Failed(left);
+    }
     let seconds = UP.as_secs();
     ServerError::Failed(format!(
         "{} is not ready after {seconds} s: {why}{}",

@@ -3,12 +3,15 @@
 //! Keys are counted by the store. Which of them are ours is found by `SCAN`, within a bound of time and of answers, in
 //! database 0; memcached has no word for it. Nothing is changed, and no value is read.
 
-use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::login::Login;
+
+use crate::kv::resp::{self, Piece};
+use crate::kv::wire::{Junk, Scan, shown};
 
 /// How every key of ours begins.
 pub const PREFIX: &str = "boxscore:";
@@ -16,8 +19,10 @@ pub const PREFIX: &str = "boxscore:";
 const SPAN: Duration = Duration::from_secs(1);
 /// Keys that one question looks at, nearly.
 const STEP: u32 = 1000;
-const MOST_LINE: u64 = 64 << 10;
-const MOST_ITEMS: u64 = 1 << 20;
+const CHUNK: usize = 64 << 10;
+/// Bytes of one answer: keys may be as long as values.
+const MOST_ANSWER: usize = 64 << 20;
+const JUNK: &str = "its answer to SCAN is none of RESP";
 
 /// Stores that this process has looked at: what they hold later may be our own.
 static LOOKED: Mutex<Vec<SocketAddr>> = Mutex::new(Vec::new());
@@ -74,28 +79,20 @@ fn advice(address: SocketAddr, left: Left) -> String {
 /// Counts the keys of ours in database 0.
 fn scan(address: SocketAddr, login: Option<&Login>) -> Result<Left, String> {
     let from_ns = sys::clock::now_ns();
-    let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => format!("no answer within {} s", SPAN.as_secs()),
-        _ => error.to_string(),
-    };
-    let stream = TcpStream::connect_timeout(&address, SPAN).map_err(failed)?;
-    stream.set_read_timeout(Some(SPAN)).map_err(failed)?;
-    stream.set_write_timeout(Some(SPAN)).map_err(failed)?;
-    let mut from = BufReader::new(stream);
-    if let Some(login) = login {
-        from.get_mut().write_all(&login.resp()).map_err(failed)?;
-        if line(&mut from).map_err(failed)? != "+OK" {
-            return Err("it refuses AUTH".to_owned());
-        }
+    let mut asked = Asked::connect(address)?;
+    if let Some(login) = login
+        && !asked.turn(&login.resp(), taken)?
+    {
+        return Err("it refuses AUTH".to_owned());
     }
-    let (mut cursor, mut keys) = ("0".to_owned(), 0);
+    let (mut cursor, mut keys) = (b"0".to_vec(), 0);
     loop {
-        let question = format!("SCAN {cursor} MATCH {PREFIX}* COUNT {STEP}\r\n");
-        from.get_mut().write_all(question.as_bytes()).map_err(failed)?;
-        let (next, found) = batch(&mut from).map_err(failed)?;
+        let words = format!(" MATCH {PREFIX}* COUNT {STEP}\r\n");
+        let question = [&b"SCAN "[..], &cursor, words.as_bytes()].concat();
+        let (next, found) = asked.turn(&question, batch)?;
         keys += found;
         cursor = next;
-        if cursor == "0" {
+        if cursor == b"0" {
             return Ok(Left { keys, is_all: true });
         }
         if u128::from(sys::clock::now_ns().saturating_sub(from_ns)) >= SPAN.as_nanos() {
@@ -104,45 +101,99 @@ fn scan(address: SocketAddr, login: Option<&Login>) -> Result<Left, String> {
     }
 }
 
-fn junk(what: &str) -> std::io::Error {
-    std::io::Error::new(ErrorKind::InvalidData, what.to_owned())
+/// A connection on which one thing is asked after the other.
+struct Asked {
+    stream: TcpStream,
+    answer: Vec<u8>,
 }
 
-fn line(from: &mut impl std::io::BufRead) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    from.take(MOST_LINE).read_until(b'\n', &mut bytes)?;
-    match bytes.strip_suffix(b"\r\n").map(<[u8]>::to_vec).map(String::from_utf8) {
-        Some(Ok(line)) => match line.strip_prefix('-') {
-            Some(refused) => Err(junk(&format!("it answers `{refused}`"))),
-            None => Ok(line),
-        },
-        _ => Err(junk("its answer to SCAN is none of RESP")),
+/// What comes of bytes: an answer, or `None` where more must come.
+type Read<T> = Result<Option<T>, String>;
+
+impl Asked {
+    fn connect(address: SocketAddr) -> Result<Asked, String> {
+        let stream = TcpStream::connect_timeout(&address, SPAN).map_err(|error| failed(&error))?;
+        let limited = stream.set_read_timeout(Some(SPAN)).and(stream.set_write_timeout(Some(SPAN)));
+        limited.map_err(|error| failed(&error))?;
+        Ok(Asked { stream, answer: Vec::new() })
+    }
+
+    fn turn<T>(&mut self, question: &[u8], read: impl Fn(&[u8]) -> Read<T>) -> Result<T, String> {
+        self.stream.write_all(question).map_err(|error| failed(&error))?;
+        self.answer.clear();
+        let mut chunk = vec![0; CHUNK];
+        while self.answer.len() <= MOST_ANSWER {
+            let count = self.stream.read(&mut chunk).map_err(|error| failed(&error))?;
+            self.answer.extend_from_slice(chunk.get(..count).unwrap_or_default());
+            match read(&self.answer)? {
+                Some(answer) => return Ok(answer),
+                None if count == 0 => return Err("it hung up within an answer".to_owned()),
+                None => {}
+            }
+        }
+        Err(format!("an answer of more than {MOST_ANSWER} B"))
     }
 }
 
-/// The number behind a letter on a line of its own.
-fn count(from: &mut impl std::io::BufRead, letter: char, most: u64) -> std::io::Result<u64> {
-    let line = line(from)?;
-    let number = line.strip_prefix(letter).and_then(|text| text.parse::<u64>().ok());
-    number.filter(|number| *number <= most).ok_or_else(|| junk("its answer to SCAN is none of RESP"))
+fn failed(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => format!("no answer within {} s", SPAN.as_secs()),
+        _ => error.to_string(),
+    }
+}
+
+/// The piece of an answer that begins at `at`, which goes on behind it.
+fn piece<'a>(bytes: &'a [u8], at: &mut usize) -> Read<Piece<'a>> {
+    match resp::scan(bytes, *at) {
+        Ok(Scan::Short { .. }) => Ok(None),
+        Ok(Scan::Whole { item: Piece::Error(said), .. }) => Err(format!("it answers `{}`", shown(said))),
+        Ok(Scan::Whole { item, used }) => {
+            *at = used;
+            Ok(Some(item))
+        }
+        Err(Junk) => Err(JUNK.to_owned()),
+    }
+}
+
+/// Whether a login was taken; the words of a refusal may repeat it.
+fn taken(bytes: &[u8]) -> Read<bool> {
+    match resp::scan(bytes, 0) {
+        Ok(Scan::Short { .. }) => Ok(None),
+        Ok(Scan::Whole { item, .. }) => Ok(Some(item == Piece::Status(b"OK"))),
+        Err(Junk) => Ok(Some(false)),
+    }
 }
 
 /// The next cursor, and how many keys came.
-fn batch(from: &mut impl std::io::BufRead) -> std::io::Result<(String, u64)> {
-    count(from, '*', 2)?;
-    count(from, '$', 20)?;
-    let cursor = line(from)?;
-    if cursor.is_empty() || !cursor.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(junk("its answer to SCAN has no cursor"));
+fn batch(bytes: &[u8]) -> Read<(Vec<u8>, u64)> {
+    let at = &mut 0;
+    match piece(bytes, at)? {
+        None => return Ok(None),
+        Some(Piece::Array(2)) => {}
+        Some(_) => return Err(JUNK.to_owned()),
     }
-    let keys = count(from, '*', MOST_ITEMS)?;
+    let cursor = match piece(bytes, at)? {
+        None => return Ok(None),
+        Some(Piece::Bulk(Some((_, cursor)))) => cursor,
+        Some(_) => return Err(JUNK.to_owned()),
+    };
+    // As a store counts: a number of 64 bits.
+    if cursor.is_empty() || cursor.len() > 20 || !cursor.iter().all(u8::is_ascii_digit) {
+        return Err("its answer to SCAN has no cursor".to_owned());
+    }
+    let keys = match piece(bytes, at)? {
+        None => return Ok(None),
+        Some(Piece::Array(keys)) => keys,
+        Some(_) => return Err(JUNK.to_owned()),
+    };
     for _ in 0..keys {
-        let bytes = count(from, '$', 512 << 20)? + 2;
-        if std::io::copy(&mut from.by_ref().take(bytes), &mut std::io::sink())? < bytes {
-            return Err(ErrorKind::UnexpectedEof.into());
+        match piece(bytes, at)? {
+            None => return Ok(None),
+            Some(Piece::Bulk(Some(_))) => {}
+            Some(_) => return Err(JUNK.to_owned()),
         }
     }
-    Ok((cursor, keys))
+    Ok(Some((cursor.to_vec(), u64::from(keys))))
 }
 
 #[cfg(test)]
@@ -151,19 +202,27 @@ mod tests {
 
     #[test]
     fn answers_are_counted_or_refused() {
-        let read = |text: &str| batch(&mut text.as_bytes()).map_err(|error| error.to_string());
+        let read = |text: &str| batch(text.as_bytes());
         let two = "*2\r\n$2\r\n17\r\n*2\r\n$12\r\nboxscore:1:a\r\n$3\r\n\r\nb\r\n";
-        assert_eq!(read(two), Ok(("17".to_owned(), 2)));
-        assert_eq!(read("*2\r\n$1\r\n0\r\n*0\r\n"), Ok(("0".to_owned(), 0)));
+        assert_eq!(read(two), Ok(Some((b"17".to_vec(), 2))));
+        assert_eq!(read("*2\r\n$1\r\n0\r\n*0\r\n"), Ok(Some((b"0".to_vec(), 0))));
         assert!(read("-NOPERM no\r\n").unwrap_err().contains("NOPERM"));
         for end in 0..two.len() {
-            assert!(read(&two[..end]).is_err(), "{end}");
+            assert_eq!(read(&two[..end]), Ok(None), "{end}");
         }
-        for bad in
-            ["*2\r\n$1\r\nx\r\n*0\r\n", "*9\r\n", "HTTP/1.1 400\r\n", "*2\r\n$1\r\n0\r\n*99999999999\r\n"]
-        {
+        for bad in [
+            "*2\r\n$1\r\nx\r\n*0\r\n",
+            "*9\r\n",
+            "HTTP/1.1 400\r\n",
+            "*2\r\n$1\r\n0\r\n*99999999999\r\n",
+            "*2\r\n*0\r\n",
+        ] {
             assert!(read(bad).is_err(), "{bad}");
         }
+        assert_eq!(
+            (taken(b"+OK\r\n"), taken(b"+O"), taken(b"-ERR `sesame`\r\n")),
+            (Ok(Some(true)), Ok(None), Ok(Some(false)))
+        );
     }
 
     #[test]

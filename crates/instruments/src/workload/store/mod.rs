@@ -112,7 +112,7 @@ impl Store {
 
     fn wait_for_replicas(&self) -> Result<(), ServerError> {
         let mut state = Ok(());
-        run::within(run::UP, || {
+        run::up_within(run::UP, || {
             state = self.in_sync();
             state.is_ok()
         });

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use model::login::{REMEDY, refusal};
 
+use crate::kv::resp::{Piece, scan};
+use crate::kv::wire::{Junk, Scan};
 use crate::workload::server::ready::{self, Parsed};
 
 /// Lines of names and values, in the store's order and its own units.
@@ -71,37 +73,27 @@ pub(super) fn ask(
 
 /// The same behind the answer to a login, which is an error by its kind alone: its words may repeat the password.
 pub(super) fn info_behind_login(bytes: &[u8], ended: bool) -> Answer {
-    const TAKEN: &[u8] = b"+OK\r\n";
-    match bytes.strip_prefix(TAKEN) {
-        Some(rest) => info(rest, ended),
-        None if TAKEN.starts_with(bytes) => Parsed::Partial,
-        None if bytes.first() != Some(&b'-') => Parsed::Bad,
-        None if !bytes.contains(&b'\n') => Parsed::Partial,
-        None => Parsed::Whole(Err(format!("it refuses AUTH: `{}`; {REMEDY}", refusal(bytes)))),
+    match scan(bytes, 0) {
+        Ok(Scan::Short { .. }) => Parsed::Partial,
+        Ok(Scan::Whole { item: Piece::Status(b"OK"), used }) => {
+            info(bytes.get(used..).unwrap_or_default(), ended)
+        }
+        Ok(Scan::Whole { item: Piece::Error(said), .. }) => {
+            Parsed::Whole(Err(format!("it refuses AUTH: `{}`; {REMEDY}", refusal(said))))
+        }
+        Ok(Scan::Whole { .. }) | Err(Junk) => Parsed::Bad,
     }
 }
 
 /// A bulk string of RESP2 with lines of `name:value`, or an error of the store.
 pub(super) fn info(bytes: &[u8], _ended: bool) -> Answer {
-    let Some(end) = bytes.windows(2).position(|two| two == b"\r\n") else {
-        let could_be = bytes.first().is_none_or(|first| b"$-".contains(first));
-        return if could_be { Parsed::Partial } else { Parsed::Bad };
-    };
-    let (head, rest) = bytes.split_at(end);
-    let rest = rest.get(2..).unwrap_or_default();
-    let Some((kind, head)) = head.split_first() else { return Parsed::Bad };
-    let Ok(head) = std::str::from_utf8(head) else { return Parsed::Bad };
-    match kind {
-        b'-' => Parsed::Whole(Err(head.to_owned())),
-        b'$' => match head.parse::<u32>() {
-            Err(_) => Parsed::Bad,
-            Ok(length) => match rest.split_at_checked(length as usize) {
-                Some((text, [b'\r', b'\n', ..])) => Parsed::Whole(Ok(Info::of(text))),
-                Some((_, [] | [b'\r'])) | None => Parsed::Partial,
-                Some(_) => Parsed::Bad,
-            },
-        },
-        _ => Parsed::Bad,
+    match scan(bytes, 0) {
+        Ok(Scan::Short { .. }) => Parsed::Partial,
+        Ok(Scan::Whole { item: Piece::Bulk(Some((_, text))), .. }) => Parsed::Whole(Ok(Info::of(text))),
+        Ok(Scan::Whole { item: Piece::Error(said), .. }) => {
+            Parsed::Whole(Err(String::from_utf8_lossy(said).into_owned()))
+        }
+        Ok(Scan::Whole { .. }) | Err(Junk) => Parsed::Bad,
     }
 }
 

@@ -8,7 +8,8 @@ use model::Fault;
 use super::metrics::failures;
 use super::served::Served;
 use crate::load::schedule::{Arrival, Schedule};
-use crate::load::{Control, Load, Outcome, run};
+use crate::load::watched::awaited;
+use crate::load::{Load, Outcome, run};
 use crate::workload::server::content::Set;
 
 /// A server that takes longer over its whole content than this has less of it cached.
@@ -38,7 +39,7 @@ pub fn read_once(served: &Served, load: &Load) -> Result<Option<String>, Fault> 
         drain: TIME,
         ..load.clone()
     };
-    let outcome = run(&load, &Control::default()).map_err(|error| Fault::new(error.to_string()))?;
+    let outcome = awaited(|control| run(&load, control)).map_err(|error| Fault::new(error.to_string()))?;
     missed(wanted as u64, &outcome)
 }
 
@@ -75,6 +76,7 @@ fn arrivals(targets: usize) -> Vec<Arrival> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::Control;
     use crate::load::tests::OK;
     use crate::load::tests::server::{Server, Then, send};
 

@@ -1,7 +1,7 @@
 //! What the faulty server did: counts, times and requests in flight, as it saw them itself.
 //!
 //! Times are nanoseconds of the monotonic clock. A request is in flight from when it was read until its answer was
-//! written, and held for as long.
+//! written, and held until just before (the last byte of) that began to leave: no client can have waited less.
 
 use model::Histogram;
 
@@ -15,7 +15,7 @@ pub struct Account {
     /// Well answered, slow ones and those before a connection ended among them.
     pub good: u64,
     done: [u64; Fault::ALL.len()],
-    /// How long each request that got any answer was held.
+    /// How long each request that got any answer was held; the writing of the answer is not counted.
     pub held: Histogram,
     /// Requests times nanoseconds in flight; silent ones count until their client leaves.
     pub area_ns: u128,

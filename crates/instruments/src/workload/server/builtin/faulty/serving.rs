@@ -333,11 +333,12 @@ impl Connection {
             Fault::Reset | Fault::Closed | Fault::Silent => b"",
             Fault::Bytewise | Fault::Leaves | Fault::Endless => return self.in_parts(fault, good, account),
         };
+        let held_ns = since(pending.arrived_ns);
         if !part.is_empty() && !write(&self.stream, part) {
             return Next::Gone;
         }
         account.add(fault);
-        account.held.record(clock::now_ns().saturating_sub(pending.arrived_ns));
+        account.held.record(held_ns);
         if fault == Fault::Reset {
             // Closing it now sends a reset instead of an end; without that it is an end, which the client tells apart.
             let _set = rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
@@ -351,11 +352,12 @@ impl Connection {
     }
 
     fn whole(&mut self, good: &[u8], arrived_ns: u64, close: bool, account: &mut Account) -> Next {
+        let held_ns = since(arrived_ns);
         if !write(&self.stream, good) {
             return Next::Gone;
         }
         account.good += 1;
-        account.held.record(clock::now_ns().saturating_sub(arrived_ns));
+        account.held.record(held_ns);
         if close { Next::Gone } else { Next::Over }
     }
 
@@ -365,12 +367,13 @@ impl Connection {
         let at = pending.sent;
         pending.sent += 1;
         let (arrived_ns, close) = (pending.arrived_ns, pending.then == Then::Close);
+        let held_ns = since(arrived_ns);
         let later = |ns| Next::More(clock::now_ns() + ns);
         match fault {
             Fault::Endless => {
                 if at == 0 {
                     account.add(fault);
-                    account.held.record(clock::now_ns().saturating_sub(arrived_ns));
+                    account.held.record(held_ns);
                 }
                 let first: &[u8] = if at == 0 { b"HTTP/1.1 200 OK\r\n" } else { b"" };
                 let more = [first, &b"X-More: and more, and more, and more\r\n".repeat(64)].concat();
@@ -388,7 +391,7 @@ impl Connection {
                 }
                 account.add(fault);
                 account.good += 1;
-                account.held.record(clock::now_ns().saturating_sub(arrived_ns));
+                account.held.record(held_ns);
                 if close { Next::Gone } else { Next::Over }
             }
             _ => {
@@ -407,6 +410,12 @@ impl Connection {
 fn body_of(good: &[u8]) -> usize {
     let end = good.windows(4).position(|four| four == b"\r\n\r\n").map_or(good.len(), |at| at + 4);
     good.len() - end
+}
+
+/// How long a request has been held. It is asked before its answer is written: a server that loses its CPU just after
+/// has not held it any longer.
+fn since(arrived_ns: u64) -> u64 {
+    clock::now_ns().saturating_sub(arrived_ns)
 }
 
 /// Whether all of it went out.
