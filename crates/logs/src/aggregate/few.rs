@@ -1,7 +1,7 @@
 //! Counts on their way into a log-linear histogram: a byte a bucket, so that those that are counted in lie in the first
 //! cache. A byte that is full goes to the histogram; what is here is in it once it is settled.
 
-use super::histogram::LogLinear;
+use super::histogram::{LogLinear, union};
 
 /// What a byte has counted when it is 0 again.
 const FULL: u64 = 1 << u8::BITS;
@@ -19,8 +19,7 @@ impl<const BITS: u32, const MAX_BITS: u32> Few<BITS, MAX_BITS> {
     /// Counts values; those beyond the highest are recorded at once.
     #[inline(always)]
     pub fn record_all(&mut self, values: &[u64], to: &mut LogLinear<BITS, MAX_BITS>) {
-        let bits = values.iter().fold(0, |bits, value| bits | value);
-        if bits > LogLinear::<BITS, MAX_BITS>::HIGHEST {
+        if union(values) > LogLinear::<BITS, MAX_BITS>::HIGHEST {
             return to.record_all(values);
         }
         if self.counts.is_empty() {

@@ -16,6 +16,12 @@ pub struct LogLinear<const BITS: u32, const MAX_BITS: u32> {
     total: u64,
 }
 
+/// The bits that any of the values has: all are below the next power of two.
+#[inline(always)]
+pub(super) fn union(values: &[u64]) -> u64 {
+    values.iter().fold(0, |bits, value| bits | value)
+}
+
 /// One bucket that holds something: the values from `low` to `high`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
@@ -57,7 +63,7 @@ impl<const BITS: u32, const MAX_BITS: u32> LogLinear<BITS, MAX_BITS> {
     #[inline(always)]
     pub fn record_all(&mut self, values: &[u64]) {
         // Its power of two is that of the highest of them.
-        let bits = values.iter().fold(0, |bits, value| bits | value);
+        let bits = union(values);
         if bits > Self::HIGHEST || values.is_empty() {
             return values.iter().for_each(|value| self.record(*value));
         }

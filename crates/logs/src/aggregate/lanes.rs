@@ -4,6 +4,7 @@
 //! Everything is exact: either it is what is made of each request by itself, or nothing is said. Sizes in B, times in
 //! ns, ratios in 1/1000 B/s.
 
+use super::histogram::union;
 use super::size::CLASSES;
 use super::sums::{SCALE, Sums};
 use super::{Strata, size};
@@ -79,11 +80,10 @@ pub fn add(
 /// Writes the ratios; whether they could be made.
 #[inline(always)]
 fn rate(bytes: &[u64], times_ns: &[u64], ratios: &mut [u64]) -> bool {
-    let all = |values: &[u64]| values.iter().fold(0, |all, value| all | value);
     let least = times_ns.iter().fold(u64::MAX, |least, time_ns| least.min(*time_ns));
     // All of them are less than the next power of two, and so is their sum less than that times their number.
-    let sum = u128::from(all(times_ns)) * times_ns.len() as u128;
-    if all(bytes) > SIZES || all(times_ns) >= LIMIT || least == 0 || sum > u128::from(u64::MAX) {
+    let sum = u128::from(union(times_ns)) * times_ns.len() as u128;
+    if union(bytes) > SIZES || union(times_ns) >= LIMIT || least == 0 || sum > u128::from(u64::MAX) {
         return false;
     }
     let mut beyond = 0;

@@ -26,8 +26,9 @@ pub struct Writer<'a> {
     /// Nothing is in it but while sums are made.
     strata: Strata,
     recent: Recent,
-    /// Ratios, sizes and times.
-    few: (Few<8, 63>, Few<8, 50>, Few<10, 42>),
+    few_ratios: Few<8, 63>,
+    few_sizes: Few<8, 50>,
+    few_times: Few<10, 42>,
     /// Whether every request is let in and nothing is asked for besides the usual aggregates.
     plain: bool,
 }
@@ -91,7 +92,9 @@ impl<'a> Writer<'a> {
             put_off: PutOff::new(),
             strata: Strata::default(),
             recent: Recent::default(),
-            few: Default::default(),
+            few_ratios: Few::default(),
+            few_sizes: Few::default(),
+            few_times: Few::default(),
             plain,
         }
     }
@@ -298,9 +301,9 @@ impl<'a> Writer<'a> {
         if !lanes::add(&mut self.strata, bytes, times_ns, to, classes) {
             rated = add_each(&mut self.strata, bytes, times_ns, ratios);
         }
-        self.few.0.record_all(&ratios[..rated], &mut all.ratios);
-        self.few.1.record_all(bytes, &mut all.sizes);
-        self.few.2.record_all(times_ns, &mut all.times);
+        self.few_ratios.record_all(&ratios[..rated], &mut all.ratios);
+        self.few_sizes.record_all(bytes, &mut all.sizes);
+        self.few_times.record_all(times_ns, &mut all.times);
         if let Some(hour) = self.slot.and_then(|slot| all.hours.at(&hour_of(slot))) {
             hour.record_all(times_ns);
         }
@@ -372,9 +375,9 @@ impl Drop for Writer<'_> {
         self.flush();
         let all = &mut *self.aggregate;
         all.paths.settle(&mut self.recent);
-        self.few.0.settle(&mut all.ratios);
-        self.few.1.settle(&mut all.sizes);
-        self.few.2.settle(&mut all.times);
+        self.few_ratios.settle(&mut all.ratios);
+        self.few_sizes.settle(&mut all.sizes);
+        self.few_times.settle(&mut all.times);
     }
 }
 

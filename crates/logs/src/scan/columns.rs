@@ -6,15 +6,16 @@
 //! most.
 
 use super::lines::PART;
+use super::quick::{SLACK, load, window};
 use super::usual::{Lead, STOPS};
+use super::word::differs;
 use super::{At, Method, Record, marks, request, word};
 
 /// Lines that are read together at most.
 pub const MOST: usize = 16;
-/// Bytes of a text whose lines are read together.
-const LENGTH: usize = PART;
-/// Such a text and what stands behind it, so that whole words can be read anywhere in it without asking.
-pub type Text = [u8; LENGTH + 32];
+/// A text whose lines are read together, and what stands behind it, so that whole words can be read anywhere in it
+/// without asking.
+pub type Text = [u8; PART + SLACK];
 
 type Column = [u64; MOST];
 
@@ -116,10 +117,10 @@ impl Columns {
             let client = end.wrapping_sub(start);
             // Of two bytes at least, and so no dash.
             if !(2..=16).contains(&client)
-                || *bytes::<32>(text, end) != lead.start
+                || *window::<32, _>(text, end) != lead.start
                 || load(text, target.wrapping_sub(8)) != lead.end
-                || marks::bits(bytes(text, start), b' ', b' ').trailing_zeros().min(16) as usize != client
-                || bytes::<1>(text, start) == &[0]
+                || marks::bits(window(text, start), b' ', b' ').trailing_zeros().min(16) as usize != client
+                || window::<1, _>(text, start) == &[0]
             {
                 break;
             }
@@ -176,27 +177,6 @@ impl Columns {
     }
 }
 
-/// Something where the first `count` bytes of a word are not those of a text.
-#[inline(always)]
-fn differs(word: u64, text: &[u8; 8], count: u32) -> u64 {
-    (word ^ u64::from_le_bytes(*text)) << (64 - 8 * count)
-}
-
-/// So many bytes from a place in the text on.
-#[inline(always)]
-fn bytes<const COUNT: usize>(text: &Text, at: usize) -> &[u8; COUNT] {
-    const { assert!(COUNT <= 32) };
-    // No place in the text is changed by this, and none has to be checked.
-    let behind = &text[at % LENGTH..];
-    behind.first_chunk().unwrap_or(const { &[0; COUNT] })
-}
-
-/// Eight bytes, the first of them lowest.
-#[inline(always)]
-fn load(text: &Text, at: usize) -> u64 {
-    u64::from_le_bytes(*bytes(text, at))
-}
-
 /// Lines that were read together.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'l> {
@@ -247,7 +227,7 @@ impl<'l> Rows<'l> {
         let from = target + blank + 1;
         let path = self.text.get(from..end)?;
         // Of the first 32 bytes, which may end behind the path; where none of them is a mark, 32.
-        let found = marks::places(bytes(self.text, from)).trailing_zeros() as usize;
+        let found = marks::places(window(self.text, from)).trailing_zeros() as usize;
         let path = if found < path.len().min(32) {
             &path[..found]
         } else if path.len() <= 32 || marks::has_none(path) {

@@ -13,7 +13,9 @@ use crate::format::plan::{Field, Literal, TextPart, TextPlan};
 /// Bytes of the longest line that is read quickly, its line break included.
 pub const LONGEST: usize = 2048;
 /// A line and what stands behind it, so that whole words can be read anywhere in the line without asking.
-pub const WINDOW: usize = LONGEST + 32;
+pub const WINDOW: usize = LONGEST + SLACK;
+/// Bytes that can be read behind the last place of a text.
+pub const SLACK: usize = 32;
 pub type Window = [u8; WINDOW];
 
 /// A plan whose lines can be read quickly.
@@ -197,19 +199,19 @@ fn past(parts: &[TextPart]) -> Option<(Short, usize)> {
     found
 }
 
-/// So many bytes from a place in the line on.
+/// So many bytes from a place on, of a line or of several, which end before the last of them.
 #[inline(always)]
-pub fn window<const COUNT: usize>(line: &Window, at: usize) -> &[u8; COUNT] {
-    const { assert!(COUNT <= WINDOW - LONGEST) };
-    // No place in a line is changed by this, and none has to be checked.
-    let behind = &line[at % LONGEST..];
+pub fn window<const COUNT: usize, const SIZE: usize>(text: &[u8; SIZE], at: usize) -> &[u8; COUNT] {
+    const { assert!(COUNT <= SLACK && SIZE > SLACK) };
+    // No place in a text is changed by this, and none has to be checked.
+    let behind = &text[at % (SIZE - SLACK)..];
     behind.first_chunk().unwrap_or(const { &[0; COUNT] })
 }
 
 /// Eight bytes, the first of them lowest.
 #[inline(always)]
-pub fn load(line: &Window, at: usize) -> u64 {
-    u64::from_le_bytes(*window(line, at))
+pub fn load<const SIZE: usize>(text: &[u8; SIZE], at: usize) -> u64 {
+    u64::from_le_bytes(*window(text, at))
 }
 
 /// Where the quoted stretch ends that begins at `at`, where its quotation marks are the next two.

@@ -7,6 +7,7 @@
 use super::columns::{Columns, Text};
 use super::quick::{LONGEST, Window, load, window};
 use super::time::Clocks;
+use super::word::differs;
 use super::{At, LONGEST_NS, Record, request, told, word};
 use crate::format::plan::{Field, TextPart, TextPlan};
 
@@ -55,17 +56,6 @@ impl Lead {
         let end = u64::from_le_bytes(*text[..length].last_chunk()?);
         (length >= start.len()).then_some(Lead { start: *start, end, length, at })
     }
-}
-
-/// Eight bytes as [`load`] gives them.
-const fn bytes(text: &[u8; 8]) -> u64 {
-    u64::from_le_bytes(*text)
-}
-
-/// Whether the first `count` bytes of a word are those of a text.
-#[inline(always)]
-fn begins(word: u64, text: &[u8; 8], count: u32) -> bool {
-    (word ^ bytes(text)) << (64 - 8 * count) == 0
 }
 
 impl Usual {
@@ -176,7 +166,7 @@ impl Usual {
         let client = if client < 8 { client } else { 8 + word::position(load(line, 8), b' ') };
         let target = client + lead.length;
         let close = place(close);
-        if *window::<32>(line, client) != lead.start
+        if *window::<32, _>(line, client) != lead.start
             || load(line, target - 8) != lead.end
             || place(first) + 1 != target
             || client < 2
@@ -223,9 +213,9 @@ impl Usual {
     ) -> Option<usize> {
         let (referer, agent) = (load(line, two.wrapping_sub(1)), load(line, four.wrapping_sub(1)));
         // So the first is behind the blank, and the third two behind the second.
-        let is_usual = begins(load(line, at), b" \"\0\0\0\0\0\0", 2)
-            & begins(referer >> 8, b"\" \"\0\0\0\0\0", 3)
-            & begins(agent >> 8, b"\"\0\0\0\0\0\0\0", 1)
+        let is_usual = (differs(load(line, at), b" \"\0\0\0\0\0\0", 2) == 0)
+            & (differs(referer >> 8, b"\" \"\0\0\0\0\0", 3) == 0)
+            & (differs(agent >> 8, b"\"\0\0\0\0\0\0\0", 1) == 0)
             & (referer as u8 != b'\\')
             & (agent as u8 != b'\\');
         if !is_usual {

@@ -39,6 +39,13 @@ pub fn position(word: u64, byte: u8) -> usize {
     (zeros(word ^ (ONES * u64::from(byte))).trailing_zeros() / 8) as usize
 }
 
+/// Something where the first `count` bytes of a word are not those of a text.
+#[inline(always)]
+#[must_use]
+pub fn differs(word: u64, text: &[u8; 8], count: u32) -> u64 {
+    (word ^ u64::from_le_bytes(*text)) << (64 - 8 * count)
+}
+
 /// The number that the leading digits of these bytes are, and how many digits there are.
 #[inline(always)]
 #[must_use]

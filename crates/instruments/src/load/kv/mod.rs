@@ -416,11 +416,10 @@ mod tests {
             spec().name(key, &mut name);
             assert_eq!(String::from_utf8_lossy(&name), wanted);
         }
-        let mut number = Vec::new();
-        for value in [0, 7, 10, usize::MAX] {
-            number.clear();
+        for value in [0, 7, 10, 1_048_576, usize::MAX] {
+            let mut number = b"x".to_vec();
             push_number(&mut number, value);
-            assert_eq!(String::from_utf8_lossy(&number), value.to_string());
+            assert_eq!(String::from_utf8_lossy(&number), format!("x{value}"));
         }
     }
 
