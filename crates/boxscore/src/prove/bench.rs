@@ -9,6 +9,7 @@ use model::{Cell, Params, Plan};
 use sys::files::LockFile;
 use verdict::prove::Gaps;
 
+use super::wakes::wakes;
 use crate::error::CliError;
 use crate::paths::{self, Scratch};
 use crate::stopping::Stop;
@@ -88,21 +89,22 @@ impl Bench<'_> {
     }
 
     /// What the system takes from the cores of server and generator just now.
-    pub fn cores(&self) -> Cores {
+    pub fn cores(&self) -> Result<Cores, String> {
         let watch = |cpu: Option<usize>| {
             move || {
                 // Unpinned it still sees what is taken from wherever it runs.
                 let _pinned = cpu.and_then(|cpu| sys::affinity::pin(cpu).ok());
                 let mut gaps = Vec::new();
                 let seen = sys::spin::gaps(GAPS_NS, GAP_NS, &mut |gap| gaps.push(gap));
-                Gaps { span_ns: seen.span_ns, gaps_ns: gaps }
+                Gaps { span_ns: seen.span_ns, gaps_ns: gaps, wakes_ns: Vec::new() }
             }
         };
         let server = (self.cpus.len() > 1).then(|| std::thread::spawn(watch(self.server_cpu())));
-        let generator = watch(self.cpus.last().copied())();
+        let mut generator = watch(self.cpus.last().copied())();
         // On a single CPU both wait for the same gaps.
         let server = server.and_then(|watched| watched.join().ok()).unwrap_or_else(|| generator.clone());
-        Cores { server, generator }
+        generator.wakes_ns = wakes(self.server_cpu(), self.cpus.last().copied())?;
+        Ok(Cores { server, generator })
     }
 }
 
@@ -118,13 +120,15 @@ impl Cores {
         for (mine, theirs) in [(&mut self.server, later.server), (&mut self.generator, later.generator)] {
             mine.span_ns += theirs.span_ns;
             mine.gaps_ns.extend(theirs.gaps_ns);
+            mine.wakes_ns.extend(theirs.wakes_ns);
         }
         self
     }
 
-    /// What a request meets that is sent, served and answered: the generator's gaps `times` times.
+    /// What a request meets that is sent, served and answered: the generator's gaps `times` times. It wakes the
+    /// generator once: for a send that one is awake before it is due.
     pub fn passed(&self, times: usize) -> Gaps {
-        let mut all = self.server.clone();
+        let mut all = Gaps { wakes_ns: self.generator.wakes_ns.clone(), ..self.server.clone() };
         (0..times).for_each(|_| all.gaps_ns.extend(&self.generator.gaps_ns));
         all
     }

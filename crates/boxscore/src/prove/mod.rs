@@ -7,6 +7,7 @@ mod bench;
 mod machine;
 mod quota;
 mod servers;
+mod wakes;
 
 use model::doc::{ProofDoc, ProofLineDoc, ProofState};
 

@@ -21,11 +21,15 @@ fn times(run: &RunData, metric: &str) -> Option<Histogram> {
     prove::histogram(run, WEB, metric)
 }
 
-/// The gaps of both cores before and after, with what was measured between.
+fn own(account: &Account) -> prove::Own<'_> {
+    prove::Own { held: &account.held, answered: &account.answered }
+}
+
+/// What the cores themselves add, before and after, with what was measured between.
 fn watched<T>(bench: &Bench<'_>, measure: impl FnOnce() -> Result<T, String>) -> Result<(T, Cores), String> {
-    let before = bench.cores();
+    let before = bench.cores()?;
     let measured = measure()?;
-    Ok((measured, before.and(bench.cores())))
+    Ok((measured, before.and(bench.cores()?)))
 }
 
 pub fn delay(bench: &Bench<'_>) -> Lines {
@@ -35,7 +39,7 @@ pub fn delay(bench: &Bench<'_>) -> Lines {
     let (response, service) = (times(&run, "response-times"), times(&run, "service-times"));
     // A response time begins when the request is due, so the generator's core is passed twice.
     let of = |name: &str, quantile: f64, read: &Option<Histogram>, times: usize| {
-        prove::percentile(name, quantile, &account.held, read.as_ref(), &cores.passed(times))
+        prove::percentile(name, quantile, own(&account), read.as_ref(), &cores.passed(times))
     };
     let mut lines = vec![
         of("response time", 0.5, &response, 2),
@@ -54,7 +58,7 @@ pub fn percentiles(bench: &Bench<'_>) -> Lines {
     let service = times(&run, "service-times");
     let gaps = cores.passed(1);
     let of =
-        |quantile: f64| prove::percentile("service time", quantile, &account.held, service.as_ref(), &gaps);
+        |quantile: f64| prove::percentile("service time", quantile, own(&account), service.as_ref(), &gaps);
     let mut lines = [0.01, 0.1, 0.5, 0.9, 0.99, 0.999].map(of).to_vec();
     lines.push(prove::late(&run, WEB, &cores.generator));
     Ok(lines)

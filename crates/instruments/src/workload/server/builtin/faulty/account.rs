@@ -1,9 +1,11 @@
 //! What the faulty server did: counts, times and requests in flight, as it saw them itself.
 //!
 //! Times are nanoseconds of the monotonic clock. A request is in flight from when it was read until its answer was
-//! written, and held until just before (the last byte of) that began to leave: no client can have waited less.
+//! written. It is held until just before (the last byte of) its answer begins to leave, and answered just after: no
+//! client has waited for less than the first, and one that waited for more than the second waited elsewhere.
 
 use model::Histogram;
+use sys::clock;
 
 use super::Fault;
 
@@ -17,6 +19,8 @@ pub struct Account {
     done: [u64; Fault::ALL.len()],
     /// How long each request that got any answer was held; the writing of the answer is not counted.
     pub held: Histogram,
+    /// The same requests, the writing of the answer counted.
+    pub answered: Histogram,
     /// Requests times nanoseconds in flight; silent ones count until their client leaves.
     pub area_ns: u128,
     /// When the first request was read, and when the last answer was written.
@@ -51,6 +55,12 @@ impl Account {
         self.done[fault as usize] += 1;
     }
 
+    /// An answer has just been written to a request that came then and was held so long.
+    pub fn answer(&mut self, arrived_ns: u64, held_ns: u64) {
+        self.held.record(held_ns);
+        self.answered.record(clock::now_ns().saturating_sub(arrived_ns));
+    }
+
     /// How many requests a client must have counted as failed in that way.
     #[must_use]
     pub fn failed(&self, kind: &str) -> u64 {
@@ -77,6 +87,7 @@ impl Account {
             format!("stalls {}", self.stalls),
             format!("stalled {}", self.stalled_ns),
             format!("held {}", hex(&self.held.to_bytes())),
+            format!("answered {}", hex(&self.answered.to_bytes())),
         ];
         lines.extend(Fault::ALL.iter().map(|fault| format!("{} {}", fault.name(), self.of(*fault))));
         lines.join("\n") + "\n"
@@ -87,6 +98,7 @@ impl Account {
     pub fn parse(text: &str) -> Option<Account> {
         let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         let number = |name: &str| value(name)?.parse::<u64>().ok();
+        let times = |name: &str| Histogram::from_bytes(&from_hex(value(name)?)?).ok();
         let mut account = Account {
             requests: number("requests")?,
             good: number("good")?,
@@ -95,7 +107,8 @@ impl Account {
             last_ns: number("last")?,
             stalls: number("stalls")?,
             stalled_ns: number("stalled")?,
-            held: Histogram::from_bytes(&from_hex(value("held")?)?).ok()?,
+            held: times("held")?,
+            answered: times("answered")?,
             ..Account::default()
         };
         for fault in Fault::ALL {
@@ -123,10 +136,12 @@ mod tests {
                 last_ns: numbers[3], stalls: numbers[4], stalled_ns: numbers[5], ..Account::default()
             };
             held.iter().for_each(|ns| account.held.record(*ns));
+            held.iter().for_each(|ns| account.answered.record(ns + 7));
             account.done.copy_from_slice(&numbers[6..]);
             let back = Account::parse(&account.text()).unwrap();
             prop_assert_eq!(back.text(), account.text());
             prop_assert_eq!(back.held.quantile_ns(0.9), account.held.quantile_ns(0.9));
+            prop_assert_eq!(back.answered.quantile_ns(0.9), account.answered.quantile_ns(0.9));
         }
 
         #[test]

@@ -333,12 +333,13 @@ impl Connection {
             Fault::Reset | Fault::Closed | Fault::Silent => b"",
             Fault::Bytewise | Fault::Leaves | Fault::Endless => return self.in_parts(fault, good, account),
         };
-        let held_ns = since(pending.arrived_ns);
+        let arrived_ns = pending.arrived_ns;
+        let held_ns = since(arrived_ns);
         if !part.is_empty() && !write(&self.stream, part) {
             return Next::Gone;
         }
         account.add(fault);
-        account.held.record(held_ns);
+        account.answer(arrived_ns, held_ns);
         if fault == Fault::Reset {
             // Closing it now sends a reset instead of an end; without that it is an end, which the client tells apart.
             let _set = rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
@@ -357,7 +358,7 @@ impl Connection {
             return Next::Gone;
         }
         account.good += 1;
-        account.held.record(held_ns);
+        account.answer(arrived_ns, held_ns);
         if close { Next::Gone } else { Next::Over }
     }
 
@@ -373,7 +374,7 @@ impl Connection {
             Fault::Endless => {
                 if at == 0 {
                     account.add(fault);
-                    account.held.record(held_ns);
+                    account.answer(arrived_ns, held_ns);
                 }
                 let first: &[u8] = if at == 0 { b"HTTP/1.1 200 OK\r\n" } else { b"" };
                 let more = [first, &b"X-More: and more, and more, and more\r\n".repeat(64)].concat();
@@ -391,7 +392,7 @@ impl Connection {
                 }
                 account.add(fault);
                 account.good += 1;
-                account.held.record(held_ns);
+                account.answer(arrived_ns, held_ns);
                 if close { Next::Gone } else { Next::Over }
             }
             _ => {
@@ -460,7 +461,7 @@ mod tests {
         assert_eq!((account.requests, account.good), (7, 4));
         let done = [Fault::Short, Fault::Closed, Fault::Half, Fault::Bytewise, Fault::Reset];
         assert_eq!(done.map(|fault| account.of(fault)), [1, 1, 1, 0, 0]);
-        assert_eq!(account.held.count(), 7);
+        assert_eq!((account.held.count(), account.answered.count()), (7, 7));
         assert!(account.last_ns >= account.first_ns && account.first_ns > 0);
     }
 
