@@ -302,6 +302,21 @@ mod tests {
     }
 
     #[test]
+    fn waits_of_one_instrument_are_named_by_their_metric() {
+        let wait = |metric: &str, ratio, verdict| RowDoc {
+            metric: metric.to_owned(),
+            ..row("web", "connections=50", Better::Lower, ratio, verdict)
+        };
+        let text = paragraph(&doc(vec![
+            wait("response-time", 0.76, VerdictWord::Better),
+            wait("response-time-p99", 1.47, VerdictWord::Worse),
+        ]));
+        let (median, p99) =
+            ("24 % shorter for web (response time)", "47 % longer for web (response time p99)");
+        assert!(text.contains(median) && text.contains(p99), "{text}");
+    }
+
+    #[test]
     fn a_tie_within_a_raised_margin_says_so() {
         let tie = |kind: &str, margin| RowDoc {
             margin,

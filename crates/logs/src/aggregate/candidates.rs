@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,12 +20,14 @@ const MOST: usize = KEPT + KEPT / 4;
 const LONGEST: usize = 1024;
 
 /// A sample of paths by weight.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub struct Candidates {
     paths: HashMap<u64, Candidate, BuildHasherDefault<Itself>>,
     /// Only scores below this one can stay.
     limit: u64,
+    /// The lowest limit of all samples that will be merged with this one: what stays in none of them need not enter.
+    lowest: Arc<AtomicU64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,13 +54,30 @@ impl Hasher for Itself {
     }
 }
 
+/// A copy goes its own way: what one of both keeps out, the other may let in.
+impl Clone for Candidates {
+    fn clone(&self) -> Candidates {
+        Candidates::over(self.paths.clone(), self.limit)
+    }
+}
+
 impl Default for Candidates {
     fn default() -> Candidates {
-        Candidates { paths: HashMap::default(), limit: u64::MAX }
+        Candidates::over(HashMap::default(), u64::MAX)
     }
 }
 
 impl Candidates {
+    fn over(paths: HashMap<u64, Candidate, BuildHasherDefault<Itself>>, limit: u64) -> Candidates {
+        Candidates { paths, limit, lowest: Arc::new(AtomicU64::new(limit)) }
+    }
+
+    /// An empty sample, to be filled by another thread at the same time and then merged with this one.
+    #[must_use]
+    pub fn beside(&self) -> Candidates {
+        Candidates { lowest: Arc::clone(&self.lowest), ..Candidates::default() }
+    }
+
     /// Whether a request that drew `drawn` has a score with which a path can stay; never with a weight of 0.
     #[inline(always)]
     pub fn may_stay(&self, drawn: u64, weight: u64) -> bool {
@@ -74,6 +95,10 @@ impl Candidates {
 
     #[cold]
     fn enter(&mut self, key: u64, path: &[u8], score: u64) {
+        self.limit = self.limit.min(self.lowest.load(Ordering::Relaxed));
+        if score >= self.limit {
+            return;
+        }
         let make = || Candidate { score, path: path[..path.len().min(LONGEST)].into() };
         let candidate = self.paths.entry(key).or_insert_with(make);
         candidate.score = candidate.score.min(score);
@@ -95,6 +120,7 @@ impl Candidates {
         let (_, &mut last, _) = all.select_nth_unstable(KEPT - 1);
         self.paths.retain(|key, path| (path.score, *key) <= last);
         self.limit = last.0.saturating_add(1);
+        self.lowest.fetch_min(self.limit, Ordering::Relaxed);
     }
 
     pub fn merge(&mut self, other: &Candidates) {
@@ -142,7 +168,7 @@ impl TryFrom<Stored> for Candidates {
             Some((_, last)) if stored.0.len() == KEPT => last.score.saturating_add(1),
             _ => u64::MAX,
         };
-        Ok(Candidates { paths: stored.0.into_iter().collect(), limit })
+        Ok(Candidates::over(stored.0.into_iter().collect(), limit))
     }
 }
 
@@ -182,6 +208,15 @@ mod tests {
                 let mut merged = one.clone();
                 merged.merge(two);
                 prop_assert_eq!(&bytes(&merged), &whole);
+                // Those that are filled side by side, in turns of any length.
+                let mut beside = [Candidates::default().beside(), Candidates::default()];
+                beside[1] = beside[0].beside();
+                for (nth, (path, line)) in lines.iter().enumerate() {
+                    offer(&mut beside[usize::from(nth % 20_000 >= cut % 20_000)], *path, *line);
+                }
+                let [mut first, second] = beside;
+                first.merge(&second);
+                prop_assert_eq!(&bytes(&first), &whole);
                 let mut stored: Candidates = postcard::from_bytes(&bytes(one)).unwrap();
                 stored.merge(&postcard::from_bytes(&bytes(two)).unwrap());
                 prop_assert_eq!(&bytes(&stored), &whole);
@@ -204,6 +239,25 @@ mod tests {
         assert!(all.kept().iter().any(|&(key, path)| key == big && path == b"/big"));
         let stored = Stored::from(all);
         assert_eq!(stored.0.len(), KEPT);
+    }
+
+    #[test]
+    fn what_stays_in_no_sample_enters_none_of_them_but_a_copy_is_free() {
+        let mut full = Candidates::default();
+        let mut beside = full.beside();
+        (0..30_000u64).for_each(|n| offer(&mut full, n, n));
+        let mut copy = full.clone();
+        offer(&mut beside, 1, u64::MAX);
+        let refused = (0..30_000u64).filter(|line| {
+            let before = beside.paths.len();
+            offer(&mut beside, 5 * line + 1, line + 30_000);
+            beside.paths.len() == before
+        });
+        assert!(refused.count() > 15_000, "{}", beside.paths.len());
+        assert!(beside.limit <= full.limit && beside.limit < u64::MAX);
+        copy.limit = 1;
+        copy.lowest.fetch_min(1, Ordering::Relaxed);
+        assert!(full.beside().lowest.load(Ordering::Relaxed) > 1);
     }
 
     #[test]

@@ -196,6 +196,12 @@ pub struct Aggregate {
 }
 
 impl Aggregate {
+    /// An empty one, to be filled at the same time and then merged with this one.
+    #[must_use]
+    pub fn beside(&self) -> Aggregate {
+        Aggregate { paths: self.paths.beside(), ..Aggregate::default() }
+    }
+
     /// The lines that were skipped of a piece of a file, with their places settled.
     pub fn add_skips(&mut self, skips: &Skips) {
         self.lines = self.lines.saturating_add(skips.total());

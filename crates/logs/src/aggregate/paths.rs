@@ -42,6 +42,17 @@ pub struct Paths {
 }
 
 impl Paths {
+    /// Empty ones, to be filled at the same time and then merged with these.
+    #[must_use]
+    pub fn beside(&self) -> Paths {
+        Paths {
+            by_requests: self.by_requests.beside(),
+            by_bytes: self.by_bytes.beside(),
+            by_time: self.by_time.beside(),
+            ..Paths::default()
+        }
+    }
+
     /// Draws a request for the samples; gives the hash of its path, whose amounts are to be [added](Self::add).
     #[inline(always)]
     pub fn offer(&mut self, path: &[u8], offset: u64, bytes: u64, time_ns: u64) -> u64 {

@@ -67,7 +67,7 @@ pub struct Options {
     pub threads: usize,
     /// Stop at the first line that cannot be read.
     pub strict: bool,
-    /// Bytes of the pieces of a plain file; none: 32 MiB.
+    /// Bytes of the pieces of a plain file; none: 32 MiB, fewer towards its end.
     pub piece: Option<u64>,
     /// What is kept besides the aggregates.
     pub wants: Wants,

@@ -6,8 +6,12 @@ use std::sync::Arc;
 use super::source::{self, Packed};
 use super::{Fault, Input, Source};
 
-/// Bytes of a piece: enough that starting one costs nothing, few enough that threads end together.
+/// Bytes of a piece: enough that starting one costs nothing.
 const PIECE: u64 = 32 << 20;
+/// Those at the end of a file become smaller, down to this and each at most this share of what is left, so that threads
+/// end together.
+const LEAST: u64 = 2 << 20;
+const SHARE: u64 = 8;
 
 /// What one thread does at a time.
 pub(super) enum Task {
@@ -21,7 +25,6 @@ pub(super) enum Task {
 
 /// All tasks in the order of the inputs. A file that cannot be opened is a fault, an empty one has no task.
 pub(super) fn plan(inputs: &[Input], piece: Option<u64>, faults: &mut Vec<Fault>) -> Vec<Task> {
-    let piece = piece.unwrap_or(PIECE).max(1);
     let mut tasks = Vec::new();
     for (input, Input { name, source, .. }) in inputs.iter().enumerate() {
         let Source::File(path) = source else {
@@ -34,9 +37,12 @@ pub(super) fn plan(inputs: &[Input], piece: Option<u64>, faults: &mut Vec<Fault>
             Ok((file, 0, Packed::Plain)) => tasks.push(Task::Packed { input, file }),
             Ok((file, size, Packed::Plain)) => {
                 let file = Arc::new(file);
-                for start in (0..size).step_by(usize::try_from(piece).unwrap_or(usize::MAX)) {
-                    let end = start.saturating_add(piece).min(size);
+                let mut start = 0;
+                while start < size {
+                    let length = piece.unwrap_or(((size - start) / SHARE).clamp(LEAST, PIECE)).max(1);
+                    let end = start.saturating_add(length).min(size);
                     tasks.push(Task::Piece { input, file: Arc::clone(&file), start, end, size });
+                    start = end;
                 }
             }
             Ok((file, ..)) => tasks.push(Task::Packed { input, file }),

@@ -30,6 +30,11 @@ impl Side {
         Side { aggregate: Aggregate::default(), timeline: wants.timeline.then(Timeline::default) }
     }
 
+    fn beside(&self) -> Side {
+        let timeline = self.timeline.as_ref().map(|_| Timeline::default());
+        Side { aggregate: self.aggregate.beside(), timeline }
+    }
+
     fn writer<'a>(&'a mut self, settings: &'a Settings) -> SideWriter<'a> {
         SideWriter { writer: Writer::new(&mut self.aggregate, settings), timeline: self.timeline.as_mut() }
     }
@@ -59,6 +64,13 @@ impl Tally {
     pub fn new(wants: Wants) -> Tally {
         let sides = wants.cut.is_some().then(|| Box::new([Side::new(wants), Side::new(wants)]));
         Tally { whole: Side::new(wants), sides }
+    }
+
+    /// An empty one, to be filled by another thread at the same time and then merged with this one.
+    #[must_use]
+    pub fn beside(&self) -> Tally {
+        let sides = self.sides.as_deref().map(|[before, after]| Box::new([before.beside(), after.beside()]));
+        Tally { whole: self.whole.beside(), sides }
     }
 
     pub(super) fn writer<'a>(&'a mut self, settings: &'a Settings, wants: Wants) -> TallyWriter<'a> {

@@ -22,6 +22,8 @@ use crate::scan::{Record, Rows, Scanner, Skip, Taker};
 pub(super) struct Shared<'w> {
     inputs: Vec<Mutex<Input>>,
     labels: Vec<String>,
+    /// By label, nothing in them: each thread fills one beside them.
+    empty: BTreeMap<String, Tally>,
     tasks: Vec<Mutex<Option<Task>>>,
     next: AtomicUsize,
     /// The first task with a skipped line, where reading is strict; tasks behind it need not be done.
@@ -37,8 +39,10 @@ impl<'w> Shared<'w> {
         options: &'w Options,
         watch: &'w Watch,
     ) -> Shared<'w> {
+        let labels: Vec<String> = inputs.iter().map(|input| input.label.clone()).collect();
         Shared {
-            labels: inputs.iter().map(|input| input.label.clone()).collect(),
+            empty: labels.iter().map(|label| (label.clone(), Tally::new(options.wants))).collect(),
+            labels,
             inputs: inputs.into_iter().map(Mutex::new).collect(),
             tasks: tasks.into_iter().map(|task| Mutex::new(Some(task))).collect(),
             next: AtomicUsize::new(0),
@@ -114,7 +118,8 @@ impl Work {
         };
         let Options { settings, wants, .. } = shared.options;
         let label = shared.labels[input].clone();
-        let tally = self.tallies.entry(label).or_insert_with(|| Tally::new(*wants));
+        let Some(empty) = shared.empty.get(&label) else { return };
+        let tally = self.tallies.entry(label).or_insert_with(|| empty.beside());
         let mut adder = Adder::new(&format, tally, settings, *wants);
         let read = match (task, stream) {
             (Task::Piece { file, start, end, size, .. }, _) => {

@@ -43,11 +43,22 @@ impl Section for First {
             },
         };
         let tally = compare.map_or_else(|| counts(run), tally_of);
-        let lead = lead.unwrap_or_else(|| plain_lead(input, run));
+        let lead = match lead {
+            // What the run itself says comes before what nobody can tell.
+            Some(said) if compare.is_some_and(decides_nothing) => {
+                format!("{}\n{said}", plain_lead(input, run))
+            }
+            Some(said) => said,
+            None => plain_lead(input, run),
+        };
         let (title, rest) = parted(&lead);
         let left = html! { @for line in rest { p { (page::prose(line)) } } (left) };
         Some(page::first_screen(title, &tally, &left, &right(input)))
     }
+}
+
+fn decides_nothing(doc: &CompareDoc) -> bool {
+    doc.rows.iter().all(|row| matches!(row.verdict, VerdictWord::CannotTell | VerdictWord::Invalid))
 }
 
 /// The first sentence, and the lines of the rest.

@@ -38,7 +38,7 @@ impl Topic {
             "crc32c" | "rabin" | "mac" | "hash-table" | "recover-segment" | "compress" | "cipher"
             | "index" | "sort" => Topic::Compute,
             name if name.starts_with("kv-") && lower => Topic::Wait("requests to a store".to_owned()),
-            _ if lower => Topic::Wait(name(row)),
+            _ if lower => Topic::Wait(wait(row)),
             _ => Topic::Rate(name(row)),
         }
     }
@@ -78,6 +78,12 @@ impl Topic {
         let ratio = row.ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0)?;
         Some(if row.better == Better::Lower { 1.0 / ratio } else { ratio })
     }
+}
+
+/// Which of an instrument's waits: `web (response time p99)`.
+fn wait(row: &RowDoc) -> String {
+    let (name, metric) = (name(row), row.metric.replace('-', " "));
+    if name.ends_with(&metric) { name } else { format!("{name} ({metric})") }
 }
 
 /// A parameter's value as people write it.
