@@ -8,9 +8,10 @@ pub mod output;
 pub mod params;
 pub mod program;
 pub mod reference;
+pub mod runtime_tools;
 pub mod scimark;
 pub mod scimark_warmup;
 pub mod team;
 pub mod toolchain;
 
-pub static ALL: &[&dyn Instrument] = &[&scimark::INSTRUMENT, &scimark_warmup::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] = &[&runtime_tools::INSTRUMENT, &scimark::INSTRUMENT, &scimark_warmup::INSTRUMENT];
