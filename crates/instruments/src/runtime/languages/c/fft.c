@@ -15,7 +15,7 @@ struct signal {
 };
 
 /* Swaps each point with the one whose index has the same bits in reverse, where that stands behind it. */
-static void reverse_bits(double *data, int points)
+TIMED static void reverse_bits(double *data, int points)
 {
     int reversed = 0;
     for (int i = 0; i < points - 1; i++) {
@@ -47,7 +47,7 @@ static inline void butterfly(double *data, int even, int odd, double re, double 
 }
 
 /* Direction -1 is forward, +1 is inverse without its factor. */
-static void transform(double *data, int points, int direction)
+TIMED static void transform(double *data, int points, int direction)
 {
     const double pi = 3.14159265358979323846;
     reverse_bits(data, points);
@@ -78,7 +78,7 @@ static void transform(double *data, int points, int direction)
     }
 }
 
-static void inverse(double *data, int points)
+TIMED static void inverse(double *data, int points)
 {
     double factor = 1.0 / points;
     transform(data, points, 1);
@@ -97,7 +97,7 @@ static void *make(const struct size *size)
     return signal;
 }
 
-static void run(void *data, long cycles)
+TIMED static void run(void *data, long cycles)
 {
     const struct signal *signal = data;
     for (long cycle = 0; cycle < cycles; cycle++) {

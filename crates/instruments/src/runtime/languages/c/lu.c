@@ -30,7 +30,7 @@ static void *make(const struct size *size)
     return factors;
 }
 
-static void copy_matrix(double **to, double **from, int side)
+TIMED static void copy_matrix(double **to, double **from, int side)
 {
     for (int i = 0; i < side; i++) {
         double *target = to[i];
@@ -55,7 +55,7 @@ static int largest(double **a, int side, int column)
     return row;
 }
 
-static void factor(double **a, int side, int *pivots)
+TIMED static void factor(double **a, int side, int *pivots)
 {
     for (int k = 0; k < side; k++) {
         int pivot = largest(a, side, k);
@@ -80,7 +80,7 @@ static void factor(double **a, int side, int *pivots)
     }
 }
 
-static void run(void *data, long cycles)
+TIMED static void run(void *data, long cycles)
 {
     const struct factors *factors = data;
     for (long cycle = 0; cycle < cycles; cycle++) {

@@ -15,7 +15,7 @@ struct hits {
     int64_t count;
 };
 
-static long hits_among(long samples)
+TIMED static long hits_among(long samples)
 {
     struct random *random = new_random(SAMPLE_SEED);
     long hits = 0;
@@ -37,7 +37,7 @@ static void *make(const struct size *size)
     return hits;
 }
 
-static void run(void *data, long cycles)
+TIMED static void run(void *data, long cycles)
 {
     struct hits *hits = data;
     hits->count += hits_among(cycles);

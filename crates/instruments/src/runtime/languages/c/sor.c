@@ -24,7 +24,7 @@ static void *make(const struct size *size)
     return grid;
 }
 
-static void run(void *data, long cycles)
+TIMED static void run(void *data, long cycles)
 {
     const double omega = 1.25;
     const double weight_around = omega * 0.25;

@@ -45,7 +45,7 @@ static void *make(const struct size *size)
     return product;
 }
 
-static void run(void *data, long cycles)
+TIMED static void run(void *data, long cycles)
 {
     const struct product *product = data;
     int rows = product->rows;
