@@ -12,6 +12,7 @@ pub enum Family {
     Net,
     Kv,
     Web,
+    Runtime,
     Machine,
     Telemetry,
     Inventory,
@@ -19,13 +20,14 @@ pub enum Family {
 }
 
 impl Family {
-    pub const ALL: [Family; 10] = [
+    pub const ALL: [Family; 11] = [
         Family::Cpu,
         Family::Memory,
         Family::Disk,
         Family::Net,
         Family::Kv,
         Family::Web,
+        Family::Runtime,
         Family::Machine,
         Family::Telemetry,
         Family::Inventory,
@@ -41,6 +43,7 @@ impl Family {
             Family::Net => "net",
             Family::Kv => "kv",
             Family::Web => "web",
+            Family::Runtime => "runtime",
             Family::Machine => "machine",
             Family::Telemetry => "telemetry",
             Family::Inventory => "inventory",
@@ -52,7 +55,7 @@ impl Family {
     #[must_use]
     pub const fn assumed_floor(self) -> f64 {
         match self {
-            Family::Cpu | Family::Machine | Family::Inventory | Family::Telemetry => 0.05,
+            Family::Cpu | Family::Runtime | Family::Machine | Family::Inventory | Family::Telemetry => 0.05,
             Family::Memory | Family::Net | Family::Kv | Family::Web | Family::User => 0.10,
             Family::Disk => 0.20,
         }
