@@ -93,7 +93,7 @@ fn equal_ratios_of_different_studies_are_not_called_different() {
 #[test]
 fn equal_ratios_of_one_study_are_not_called_different() {
     let world = World::plain(2);
-    let (covered, wrong) = shares(1_000, |rng| {
+    let (covered, wrong) = shares(400, |rng| {
         let (mut a, mut b) = (run("a", "a", &world, 1.0, rng), run("b", "b", &world, 3.0, rng));
         studied(&mut [&mut a, &mut b]);
         let doc = of(&[side("a", vec![&a]), side("b", vec![&b])], "size=2/1");

@@ -11,7 +11,7 @@ use model::{Params, Unit};
 use stats::bootstrap::RESAMPLES;
 use stats::{Basis, Effect, Held, Margin, NoiseKind, Prior, Rng, Verdict};
 
-use super::super::matching::same;
+use super::super::matching::{dropped_keys, same};
 use super::super::{CompareOptions, Side, judge, value};
 use super::rows::{Found, Line};
 use crate::noise;
@@ -44,8 +44,10 @@ enum Judged {
 
 /// Every row of a machine that the base has too.
 pub fn ratios(here: &Machine<'_>, base: &Machine<'_>, options: &CompareOptions<'_>) -> Vec<RatioOfRatiosDoc> {
+    let dropped = compared(here.side, base.side);
     let pairs = here.lines.iter().flat_map(|a| base.lines.iter().map(move |b| (a, b)));
-    let couples: Vec<Couple<'_, '_>> = pairs.filter_map(|(a, b)| couple((a, here), (b, base))).collect();
+    let couples: Vec<Couple<'_, '_>> =
+        pairs.filter_map(|(a, b)| couple((a, here), (b, base), &dropped)).collect();
     let p: Vec<Option<f64>> = couples.iter().map(|couple| couple.judged.effect().map(Effect::p)).collect();
     let holm = stats::holm(&p);
     let family = p.iter().flatten().count();
@@ -58,46 +60,57 @@ pub fn ratios(here: &Machine<'_>, base: &Machine<'_>, options: &CompareOptions<'
 fn couple<'m, 'a>(
     (line, here): (&'m Line<'a>, &'m Machine<'a>),
     (other, base): (&'m Line<'a>, &'m Machine<'a>),
+    dropped: &BTreeSet<String>,
 ) -> Option<Couple<'m, 'a>> {
-    let far = distance(line, other)?;
+    let far = distance(line, other, dropped)?;
     let siblings = |machine: &'m Machine<'a>, of: &Line<'a>| {
         let shared = of.shared.clone();
         machine.lines.iter().filter(move |one| one.shared == shared)
     };
     let nearer = |found: Option<usize>| found.is_some_and(|found| found < far);
-    let has_nearer = siblings(base, other).any(|one| nearer(distance(line, one)))
-        || siblings(here, line).any(|one| nearer(distance(one, other)));
+    let has_nearer = siblings(base, other).any(|one| nearer(distance(line, one, dropped)))
+        || siblings(here, line).any(|one| nearer(distance(one, other, dropped)));
     (!has_nearer).then(|| Couple {
         here: line,
         base: other,
-        unlike: unlike(line, other, base),
+        unlike: unlike(line, other, base, dropped),
         judged: judged(line, other),
     })
 }
 
 /// In how many parameters two rows differ; `None` where they are not of the same figure.
-fn distance(a: &Line<'_>, b: &Line<'_>) -> Option<usize> {
+fn distance(a: &Line<'_>, b: &Line<'_>, dropped: &BTreeSet<String>) -> Option<usize> {
     let (of_a, of_b) = (&a.doc.row, &b.doc.row);
     let is_one =
         (&of_a.instrument, &of_a.metric, a.definition) == (&of_b.instrument, &of_b.metric, b.definition);
-    let differ = differing(&of_a.params, &of_b.params);
+    let differ = differing(&of_a.params, &of_b.params, dropped);
     let own = |name: &&String| a.owns(name) || b.owns(name);
     (is_one && differ.iter().all(|name| own(&name))).then_some(differ.len())
 }
 
-fn differing(a: &Params, b: &Params) -> Vec<String> {
-    let differ = |(name, value): &(&String, &String)| b.get(name).is_some_and(|other| !same(value, other));
+fn differing(a: &Params, b: &Params, dropped: &BTreeSet<String>) -> Vec<String> {
+    let differ = |(name, value): &(&String, &String)| {
+        !dropped.contains(*name) && b.get(name).is_some_and(|other| !same(value, other))
+    };
     a.0.iter().filter(differ).map(|(name, _)| name.clone()).collect()
 }
 
+/// Parameters in which two arms differ that are sides of their own.
+fn compared(here: &Side<'_>, base: &Side<'_>) -> BTreeSet<String> {
+    if here.arm.is_none() || base.arm.is_none() {
+        return BTreeSet::new();
+    }
+    dropped_keys(&[here.clone(), base.clone()])
+}
+
 /// `jvm: zero, on box1 hotspot`.
-fn unlike(here: &Line<'_>, there: &Line<'_>, base: &Machine<'_>) -> Vec<String> {
+fn unlike(here: &Line<'_>, there: &Line<'_>, base: &Machine<'_>, dropped: &BTreeSet<String>) -> Vec<String> {
     let (of_here, of_base) = (&here.doc.row.params, &there.doc.row.params);
     let value = |params: &Params, name: &str| params.get(name).unwrap_or_default().to_owned();
     let say = |name: &String| {
         format!("{name}: {}, on {} {}", value(of_here, name), base.side.name, value(of_base, name))
     };
-    differing(of_here, of_base).iter().map(say).collect()
+    differing(of_here, of_base, dropped).iter().map(say).collect()
 }
 
 impl Line<'_> {

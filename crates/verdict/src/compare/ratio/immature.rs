@@ -23,6 +23,15 @@ struct Behind<'d> {
     other: &'d str,
 }
 
+impl Behind<'_> {
+    /// The two machines, in one order.
+    fn pair(&self) -> [&str; 2] {
+        let mut pair = [self.machine, self.other];
+        pair.sort_unstable();
+        pair
+    }
+}
+
 /// One finding for each value that falls behind on a machine.
 pub fn findings(rows: &[RatioOfRatiosDoc], asked: &Asked, options: &CompareOptions<'_>) -> Vec<Finding> {
     let mut groups: Vec<(Behind<'_>, Vec<&RowDoc>)> = Vec::new();
@@ -34,14 +43,15 @@ pub fn findings(rows: &[RatioOfRatiosDoc], asked: &Asked, options: &CompareOptio
         }
     }
     let opposed = |behind: &Behind<'_>| {
-        let pair = |one: &Behind<'_>| [one.machine, one.other].into_iter().min();
-        groups.iter().any(|(other, _)| pair(other) == pair(behind) && is_opposite(other, behind))
+        groups.iter().any(|(other, _)| other.pair() == behind.pair() && is_opposite(other, behind))
     };
     let of_pair = |behind: &Behind<'_>| {
-        let both = [behind.machine, behind.other];
-        let rows = rows.iter().map(|one| &one.row);
-        rows.filter(|row| both.contains(&row.arm.as_str()) && both.contains(&row.base.as_str()) && !row.point)
-            .count()
+        let of = |row: &&RatioOfRatiosDoc| {
+            let mut pair = [row.row.arm.as_str(), row.row.base.as_str()];
+            pair.sort_unstable();
+            pair == behind.pair() && !row.row.point
+        };
+        rows.iter().filter(of).count()
     };
     let sound = groups.iter().filter(|(behind, _)| !opposed(behind));
     sound.map(|(behind, rows)| finding(behind, rows, of_pair(behind), asked, options)).collect()

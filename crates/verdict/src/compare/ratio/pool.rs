@@ -58,7 +58,8 @@ impl<'a> Pool<'a> {
         let rulings = rules::rulings(run, &context);
         let look = rules::Look::new(run, &context);
         let mut arms: BTreeSet<&str> = BTreeSet::new();
-        let of_side = |arm: &str| self.side.arm.as_deref().is_none_or(|own| own == arm || arm.is_empty());
+        let side = self.side;
+        let of_side = |arm: &str| side.arm.as_deref().is_none_or(|own| own == arm || arm.is_empty());
         for row in look.figures() {
             let key = &row.series.key;
             let counts = row.series.better != Better::Neither

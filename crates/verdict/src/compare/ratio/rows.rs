@@ -72,7 +72,7 @@ fn measured<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions<'_>) ->
     };
     let (over_side, under_side) = (side(&asked.over), side(&asked.under));
     let step = pool.step(&runs);
-    let prepared = |side, of: fn(&Pair<'a>) -> &Row<'a>| Prepared {
+    let prepared = |side, of: for<'p> fn(&'p Pair<'a>) -> &'p Row<'a>| Prepared {
         side,
         order: pairs.iter().map(|pair| pair.key.clone()).collect(),
         rows: pairs.iter().map(|pair| (pair.key.clone(), of(pair).clone())).collect(),
@@ -248,10 +248,12 @@ fn published<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions<'_>) -
 /// A ratio that was published as such, turned round where it was asked for the other way.
 fn stated<'a>(pool: &Pool<'a>, row: &Published, asked: &Asked) -> Option<Line<'a>> {
     let (above, below) = pool::divided(row, row.key.params.get(&asked.param)?)?;
-    let turned = match () {
-        () if same(above, &asked.over) && same(below, &asked.under) => false,
-        () if same(above, &asked.under) && same(below, &asked.over) => true,
-        () => return None,
+    let turned = if same(above, &asked.over) && same(below, &asked.under) {
+        false
+    } else if same(above, &asked.under) && same(below, &asked.over) {
+        true
+    } else {
+        return None;
     };
     let turn = |ratio: f64| if turned { 1.0 / ratio } else { ratio };
     let mut shared = row.key.params.clone();
