@@ -3,7 +3,7 @@
 //! A missing value is an empty field. Ratios per hourly price and per purchase price have a column each, so that the
 //! two never meet in one.
 
-use model::doc::{CompareDoc, Method, RatioDoc, RowDoc};
+use model::doc::{BoundsDoc, CompareDoc, Method, RatioDoc, RowDoc};
 
 const HEAD: [&str; 25] = [
     "instrument",
@@ -55,21 +55,20 @@ const FIGURE: usize = 21;
 pub fn ratio(doc: &RatioDoc) -> String {
     let head = RATIO.iter().chain(&HEAD[..FIGURE]).chain(&BOUNDS).map(|name| (*name).to_owned());
     let mut out = line(&head.collect::<Vec<_>>());
-    let mut add = |kind: &str, machine: &str, method: Method, row: &RowDoc, bounds: [String; 3]| {
-        let first = [kind.to_owned(), machine.to_owned(), method.word().to_owned()];
-        out.push_str(&line(&first.into_iter().chain(figure(row)).chain(bounds).collect::<Vec<_>>()));
-    };
-    for one in &doc.rows {
-        let printed = one.bounds.as_ref();
+    let mut add = |kind: &str, machine: &str, method: Method, row: &RowDoc, printed: Option<&BoundsDoc>| {
         let bounds = [
             number(printed.map(|bounds| bounds.low)),
             number(printed.map(|bounds| bounds.high)),
             printed.map_or(String::new(), |bounds| bounds.kind.clone()),
         ];
-        add("ratio", &one.machine, one.method, &one.row, bounds);
+        let first = [kind.to_owned(), machine.to_owned(), method.word().to_owned()];
+        out.push_str(&line(&first.into_iter().chain(figure(row)).chain(bounds).collect::<Vec<_>>()));
+    };
+    for one in &doc.rows {
+        add("ratio", &one.machine, one.method, &one.row, one.bounds.as_ref());
     }
     for one in &doc.ratios_of_ratios {
-        add("ratio-of-ratios", &one.row.arm, one.method, &one.row, Default::default());
+        add("ratio-of-ratios", &one.row.arm, one.method, &one.row, one.bounds.as_ref());
     }
     out
 }

@@ -1,11 +1,11 @@
 //! Comparisons and ratios as Markdown, for issues and mail: paragraph, table, notes.
 
-use model::doc::{CompareDoc, RatioDoc, RowDoc, VerdictWord};
+use model::doc::{BoundsDoc, CompareDoc, RatioDoc, RowDoc, VerdictWord};
 
 use crate::number::{self, Scale};
 use crate::text::compare::{Figure, arms, doubtful, figures, index_text};
 use crate::text::score::verdict;
-use crate::text::{names, notes, ranks, ratio};
+use crate::text::{notes, ranks, ratio};
 
 /// The comparison; other figures than headlines only with `all`.
 #[must_use]
@@ -89,14 +89,13 @@ pub fn ratios(doc: &RatioDoc) -> String {
         let head = [&machine.name, "unit", &doc.over, &doc.under, "ratio"].map(escape);
         out.push_str(&format!("\n{}{}", row(&head), row(&kinds)));
         for (label, one) in rows {
-            let values: Vec<f64> = one.row.arm_value.into_iter().chain(one.row.base_value).collect();
-            let scale = Scale::common(&values, names::kind(&one.row.instrument, one.row.unit));
-            let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| scale.number(value));
-            let unit = if values.is_empty() { String::new() } else { scale.unit.clone() };
-            let printed = one.bounds.as_ref().map_or(String::new(), |bounds| {
-                format!(" ({} - {}, {})", number::ratio(bounds.low), number::ratio(bounds.high), bounds.kind)
-            });
-            let found = format!("{}{printed}", of_row(doc, &one.row, "better"));
+            let scale = ratio::scale(doc, &one.row);
+            let shown = |value: Option<f64>| match (&scale, value) {
+                (Some(scale), Some(value)) => scale.number(value),
+                _ => "-".to_owned(),
+            };
+            let unit = scale.as_ref().map_or(String::new(), |scale| scale.unit.clone());
+            let found = of_row(doc, &one.row, "better", one.bounds.as_ref());
             let cells = [label, unit, shown(one.row.arm_value), shown(one.row.base_value), found];
             out.push_str(&row(&cells.map(|cell| escape(&cell))));
         }
@@ -119,7 +118,7 @@ fn beside(doc: &RatioDoc, machine: &str) -> String {
     let mut out = format!("\n{}{}", row(&head), row(&["---", "---:", "---:", "---"].map(str::to_owned)));
     let plain = |value: Option<f64>| value.map_or("-".to_owned(), number::ratio);
     for (label, one) in rows {
-        let found = of_row(doc, &one.row, "gains");
+        let found = of_row(doc, &one.row, "gains", one.bounds.as_ref());
         out.push_str(&row(&[
             escape(&label),
             plain(one.row.arm_value),
@@ -130,11 +129,14 @@ fn beside(doc: &RatioDoc, machine: &str) -> String {
     out
 }
 
-/// `1.31 (1.29 - 1.33) c better`
-fn of_row(doc: &RatioDoc, row: &RowDoc, verb: &str) -> String {
+/// `1.31 (1.29 - 1.33) c better`, `5.66 point (3.60 - 8.90, range)`
+fn of_row(doc: &RatioDoc, row: &RowDoc, verb: &str, printed: Option<&BoundsDoc>) -> String {
     let (word, _) = ratio::word(row, &doc.over, &doc.under, verb);
     let word = if word == "?" { "cannot tell".to_owned() } else { word };
-    ratio_and(row, &word)
+    let printed = printed.map_or(String::new(), |bounds| {
+        format!(" ({} - {}, {})", number::ratio(bounds.low), number::ratio(bounds.high), bounds.kind)
+    });
+    format!("{}{printed}", ratio_and(row, &word))
 }
 
 /// Three or more machines in order, those that cannot be told apart in brackets.

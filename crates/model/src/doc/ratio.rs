@@ -86,6 +86,8 @@ pub struct RatioOfRatiosDoc {
     #[serde(flatten)]
     pub row: RowDoc,
     pub method: Method,
+    /// Where one of the ratios was published with bounds: what the bounds make of the ratio of ratios.
+    pub bounds: Option<BoundsDoc>,
     /// Parameters in which the two machines' figures differ besides: `jvm: zero, on box2 hotspot`.
     pub unlike: Vec<String>,
 }

@@ -3,7 +3,7 @@
 //! A ratio is the figure at the value above the line over that below it; words say which of the two is better, and in
 //! ratios of ratios which of them gains. Published figures are points: a plain ratio, with the bounds that were printed.
 
-use model::doc::{ArmDoc, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc, VerdictWord};
+use model::doc::{ArmDoc, BoundsDoc, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc, VerdictWord};
 use model::{Better, Validity};
 
 use super::compare::{DOUBTFUL, Whys, believed, doubtful, interval_of, plain_ratio, shown};
@@ -95,22 +95,21 @@ fn of_machine(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> 
     }
     columns.extend([("ratio", Align::Right), ("95 % interval", Align::Right), ("", Align::Left)]);
     let mut grid = Grid::new(&columns);
-    let intervals = ranges(&rows.iter().map(|(_, row)| bounds(row)).collect::<Vec<_>>());
+    let intervals =
+        ranges(&rows.iter().map(|(_, one)| bounds(&one.row, one.bounds.as_ref())).collect::<Vec<_>>());
     for ((label, one), interval) in rows.iter().zip(intervals) {
         let row = &one.row;
-        let values: Vec<f64> = row.arm_value.into_iter().chain(row.base_value).collect();
-        let scale = Scale::common(&values, names::kind(&row.instrument, row.unit));
+        let scale = scale(doc, row);
         let mut cells: Vec<Cell> = vec![label.clone().into()];
         if has_values {
-            let unit = if values.is_empty() { String::new() } else { scale.ascii_unit() };
-            cells.extend([unit.into(), shown(Some(&scale), row.arm_value).into()]);
-            cells.push(shown(Some(&scale), row.base_value).into());
+            let unit = scale.as_ref().map(Scale::ascii_unit).unwrap_or_default();
+            cells.extend([unit.into(), shown(scale.as_ref(), row.arm_value).into()]);
+            cells.push(shown(scale.as_ref(), row.base_value).into());
         }
         cells.push(plain_ratio(believed(row)).into());
         cells.push(if interval.is_empty() { "-".into() } else { interval.into() });
         let (word, tone) = word(row, &doc.over, &doc.under, "better");
-        let bounds = one.bounds.as_ref().map_or(String::new(), |bounds| format!(", {}", bounds.kind));
-        cells.push(Cell::tone(format!("{word}{bounds}{}", whys.mark(row)), tone));
+        cells.push(Cell::tone(format!("{word}{}{}", kind(one.bounds.as_ref()), whys.mark(row)), tone));
         grid.row(cells);
     }
     let source = machine.source.as_deref().filter(|_| machine.published);
@@ -119,10 +118,25 @@ fn of_machine(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> 
     format!("{}{}\n", hang("", &head, look.columns), grid.render(look.columns, look.paint))
 }
 
+/// The scale that all figures of this kind share, whichever machine they are of; `None` where a row has no figure.
+#[must_use]
+pub fn scale(doc: &RatioDoc, row: &RowDoc) -> Option<Scale> {
+    let like = |other: &&RowDoc| (&other.instrument, other.unit) == (&row.instrument, row.unit);
+    let of = doc.rows.iter().map(|one| &one.row).filter(like);
+    let values: Vec<f64> = of.flat_map(|row| row.arm_value.into_iter().chain(row.base_value)).collect();
+    row.arm_value.or(row.base_value)?;
+    Some(Scale::common(&values, names::kind(&row.instrument, row.unit)))
+}
+
 /// The interval of a row, or what was printed with a point.
-fn bounds(row: &RatioRowDoc) -> Option<(String, String)> {
-    let printed = row.bounds.as_ref().map(|bounds| (number::ratio(bounds.low), number::ratio(bounds.high)));
-    printed.or_else(|| interval_of(Some(&row.row)))
+fn bounds(row: &RowDoc, printed: Option<&BoundsDoc>) -> Option<(String, String)> {
+    let printed = printed.map(|bounds| (number::ratio(bounds.low), number::ratio(bounds.high)));
+    printed.or_else(|| interval_of(Some(row)))
+}
+
+/// What printed bounds are: `, range`.
+fn kind(printed: Option<&BoundsDoc>) -> String {
+    printed.map_or(String::new(), |bounds| format!(", {}", bounds.kind))
 }
 
 /// The ratios of a machine beside those of the base.
@@ -134,7 +148,8 @@ fn beside(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> Stri
         vec![("", Align::Left), (names[0].as_str(), Align::Right), (names[1].as_str(), Align::Right)];
     columns.extend([("ratio of both", Align::Right), ("95 % interval", Align::Right), ("", Align::Left)]);
     let mut grid = Grid::new(&columns);
-    let intervals = ranges(&rows.iter().map(|(_, one)| interval_of(Some(&one.row))).collect::<Vec<_>>());
+    let intervals =
+        ranges(&rows.iter().map(|(_, one)| bounds(&one.row, one.bounds.as_ref())).collect::<Vec<_>>());
     for ((label, one), interval) in rows.iter().zip(intervals) {
         let row = &one.row;
         let (word, tone) = word(row, &doc.over, &doc.under, "gains");
@@ -144,7 +159,7 @@ fn beside(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> Stri
             plain_ratio(row.base_value).into(),
             plain_ratio(believed(row)).into(),
             if interval.is_empty() { "-".into() } else { interval.into() },
-            Cell::tone(format!("{word}{}", whys.mark(row)), tone),
+            Cell::tone(format!("{word}{}{}", kind(one.bounds.as_ref()), whys.mark(row)), tone),
         ]);
     }
     let head = format!("{} / {}: {} over {}", doc.over, doc.under, machine.name, base.name);

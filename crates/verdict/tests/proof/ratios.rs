@@ -220,6 +220,9 @@ fn what_was_measured_once_stands_beside_every_arm() {
     );
     assert_eq!((across.row.verdict, across.row.low), (VerdictWord::CannotTell, None));
     assert!(across.row.ratio.is_some_and(|ratio| (ratio - 0.57).abs() < 0.05), "{across:?}");
+    let bounds =
+        across.bounds.as_ref().map(|bounds| [bounds.low, bounds.high].map(|end| (end * 10.0).round()));
+    assert_eq!(bounds, Some([4.0, 9.0]));
     assert!(!doc.findings.iter().any(|finding| finding.kind == IMMATURE));
     assert!(doc.footnotes.iter().any(|note| note.contains("on other clocks")), "{:?}", doc.footnotes);
 }

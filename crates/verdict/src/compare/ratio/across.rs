@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use model::doc::{Method, Noise, RatioOfRatiosDoc, RowDoc, VerdictWord};
+use model::doc::{BoundsDoc, Method, Noise, RatioOfRatiosDoc, RowDoc, VerdictWord};
 use model::{Params, Unit};
 use stats::bootstrap::RESAMPLES;
 use stats::{Basis, Effect, Held, Margin, NoiseKind, Prior, Rng, Verdict};
@@ -278,7 +278,26 @@ impl Couple<'_, '_> {
             per_watt: None,
             ..row.clone()
         };
-        RatioOfRatiosDoc { row: doc, method: self.judged.method(), unlike: self.unlike.clone() }
+        let (method, bounds) = (self.judged.method(), self.bounds());
+        RatioOfRatiosDoc { row: doc, method, bounds, unlike: self.unlike.clone() }
+    }
+
+    /// What the bounds of one published ratio make of the ratio of ratios; of two nothing is said.
+    fn bounds(&self) -> Option<BoundsDoc> {
+        let (here, base) = (&self.here.doc, &self.base.doc);
+        let (low, high, kind) = match (&here.bounds, &base.bounds) {
+            (Some(bounds), None) => {
+                let ratio = base.row.ratio?;
+                (bounds.low / ratio, bounds.high / ratio, &bounds.kind)
+            }
+            (None, Some(bounds)) => {
+                let ratio = here.row.ratio?;
+                (ratio / bounds.high, ratio / bounds.low, &bounds.kind)
+            }
+            _ => return None,
+        };
+        let sound = !matches!(self.judged, Judged::Refused(_));
+        sound.then(|| BoundsDoc { low, high, kind: kind.clone() })
     }
 
     /// The usual one, or what the clocks of either ratio raised it to.

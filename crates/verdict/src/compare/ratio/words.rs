@@ -1,5 +1,7 @@
 //! What the rows of a ratio say in one sentence a machine.
 
+use std::collections::BTreeSet;
+
 use model::doc::{RatioRowDoc, VerdictWord};
 
 use super::asked::Asked;
@@ -28,6 +30,8 @@ pub fn paragraph(rows: &[RatioRowDoc], asked: &Asked) -> String {
 fn of_machine(rows: &[RatioRowDoc], machine: &str, asked: &Asked) -> Vec<String> {
     let own: Vec<&RatioRowDoc> =
         rows.iter().filter(|row| row.machine == machine && row.row.ratio.is_some()).collect();
+    let differ = differing(&own);
+    let variant = |row: &RatioRowDoc| variant(row, &differ);
     let mut variants: Vec<String> = Vec::new();
     for row in &own {
         let variant = variant(row);
@@ -48,8 +52,18 @@ fn of_machine(rows: &[RatioRowDoc], machine: &str, asked: &Asked) -> Vec<String>
     clauses
 }
 
-fn variant(row: &RatioRowDoc) -> String {
-    row.over_params.with(&row.under_params).to_string().replace(';', " ")
+/// Parameters of one figure alone that are not the same in all rows.
+fn differing(rows: &[&RatioRowDoc]) -> BTreeSet<String> {
+    let own = |row: &RatioRowDoc| row.over_params.with(&row.under_params);
+    let Some(first) = rows.first().map(|row| own(row)) else { return BTreeSet::new() };
+    let names = rows.iter().flat_map(|row| own(row).0.into_keys()).collect::<BTreeSet<String>>();
+    names.into_iter().filter(|name| rows.iter().any(|row| own(row).get(name) != first.get(name))).collect()
+}
+
+fn variant(row: &RatioRowDoc, names: &BTreeSet<String>) -> String {
+    let mut own = row.over_params.with(&row.under_params);
+    own.0.retain(|name, _| names.contains(name));
+    own.to_string().replace(';', " ")
 }
 
 fn ratios(rows: &[&RatioRowDoc]) -> String {
