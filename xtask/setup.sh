@@ -73,6 +73,7 @@ test | dist-all)
     have /usr/sbin/apache2 || need httpd apache2-bin
     need redis-server redis-server
     need memcached memcached
+    need javac default-jdk-headless
     ;;
 esac
 case $goal in dist) need musl-gcc musl-tools ;; esac
@@ -85,7 +86,9 @@ dist-all)
 esac
 [ -e /etc/ssl/certs/ca-certificates.crt ] || want="$want ca-certificates"
 
-if [ -n "$want" ]; then
+# Installs what is wanted, or says how.
+install_wanted() {
+    [ -n "$want" ] || return 0
     install="apt-get update && apt-get install --no-install-recommends$want"
     if ! debian; then
         say "missing, and this is not Debian: $want (Rust $rust or newer is needed)"
@@ -100,15 +103,45 @@ if [ -n "$want" ]; then
     apt-get update -q >&2
     # shellcheck disable=SC2086 # a list of words
     quiet apt-get install -qy --no-install-recommends $want >&2
-fi
+    want=""
+}
+
+install_wanted
 if ! new_enough; then
     say "Rust $rust or newer is needed; found: $(rustc --version 2>&1 || true)"
     say "install it with rustup, or from a distribution that packages it: of Debian 12, the security updates have it"
     exit 1
 fi
 
+# Packages that are named after the version of the compiler and of the Java machine, which are installed by now.
+runtimes() {
+    if ! java -zero -version >/dev/null 2>&1; then
+        version=$(java -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)
+        known "openjdk-$version-jre-zero" "the tests of Java without a compiler"
+    fi
+    # Not gcc-multilib, which excludes every cross compiler.
+    case $(uname -m) in
+    x86_64)
+        [ -e "$(gcc -m32 -print-file-name=crt1.o)" ] || known libc6-dev-i386 "the tests of 32-bit programs"
+        version=$(gcc -dumpversion | cut -d . -f 1)
+        [ -e "$(gcc -print-file-name=32/libgcc.a)" ] || known "gcc-$version-multilib" "the tests of 32-bit programs"
+        ;;
+    esac
+}
+# known PACKAGE WHO: wants the package; where this release has none, says who will fail without it.
+known() {
+    if ! debian || listed "$1" || { [ "$(id -u)" = 0 ] && apt-get update -q >&2 && listed "$1"; }; then
+        want="$want $1"
+    else
+        say "apt-get knows no package $1 (apt-get update?): $2 will fail"
+    fi
+}
+listed() { [ -n "$(apt-cache policy "$1" 2>/dev/null)" ]; }
+
 case $goal in
 test | dist-all)
+    runtimes
+    install_wanted
     if ! cargo deny --version >/dev/null 2>&1; then
         # Built once into cargo's own folder. It only reads files: no time is spent on optimising it.
         say "building cargo-deny, about a minute of processor time"

@@ -23,6 +23,9 @@ fn main() {
     println!("cargo::rerun-if-changed={}", root.join("Cargo.lock").display());
 }
 
+/// Beside these, all that a language of family `runtime` consists of is measured.
+const SOURCES: [&str; 4] = ["rs", "toml", "csv", "json"];
+
 /// Sources below `dir`, tests and fixtures left out: they do not change what the binary measures.
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
@@ -32,7 +35,8 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
             if !["tests", "target", "snapshots", "examples"].contains(&name.as_str()) {
                 collect(&path, files);
             }
-        } else if path.extension().is_some_and(|ext| ["rs", "toml", "csv", "json"].iter().any(|e| ext == *e))
+        } else if path.extension().is_some_and(|ext| SOURCES.iter().any(|e| ext == *e))
+            || dir.parent().is_some_and(|parent| parent.ends_with("runtime/languages"))
         {
             files.push(path);
         }

@@ -191,10 +191,8 @@ impl Display {
     }
 
     fn title(&self, cell: u32, arm: u32) -> String {
-        let cell = self.plan.cells.get(cell as usize);
-        let arm =
-            self.plan.arms.get(arm as usize).map(|arm| arm.name.as_str()).filter(|name| !name.is_empty());
-        let name = cell.map(title).unwrap_or_default();
+        let arm = Some(self.plan.arm_name(cell, arm)).filter(|name| !name.is_empty());
+        let name = self.plan.cells.get(cell as usize).map(title).unwrap_or_default();
         match arm {
             Some(arm) => format!("{name} [{arm}]"),
             None => name,

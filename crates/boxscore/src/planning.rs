@@ -6,13 +6,16 @@ mod fits;
 mod kv;
 pub mod mixes;
 mod net;
+mod runtime;
 pub mod web;
 mod words;
 
 use std::sync::Arc;
 
 use model::fake::FakeWorld;
-use model::plan::{Command, Level, PLAN_VERSION, PLAN_VERSION_ALONE, PLAN_VERSION_UNMIXED, Takes};
+use model::plan::{
+    Command, Level, PLAN_VERSION, PLAN_VERSION_ALONE, PLAN_VERSION_CHANGED, PLAN_VERSION_UNMIXED, Takes,
+};
 use model::{Arm, Cadence, Card, Cell, Family, Need, Node, Params, Plan, Setup, Tier};
 use words::Word;
 
@@ -79,6 +82,7 @@ pub fn plan(
     let sets = fixed(args, mix.as_ref())?;
     let chosen = choose(args, cards, command.is_some(), telemetry_only)?;
     words::check(&sets, &chosen)?;
+    let without = words::left_out(&sets, &chosen);
     let listed = args.cpus.as_deref().map(parse_cpus).transpose()?;
     let mut host = listed.as_ref().map_or_else(|| host.clone(), |listed| host.within(listed));
     if let (Some(setup), Some(named)) = (&mut host.setup, &mix) {
@@ -87,9 +91,10 @@ pub fn plan(
     let cells = all_cells(args, &chosen, level, &sets, &host)?;
     let words::Arms { mut arms, words, said } = words::arms(args, &chosen, &sets)?;
     let (cells, implied) = web::settle(cells, &host, &chosen, &sets);
-    let mut said = [said, implied].concat();
+    let mut said = [without, said, implied].concat();
     let words = kv::without_login([sets, words].concat())?;
     web::agree(&words, arms.len())?;
+    words::concern(&words, &cells, &arms, &chosen)?;
     let cells = distinct(kv::settle(args, cells, &words, &mut said), &arms, &chosen);
     let (cells, left_out) = match &host.setup {
         Some(setup) => fits::Asked { words: &words, arms: &arms, cards: &chosen, setup }.settle(cells)?,
@@ -105,11 +110,12 @@ pub fn plan(
     if let Some(budget) = budget_seconds {
         said.extend(web::short_of_time(&cells, arms.len(), &takes, warm_up, budget));
     }
+    let unchanged = words::unchanged(&cells, &arms, &chosen);
     if args.profile {
         web::profile(&cells, &mut arms)?;
     }
     let plan = Plan {
-        version: version(mix.is_some(), !args.from.is_empty() || args.far.is_some()),
+        version: version(&unchanged, mix.is_some(), !args.from.is_empty() || args.far.is_some()),
         seed,
         level,
         cells,
@@ -127,6 +133,7 @@ pub fn plan(
         label: args.label.clone(),
         fake: args.fake.as_deref().map(fake).transpose()?,
         mixes: mix.map(|named| (named.name, named.mix)).into_iter().collect(),
+        unchanged,
     };
     Ok((plan, said))
 }
@@ -140,7 +147,7 @@ fn has_end(telemetry_only: bool, budget_seconds: Option<f64>) -> Result<(), CliE
 
 /// The parameters that `--set` and the flags of families fix.
 fn fixed(args: &Args, mix: Option<&mixes::Named>) -> Result<Vec<Word>, CliError> {
-    let families = [web::flags(args, mix)?, net::flags(args)?, kv::flags(args)?];
+    let families = [web::flags(args, mix)?, net::flags(args)?, kv::flags(args)?, runtime::flags(args)?];
     Ok([words::sets(&args.sets)?, families.concat()].concat())
 }
 
@@ -162,9 +169,10 @@ fn all_cells(
 }
 
 /// The first version of plans that knows what this one asks for.
-fn version(is_mixed: bool, has_generators: bool) -> u32 {
+fn version(unchanged: &[u32], is_mixed: bool, has_generators: bool) -> u32 {
     match (is_mixed, has_generators) {
-        (true, _) => PLAN_VERSION,
+        _ if !unchanged.is_empty() => PLAN_VERSION,
+        (true, _) => PLAN_VERSION_CHANGED,
         (false, true) => PLAN_VERSION_UNMIXED,
         (false, false) => PLAN_VERSION_ALONE,
     }
@@ -249,7 +257,7 @@ fn choose(
     }
     let own = |card: &&&'static Card| card.family != Family::User && !card.needs.contains(&Need::Files);
     let usual = |card: &&&'static Card| web::is_usual(card);
-    let names = kv::names(args, net::names(args, web::names(args)?)?)?;
+    let names = runtime::names(args, kv::names(args, net::names(args, web::names(args)?)?)?)?;
     if names.is_empty() {
         let alone = |card: &&&'static Card| net::is_alone(card) && kv::is_alone(card);
         return Ok(cards.iter().filter(measured).filter(own).filter(usual).filter(alone).copied().collect());
@@ -315,8 +323,9 @@ fn card_cells(
     let fixed = words::fixed(sets, card);
     let mut cells: Vec<Cell> = Vec::new();
     for variant in card.variants.iter().filter(|variant| variant.tier <= tier) {
-        for params in card.expand(variant, host.cpus, &host.nodes).map_err(wrong)? {
-            let params = card.resolve(&params.with(&fixed)).map_err(wrong)?;
+        let expanded = card.expand(variant, host.cpus, &host.nodes).map_err(wrong)?;
+        for params in expanded.iter().flat_map(|params| fixed.iter().map(|fixed| params.with(fixed))) {
+            let params = card.resolve(&params).map_err(wrong)?;
             let named = level == Level::Named;
             let headline: Vec<String> = match named {
                 true => card
@@ -343,9 +352,11 @@ fn card_cells(
         }
     }
     if card.variants.is_empty() && level == Level::Named {
-        let params = card.resolve(&fixed).map_err(wrong)?;
-        let headline = card.metrics.iter().map(|metric| metric.name.to_owned()).collect();
-        cells.push(Cell { instrument: card.name.to_owned(), params, headline });
+        for fixed in &fixed {
+            let params = card.resolve(fixed).map_err(wrong)?;
+            let headline = card.metrics.iter().map(|metric| metric.name.to_owned()).collect();
+            cells.push(Cell { instrument: card.name.to_owned(), params, headline });
+        }
     }
     Ok(cells)
 }
@@ -355,13 +366,8 @@ fn card_cells(
 fn distinct(cells: Vec<Cell>, arms: &[Arm], chosen: &[&'static Card]) -> Vec<Cell> {
     let laid = |cell: &Cell| -> Vec<Params> {
         let card = chosen.iter().find(|card| card.name == cell.instrument);
-        let known = |arm: &Arm| {
-            let has = |key: &str| card.is_some_and(|card| card.param(key).is_some());
-            Params(
-                arm.set.0.iter().filter(|(key, _)| has(key)).map(|(k, v)| (k.clone(), v.clone())).collect(),
-            )
-        };
-        arms.iter().map(|arm| cell.params.with(&known(arm))).collect()
+        let lay = |arm: &Arm| card.and_then(|card| card.lay(&cell.params, &arm.set).ok());
+        arms.iter().map(|arm| lay(arm).unwrap_or_else(|| cell.params.clone())).collect()
     };
     let mut kept: Vec<Cell> = Vec::new();
     for cell in cells {

@@ -276,22 +276,20 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// What one arm cannot run has nothing to be compared with: the cell is dropped from every arm, and the note names
-    /// the arm that cannot. A cell of which there are takes was given up.
+    /// A cell is dropped from the arm that cannot run it, which the note names; the other arms go on. One of which there
+    /// are takes was given up.
     fn drop_cell(&mut self, place: Place, why: &str) -> Result<(), SinkError> {
         let Place { machine, cell, arm } = place;
-        let arms = u32::try_from(self.plan.arms.len()).unwrap_or(u32::MAX);
-        self.machines[machine].unfit.extend((0..arms).map(|arm| (cell, arm)));
+        self.machines[machine].unfit.insert((cell, arm));
         self.unfit.push((machine, cell, why.to_owned()));
         self.sink.show(&Show::Unfit { machine, cell, arm, why });
         let known = self.plan.cells.get(cell as usize);
         let title = known.map(|cell| self.sink.title(cell)).unwrap_or_default();
-        let name = self.plan.arms.get(arm as usize).map(|arm| arm.name.as_str()).unwrap_or_default();
-        let note = match name {
+        let note = match self.plan.arm_name(cell, arm) {
             "" => format!("{title}: {why}"),
-            name => format!("{title}: arm {name} cannot run, so no arm does: {why}"),
+            name => format!("{title}: arm {name} cannot run: {why}"),
         };
-        let is_begun = (0..arms).any(|arm| self.tally.contains_key(&Place { machine, cell, arm }));
+        let is_begun = self.tally.contains_key(&place);
         // The take that was asked for failed.
         self.machines[machine].faults += u64::from(is_begun);
         self.sink.note(machine, if is_begun { GIVEN_UP } else { UNFIT }, &note)
@@ -356,9 +354,9 @@ impl<'a> Conductor<'a> {
             let machine = &self.machines[place.machine];
             machine.lost.is_none() && !machine.unfit.contains(&(place.cell, place.arm))
         };
-        let arms = u32::try_from(self.plan.arms.len()).unwrap_or(u32::MAX);
+        let arms = self.plan.arms_of(index);
         let places: Vec<Place> = (0..self.machines.len())
-            .flat_map(|machine| (0..arms).map(move |arm| Place { machine, cell: index, arm }))
+            .flat_map(|machine| arms.clone().map(move |arm| Place { machine, cell: index, arm }))
             .filter(alive)
             .collect();
         if places.is_empty() {
@@ -431,9 +429,9 @@ impl<'a> Conductor<'a> {
             return None;
         }
         let most = u64::from(most_blocks(self.plan));
-        let open = self.done.iter().filter(|done| !**done).count() as u64;
-        let places = open * self.plan.arms.len() as u64 * self.machines.len() as u64;
-        let all = places * most;
+        let open = (0u32..).zip(&self.done).filter(|(_, done)| !**done);
+        let places: u64 = open.map(|(cell, _)| self.plan.arms_of(cell).len() as u64).sum();
+        let all = places * self.machines.len() as u64 * most;
         let so_far: u64 = (self.tally.iter())
             .filter(|(place, _)| !self.done.get(place.cell as usize).copied().unwrap_or(true))
             .map(|(_, tally)| u64::from(tally.attempts + self.plan.warm_up))

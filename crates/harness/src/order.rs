@@ -14,7 +14,7 @@ pub struct Place {
     pub arm: u32,
 }
 
-/// The places of one block in random order. Arms and machines of a cell stay adjacent, so that slow noise of the
+/// The places of one block in random order, without the further arms of cells that no arm changes. Arms and machines of a cell stay adjacent, so that slow noise of the
 /// host is shared by what is compared.
 #[must_use]
 pub fn block(plan: &Plan, block: u32) -> Vec<Place> {
@@ -23,7 +23,8 @@ pub fn block(plan: &Plan, block: u32) -> Vec<Place> {
     rng.shuffle(&mut cells);
     let mut order = Vec::new();
     for cell in cells {
-        let mut places: Vec<Place> = (0..count(plan.arms.len()))
+        let mut places: Vec<Place> = plan
+            .arms_of(cell)
             .flat_map(|arm| (0..plan.machines.len()).map(move |machine| Place { machine, cell, arm }))
             .collect();
         rng.shuffle(&mut places);
@@ -61,6 +62,10 @@ mod tests {
             prop_assert_eq!(places.len(), 12);
             prop_assert_eq!(places.iter().collect::<BTreeSet<_>>().len(), 12);
             prop_assert_eq!(places, block(&plan, number));
+            plan.unchanged = vec![1];
+            let places = block(&plan, number);
+            prop_assert_eq!(places.iter().filter(|place| place.cell == 1).count(), 2);
+            prop_assert_eq!(places.len(), 10);
         }
     }
 }

@@ -145,12 +145,7 @@ impl<'a> Rig<'a> {
             .find(|one| one.card().name == cell.instrument)
             .ok_or_else(|| Unfit::new(format!("no instrument is called {}", cell.instrument)))?;
         let card = instrument.card();
-        let known = |params: &Params| {
-            let kept = params.0.iter().filter(|(key, _)| card.param(key).is_some());
-            Params(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
-        };
-        let params =
-            card.resolve(&cell.params.with(&known(&arm.set))).map_err(|e| Unfit::new(e.to_string()))?;
+        let params = card.lay(&cell.params, &arm.set).map_err(|error| Unfit::new(error.to_string()))?;
         if let Some(world) = &plan.fake {
             let machine = plan.machines.get(self.job.machine as usize).map(|via| via.name.clone());
             let stand =

@@ -265,7 +265,7 @@ impl Shift<'_> {
 
     /// One take; in its place why its cell is given up, where no take of it can come any more.
     fn measure(&mut self, order: TakeOrder, recorder: &mut Recorder, cpus: &[u32]) -> Result<Take, Unfit> {
-        let arm = self.job.plan.arms.get(order.arm as usize).map(|arm| arm.name.clone()).unwrap_or_default();
+        let arm = self.job.plan.arm_name(order.cell, order.arm).to_owned();
         self.conditions(0, cpus, &arm, recorder);
         let from = recorder.readings.len();
         let mut start_ns = self.now(order.seq);

@@ -282,14 +282,34 @@ fn an_unfit_cell_is_noted_once_and_the_others_go_on() {
 }
 
 #[test]
-fn a_cell_that_one_arm_cannot_run_is_dropped_from_all() {
-    let plan = plan(&[1, 8], 3, 1, Takes::Fixed(2));
+fn the_arms_that_can_run_a_cell_go_on_without_the_one_that_cannot() {
+    let mut plan = plan(&[1, 2], 3, 1, Takes::Fixed(2));
+    plan.arms[1].set = Params::parse("n=8").unwrap();
     let (outcome, shelf) = conduct(&plan, &[], None);
-    assert_eq!(outcome.unfit.len(), 1);
-    assert!(shelf.takes.iter().all(|(_, take)| take.cell == 0), "an arm went on alone");
+    assert_eq!(outcome.unfit.len(), 2);
+    let count = |cell: u32, arm: u32| {
+        shelf.takes.iter().filter(|(_, take)| (take.cell, take.arm) == (cell, arm)).count()
+    };
+    for cell in 0..2 {
+        assert_eq!([count(cell, 0), count(cell, 1), count(cell, 2)], [3, 0, 3]);
+    }
     let notes: Vec<&str> =
         shelf.notes.iter().filter(|(_, kind, _)| kind == "unfit").map(|(_, _, text)| text.as_str()).collect();
-    assert!(matches!(notes.as_slice(), [one] if one.contains("so no arm does")), "{notes:?}");
+    assert!(notes.len() == 2 && notes.iter().all(|one| one.contains("arm arm1 cannot run: eight")), "{notes:?}");
+}
+
+#[test]
+fn a_cell_that_no_arm_changes_is_measured_once_and_is_of_no_arm() {
+    let mut plan = plan(&[1, 2], 2, 1, Takes::Fixed(3));
+    plan.unchanged = vec![1];
+    let (outcome, shelf) = conduct(&plan, &[], None);
+    assert_eq!(outcome.ended, Ended::Count);
+    let of = |cell: u32| -> Vec<&Take> {
+        shelf.takes.iter().map(|(_, take)| take).filter(|take| take.cell == cell).collect()
+    };
+    assert_eq!((of(0).len(), of(1).len()), (2 * 4, 4));
+    assert!(of(1).iter().all(|take| take.arm == 0 && take.readings[0].key.arm.is_empty()));
+    assert!(of(0).iter().all(|take| take.readings[0].key.arm.starts_with("arm")));
 }
 
 #[test]

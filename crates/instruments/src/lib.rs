@@ -11,6 +11,7 @@ pub mod inventory;
 pub mod kv;
 pub mod load;
 pub mod net;
+pub mod runtime;
 pub mod telemetry;
 pub mod workload;
 
@@ -25,6 +26,7 @@ pub fn all() -> Vec<&'static dyn Instrument> {
         bench::disk::ALL,
         net::ALL,
         kv::ALL,
+        runtime::ALL,
         bench::machine::ALL,
         workload::ALL,
         telemetry::ALL,

@@ -177,13 +177,14 @@ fn every_card_is_sound() {
 }
 
 /// Folders whose every file is an instrument, and others where helpers may stand beside.
-const FOLDERS: [(&str, bool); 9] = [
+const FOLDERS: [(&str, bool); 10] = [
     ("bench/cpu", true),
     ("bench/memory", true),
     ("bench/disk", true),
     ("bench/machine", true),
     ("net", false),
     ("kv", false),
+    ("runtime", false),
     ("workload", false),
     ("telemetry", false),
     ("inventory", false),

@@ -12,6 +12,7 @@ pub enum Family {
     Net,
     Kv,
     Web,
+    Runtime,
     Machine,
     Telemetry,
     Inventory,
@@ -19,13 +20,14 @@ pub enum Family {
 }
 
 impl Family {
-    pub const ALL: [Family; 10] = [
+    pub const ALL: [Family; 11] = [
         Family::Cpu,
         Family::Memory,
         Family::Disk,
         Family::Net,
         Family::Kv,
         Family::Web,
+        Family::Runtime,
         Family::Machine,
         Family::Telemetry,
         Family::Inventory,
@@ -41,6 +43,7 @@ impl Family {
             Family::Net => "net",
             Family::Kv => "kv",
             Family::Web => "web",
+            Family::Runtime => "runtime",
             Family::Machine => "machine",
             Family::Telemetry => "telemetry",
             Family::Inventory => "inventory",
@@ -52,7 +55,7 @@ impl Family {
     #[must_use]
     pub const fn assumed_floor(self) -> f64 {
         match self {
-            Family::Cpu | Family::Machine | Family::Inventory | Family::Telemetry => 0.05,
+            Family::Cpu | Family::Runtime | Family::Machine | Family::Inventory | Family::Telemetry => 0.05,
             Family::Memory | Family::Net | Family::Kv | Family::Web | Family::User => 0.10,
             Family::Disk => 0.20,
         }
@@ -111,7 +114,7 @@ pub enum Tier {
 
 /// One or more parameter sets that a run measures: `size=31|1KiB;impl=fast` stands for two.
 /// `threads=sweep` stands for 1, 2, 4 … all, `generators=half` for 1, 2, 4 … half of them; `cpus=each` for every CPU
-/// by itself. `cpus=nodes` stands for the CPUs of each NUMA node and `node=nodes` for each node that has memory; where
+/// by itself, and `lang=every` for each of the words that a parameter may be. `cpus=nodes` stands for the CPUs of each NUMA node and `node=nodes` for each node that has memory; where
 /// there are not several, they stand for nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
@@ -163,7 +166,7 @@ impl Card {
     /// default is empty) is there only where it is given, so that a card that gets one keeps its series.
     pub fn resolve(&self, given: &Params) -> Result<Params, ParamError> {
         let mut full = Params::default();
-        for spec in self.params {
+        for spec in self.params.iter().filter(|spec| self.has(spec, given)) {
             let value = spec.canonical(given.get(spec.name).unwrap_or(spec.default))?;
             if !value.is_empty() {
                 full.set(spec.name, &value);
@@ -177,6 +180,21 @@ impl Card {
                 known: self.params.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
             }),
         }
+    }
+
+    /// Whether a parameter exists beside what is given: some do only where another one has certain values.
+    #[must_use]
+    pub fn has(&self, spec: &ParamSpec, given: &Params) -> bool {
+        let ParamKind::Only(key, values, _) = spec.kind else { return true };
+        let value = given.get(key).or_else(|| self.param(key).map(|other| other.default));
+        value.is_some_and(|value| values.contains(&value))
+    }
+
+    /// `given` with what `other` says of parameters that exist here laid over it, resolved.
+    pub fn lay(&self, given: &Params, other: &Params) -> Result<Params, ParamError> {
+        let known = other.0.iter().filter(|(key, _)| self.param(key).is_some());
+        let known = Params(known.map(|(key, value)| (key.clone(), value.clone())).collect());
+        self.resolve(&given.with(&known))
     }
 
     /// The parameter sets of a variant, expanded and resolved; `cpus` is the number that `sweep` goes up to,
@@ -194,6 +212,7 @@ impl Card {
                     "half" => half_sweep(cpus),
                     "each" => (0..cpus).map(|cpu| cpu.to_string()).collect(),
                     "nodes" => self.of_nodes(key, nodes),
+                    "every" => self.every(key),
                     _ => vec![value.to_owned()],
                 })
                 .collect();
@@ -202,6 +221,12 @@ impl Card {
             sets = sets.iter().flat_map(extend).collect();
         }
         sets.iter().map(|set| self.resolve(set)).collect()
+    }
+
+    /// Each of the words that a parameter may be.
+    fn every(&self, key: &str) -> Vec<String> {
+        let choices = self.param(key).and_then(|spec| spec.kind.choices()).unwrap_or_default();
+        choices.iter().map(|word| (*word).to_owned()).collect()
     }
 
     /// A value for each node, as far as the parameter can have it.
@@ -288,6 +313,26 @@ mod tests {
         assert_eq!((of("size=8").as_str(), of("where=/a").as_str()), ("size=8", "size=7;where=/a"));
         assert_eq!((WHERE.kind.file("/a"), WHERE.kind.file("")), (Some("/a"), None));
         assert_eq!(WHERE.kind.wanted(), ParamKind::Path.wanted());
+    }
+
+    #[test]
+    fn some_parameters_depend_on_another() {
+        const LANG: ParamSpec =
+            ParamSpec { name: "lang", kind: ParamKind::Choice(&["c", "java"]), default: "c", says: "" };
+        const JVM: ParamSpec = ParamSpec {
+            name: "jvm",
+            kind: ParamKind::Only("lang", &["java"], &ParamKind::Text),
+            default: "hotspot",
+            says: "",
+        };
+        let card = Card { params: &[LANG, JVM], ..CARD };
+        let of = |text: &str| card.resolve(&Params::parse(text).unwrap()).unwrap().to_string();
+        assert_eq!([of(""), of("lang=java"), of("jvm=zero")], ["lang=c", "jvm=hotspot;lang=java", "lang=c"]);
+        let every = card.expand(&Variant { tier: Tier::Full, set: "lang=every", headline: &[] }, 1, &[]);
+        let every: Vec<String> = every.unwrap().iter().map(Params::to_string).collect();
+        assert_eq!(every, ["lang=c", "jvm=hotspot;lang=java"]);
+        let laid = card.lay(&one("lang", "java"), &Params::parse("jvm=zero;other=1").unwrap()).unwrap();
+        assert_eq!(laid.to_string(), "jvm=zero;lang=java");
     }
 
     #[test]

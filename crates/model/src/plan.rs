@@ -134,6 +134,9 @@ pub struct Plan {
     /// Mixes of requests that cells or arms name in their parameter `mix`.
     #[serde(default)]
     pub mixes: BTreeMap<String, MixDoc>,
+    /// Numbers of the cells that no arm changes: they are measured once a block, and their series are of no arm.
+    #[serde(default)]
+    pub unchanged: Vec<u32>,
 }
 
 /// In the set of an arm beside its parameters: numbers of the cells that are profiled once, before their takes (`0,7`).
@@ -144,9 +147,11 @@ pub const PROFILE: &str = "profile";
 pub const FAR: &str = "far";
 
 /// Raised when an older program could not carry out a newer plan.
-pub const PLAN_VERSION: u32 = 3;
+pub const PLAN_VERSION: u32 = 4;
 
-/// Of a plan without mixes, and of one without generators either, which programs of that version carry out too.
+/// Of a plan that arms change as a whole, of one without mixes, and of one without generators either, which programs of
+/// that version carry out too.
+pub const PLAN_VERSION_CHANGED: u32 = 3;
 pub const PLAN_VERSION_UNMIXED: u32 = 2;
 pub const PLAN_VERSION_ALONE: u32 = 1;
 
@@ -173,7 +178,22 @@ impl Plan {
             label: None,
             fake: None,
             mixes: BTreeMap::new(),
+            unchanged: Vec::new(),
         }
+    }
+
+    /// The arms that a cell is measured in; the first alone where none changes it.
+    #[must_use]
+    pub fn arms_of(&self, cell: u32) -> std::ops::Range<u32> {
+        let arms = u32::try_from(self.arms.len()).unwrap_or(u32::MAX);
+        if self.unchanged.contains(&cell) { 0..arms.min(1) } else { 0..arms }
+    }
+
+    /// What the series of a cell in an arm have as the name of their arm.
+    #[must_use]
+    pub fn arm_name(&self, cell: u32, arm: u32) -> &str {
+        let named = || self.arms.get(arm as usize).map(|arm| arm.name.as_str());
+        if self.unchanged.contains(&cell) { "" } else { named().unwrap_or_default() }
     }
 
     /// What its generators are called: they send load, or one is the far end of tests of the network.

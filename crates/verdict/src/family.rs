@@ -14,6 +14,7 @@ pub fn family(cards: &[&Card], instrument: &str) -> Family {
         None if instrument.starts_with("net-") => Family::Net,
         None if instrument.starts_with("kv-") => Family::Kv,
         None if matches!(instrument, "web" | "load") => Family::Web,
+        None if instrument.starts_with("scimark") => Family::Runtime,
         None if instrument == "cmd" => Family::User,
         None => Family::Cpu,
     }

@@ -7,6 +7,7 @@
 //! `kv-request ADDRESS` writes one key to a store and prints the request for it, `kv-turns ADDRESS BLOCKS CPU` its
 //! round trips, `kv-load URL CONNECTIONS SECONDS CPU` is a closed loop on keys of its own.
 //! `logs-make` writes an access log, `logs-read` reads it as `boxscore logs` does, `logs-bare` only finds its fields.
+//! `guard` ends what instruments started, when this program is gone.
 //! Not counted: buffers beyond the caches, the building and the filling of arrays.
 
 mod crc;
@@ -22,6 +23,10 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["take", name, set, cpu, takes, repeats] => take::run(name, set, cpu, takes, repeats),
+        ["guard"] => {
+            instruments::workload::guard::serve(std::io::stdin());
+            return ExitCode::SUCCESS;
+        }
         ["crc32c", size, cpu, pairs, seed] => crc::run(size, cpu, pairs, seed),
         ["load", url, connections, seconds, cpu] => load::closed(url, connections, seconds, cpu),
         ["request", url] => load::request(url),

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use instruments::workload::guard;
 use model::{Fact, Finding, Histogram, MetricInfo, Params, Record, Seconds, Setup};
 
 /// Long enough for a take; the conductor's own default.
@@ -16,7 +17,9 @@ impl Record for Values {
             self.1.push(value);
         }
     }
-    fn value_of(&mut self, _: &MetricInfo, _: &Params, _: f64) {}
+    fn value_of(&mut self, metric: &MetricInfo, _: &Params, value: f64) {
+        self.value(metric, value);
+    }
     fn histogram(&mut self, _: &MetricInfo, _: Histogram) {}
     fn fact(&mut self, _: Fact) {}
     fn note(&mut self, kind: &str, text: &str) {
@@ -31,6 +34,7 @@ pub fn run(name: &str, set: &str, cpu: &str, takes: &str, repeats: &str) -> Resu
     let instrument = instruments::find(name).ok_or_else(|| format!("no instrument {name}"))?;
     let params = instrument.card().resolve(&Params::parse(set)?)?;
     let (cpu, takes, repeats): (u32, usize, u64) = (cpu.parse()?, takes.parse()?, repeats.parse()?);
+    guard::set_program("/proc/self/exe");
     let _pinned = sys::affinity::pin(usize::try_from(cpu)?)?;
     // The comparison states its sizes; chains stay warm on both sides.
     let bare = Setup::bare(params, vec![cpu], std::env::temp_dir());

@@ -14,6 +14,7 @@ mod memory;
 mod net;
 mod options;
 mod record;
+mod runtime;
 mod web;
 
 use anyhow::{Context, Result};
@@ -89,6 +90,9 @@ pub fn run(words: &[&str]) -> Result<()> {
     }
     if options.wants("net") {
         net::run(&options, &peers, &mut outcome)?;
+    }
+    if options.wants("runtime") {
+        runtime::run(&options, &peers, &mut outcome)?;
     }
     if options.wants("limits") {
         limits::run(&options, &mut outcome)?;

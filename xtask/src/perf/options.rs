@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 
 pub const HELP: &str = "\
   perf [--pairs N] [--cpu N] [--size MiB] [--dry]
-       [--only crc32c,latency,bandwidth,stream,web,kv,logs,net,limits]
+       [--only crc32c,latency,bandwidth,stream,web,kv,logs,net,runtime,limits]
        [--bw-mem PATH] [--lat-mem-rd PATH] [--stream PATH]... [--boxscore PATH]
        [--log-lines N] [--logs-peers mawk,duckdb,goaccess]
                                our kernels beside others' (by path), our size and start-up; one JSON line

@@ -44,14 +44,21 @@ const BANS: &[Ban] = &[
     Ban {
         what: "Command::new",
         inside: &["crates/"],
-        homes: &["crates/sys/", "crates/boxscore/", "crates/lab/", "crates/instruments/src/workload/"],
+        homes: &[
+            "crates/sys/",
+            "crates/boxscore/",
+            "crates/lab/",
+            "crates/instruments/src/workload/",
+            "crates/instruments/src/runtime/",
+        ],
         tests: true,
-        instead: "read sysfs or /proc, or spawn from sys, boxscore, lab or instruments/src/workload",
+        instead: "read sysfs or /proc, or spawn from sys, boxscore, lab, instruments/src/workload or runtime",
     },
     Ban {
         what: "fs::write",
         inside: &["crates/"],
-        homes: &["crates/sys/"],
+        // What a build makes is of that build.
+        homes: &["crates/sys/", "crates/instruments/build.rs"],
         tests: true,
         instead: "use sys::files, which writes a new file and renames it",
     },

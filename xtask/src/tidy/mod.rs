@@ -40,7 +40,9 @@ impl Source {
     }
 
     pub fn is_rust(&self) -> bool {
-        self.path.ends_with(".rs") && !self.path.contains("/fixtures/")
+        // A language's own sources are measured, and are no part of this program.
+        let is_ours = !["/fixtures/", "/runtime/languages/"].iter().any(|part| self.path.contains(part));
+        self.path.ends_with(".rs") && is_ours
     }
 }
 

@@ -1,6 +1,8 @@
 //! `boxscore list`: the instruments, what each measures, and whether it can run here.
 
 use instruments::kv::family::{REMARKS, Remark, ramcloud_here};
+use instruments::runtime::language::{self, Language};
+use instruments::runtime::runtime_tools;
 use model::doc::{InstrumentDoc, ListDoc, MetricDoc, ParamDoc, RemarkDoc};
 use model::params::{ParamKind, show_bytes};
 use model::{Cadence, Card, Family, Instrument, Params, Setup};
@@ -39,7 +41,8 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let document = ListDoc {
         schema: "boxscore.list/1".to_owned(),
         instruments: chosen.iter().map(|one| document(*one, &setup)).collect(),
-        remarks: remarks(&chosen),
+        // Asking compilers and virtual machines takes a moment.
+        remarks: if args.long || global.json { remarks(&chosen) } else { Vec::new() },
     };
     if global.json {
         out::json(&document);
@@ -51,20 +54,26 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 
 /// What is to be said of the families among the chosen.
 fn remarks(chosen: &[&'static dyn Instrument]) -> Vec<RemarkDoc> {
-    if !chosen.iter().any(|one| one.card().family == Family::Kv) {
-        return Vec::new();
+    let has = |family: Family| chosen.iter().any(|one| one.card().family == family);
+    let remark = |family: Family, about: &str, says: String| RemarkDoc {
+        family: family.name().to_owned(),
+        about: about.to_owned(),
+        says,
+    };
+    let mut all = Vec::new();
+    if has(Family::Kv) {
+        let stores = |known: &Remark| remark(Family::Kv, known.about, known.says.to_owned());
+        all.extend(REMARKS.iter().map(stores));
+        all.push(remark(Family::Kv, "ramcloud on this machine", ramcloud_here()));
     }
-    let document = |remark: &Remark| RemarkDoc {
-        family: Family::Kv.name().to_owned(),
-        about: remark.about.to_owned(),
-        says: remark.says.to_owned(),
-    };
-    let here = RemarkDoc {
-        family: Family::Kv.name().to_owned(),
-        about: "ramcloud on this machine".to_owned(),
-        says: ramcloud_here(),
-    };
-    REMARKS.iter().map(document).chain([here]).collect()
+    if has(Family::Runtime) {
+        let here = |language: &'static Language| {
+            let about = format!("{} on this machine", language.title);
+            remark(Family::Runtime, &about, runtime_tools::here(language))
+        };
+        all.extend(language::ALL.iter().map(here));
+    }
+    all
 }
 
 /// Enough of a set-up to ask whether an instrument fits.
@@ -132,6 +141,7 @@ fn values(kind: ParamKind) -> String {
         ParamKind::Cpus => "a CPU list, or auto".to_owned(),
         ParamKind::Signed { min, max } => format!("{min} to {max}"),
         ParamKind::Or("", kind) => values(*kind),
+        ParamKind::Only(key, of, kind) => format!("{}; only where {key} is {}", values(*kind), of.join(" or ")),
         ParamKind::Or(word, kind) => format!("{word}, or {}", values(*kind)),
         kind => kind.wanted(),
     }

@@ -34,6 +34,10 @@ Examples:
                                              a store of yours, as the studies until 2014 measured theirs
   boxscore run kv --kv ramcloud:tcp:host=10.0.0.3,port=12246 --set ramcloud-library=/opt/ramcloud/libramcloud.so
                                              a RAMCloud of yours, through its own client library
+  boxscore run runtime --lang c,java --arm jvm=hotspot --arm jvm=zero
+                                             SciMark2 in C and under two virtual machines: how ready is each here
+  boxscore run runtime --lang c --arm 'cc=gcc -O2' --arm 'cc=gcc -O3 -march=native'
+                                             compilers, flags or (bits=32, bits=64) widths against each other
   boxscore run telemetry --for 24h           record, and load nothing
   BOXSCORE_KV_PASSWORD=... boxscore run kv --kv 10.0.0.3:6379
                                              a store of yours with a password (and BOXSCORE_KV_USER); it is not stored
@@ -62,7 +66,7 @@ pub struct Args {
     /// Stop a figure early when its interval is within this of the median
     #[arg(long, value_name = "PERCENT")]
     pub target: Option<String>,
-    /// Fix a parameter (k=v, or instrument.k=v); repeatable
+    /// Fix a parameter (k=v, or instrument.k=v; k=v|w where it is one of some words); repeatable
     #[arg(long = "set", value_name = "K=V")]
     pub sets: Vec<String>,
     /// One arm of a study: parameters laid over every instrument that has them; repeat for each arm
@@ -75,7 +79,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE|RUN", conflicts_with_all = [
         "names", "quick", "full", "takes", "span", "target", "sets", "arms", "cpus", "seed", "via", "from", "far",
         "dir", "cmd", "url", "slo", "mix", "to", "tests", "token", "kv", "replicas", "size", "clients", "servers",
-        "definition",
+        "definition", "lang", "kernel",
     ])]
     pub plan: Option<String>,
     /// Measure nothing: draw every value from this planted world
@@ -153,7 +157,7 @@ pub struct Args {
     /// Replicas that must have each write (family kv)
     #[arg(long, value_name = "N")]
     pub replicas: Option<String>,
-    /// Bytes of an object's value (family kv)
+    /// Bytes of an object's value (family kv), or small or large data (family runtime)
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
     /// Clients at most, in tests that have several (family kv)
@@ -165,6 +169,12 @@ pub struct Args {
     /// Which of the three definitions that clusterperf's basic had: era1, era2, era3 (family kv)
     #[arg(long, value_name = "ERA")]
     pub definition: Option<String>,
+    /// Languages, with commas between them [default: all] (family runtime)
+    #[arg(long, value_name = "LANG,...")]
+    pub lang: Option<String>,
+    /// Kernels, with commas between them: fft, sor, monte-carlo, sparse, lu [default: all] (family runtime)
+    #[arg(long, value_name = "KERNEL,...")]
+    pub kernel: Option<String>,
     /// How to print the figures
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "text", conflicts_with = "json")]
     pub format: Layout,

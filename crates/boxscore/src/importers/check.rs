@@ -24,7 +24,8 @@ pub fn run(run: &RunData, cards: &[&Card]) -> Result<(), String> {
         if !keys.insert(&series.key) {
             return Err(format!("{place} stands twice"));
         }
-        if !run.plan.arms.iter().any(|arm| arm.name == series.key.arm) {
+        let is_of_none = series.key.arm.is_empty() && !run.plan.unchanged.is_empty();
+        if !is_of_none && !run.plan.arms.iter().any(|arm| arm.name == series.key.arm) {
             return Err(format!("{place}: the plan has no arm `{}`", series.key.arm));
         }
         metric(series, cards).map_err(|what| format!("{place}: {what}"))?;

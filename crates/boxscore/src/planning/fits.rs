@@ -5,7 +5,7 @@
 //! impossible without those words too is the machine's matter, and is told by the run.
 
 use model::params::parse_cpus;
-use model::{Arm, Card, Cell, Instrument, Params, Setup};
+use model::{Arm, Card, Cell, Instrument, Setup};
 
 use super::web::SERVER;
 use super::words::Word;
@@ -105,9 +105,8 @@ impl Asked<'_> {
     /// What a cell would prepare with in an arm.
     fn laid(&self, card: &'static Card, cell: &Cell, arm: usize) -> Option<Setup> {
         let set = &self.arms.get(arm)?.set;
-        let known = set.0.iter().filter(|(key, _)| card.param(key).is_some());
-        let params =
-            cell.params.with(&Params(known.map(|(key, value)| (key.clone(), value.clone())).collect()));
+        // What is no value at all is told by whoever checked the words.
+        let params = card.lay(&cell.params, set).ok()?;
         let mut setup = Setup { params, ..self.setup.clone() };
         if let Some(cpus) = set.get("cpus").and_then(parse_cpus) {
             setup.cpus = cpus;

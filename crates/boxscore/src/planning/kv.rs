@@ -3,6 +3,7 @@
 
 use model::{Card, Cell, Family};
 
+use super::runtime;
 use super::words::Word;
 use crate::cli::run::{Args, Test};
 use crate::error::CliError;
@@ -62,7 +63,7 @@ pub fn flags(args: &Args) -> Result<Vec<Word>, CliError> {
     say(&mut words, "clients", &args.clients);
     say(&mut words, "servers", &args.servers);
     say(&mut words, "definition", &args.definition);
-    if let Some(size) = &args.size {
+    if let Some(size) = args.size.as_ref().filter(|_| !runtime::is_named(args)) {
         words.extend(sizes(args, size)?);
     }
     Ok(words)
@@ -113,10 +114,14 @@ pub fn names(args: &Args, names: Vec<String>) -> Result<Vec<String>, CliError> {
         ("--kv", args.kv.is_some()),
         ("--replicas", args.replicas.is_some()),
         ("--definition", args.definition.is_some()),
-        ("--size", args.size.is_some()),
+        ("--size", args.size.is_some() && !runtime::is_named(args)),
         ("--clients", args.clients.is_some()),
         ("--servers", args.servers.is_some()),
     ];
+    if args.size.is_some() && is_named(args) && runtime::is_named(args) {
+        return Err(CliError::usage("--size is another thing in each of the families kv and runtime")
+            .hint("--set kv-basic.sizes=100 --set scimark.size=small"));
+    }
     let picked: Vec<&str> = args.tests.iter().filter_map(|test| instrument(*test)).collect();
     let stray = given.iter().find(|(_, is_given)| *is_given).map(|(flag, _)| *flag);
     let stray = stray.or((!picked.is_empty()).then_some("--test")).filter(|_| !is_named(args));

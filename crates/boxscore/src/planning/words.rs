@@ -2,7 +2,7 @@
 //!
 //! Pure. Two words for the same thing that differ are refused: none of them is taken for the other.
 
-use model::{Arm, Card, Params};
+use model::{Arm, Card, Cell, ParamKind, ParamSpec, Params};
 
 use crate::cli::run::Args;
 use crate::error::{CliError, nearest};
@@ -29,6 +29,19 @@ impl Word {
             value: value.to_owned(),
             arm: None,
         }
+    }
+
+    /// The values that it has for a parameter: of one that is a word there may be several with `|` between them, of which
+    /// a card has those that it knows.
+    fn values(&self, spec: &ParamSpec) -> Vec<&str> {
+        match spec.kind.choices() {
+            Some(_) => self.each().filter(|value| spec.kind.canonical(value).is_some()).collect(),
+            None => vec![&self.value],
+        }
+    }
+
+    fn each(&self) -> impl Iterator<Item = &str> {
+        self.value.split('|').map(str::trim)
     }
 
     /// Whether it is about this card.
@@ -64,18 +77,30 @@ pub fn check(words: &[Word], chosen: &[&'static Card]) -> Result<(), CliError> {
         if specs.is_empty() {
             return Err(unknown(word, chosen));
         }
-        for spec in specs {
-            if spec.kind.canonical(&word.value).is_none() {
-                let wanted = spec.kind.wanted();
-                return Err(CliError::usage(format!("{} is not possible: {wanted}", word.flag)));
-            }
-        }
+        possible(word, &specs)?;
         let again = |other: &&Word| (&other.instrument, &other.key) == (&word.instrument, &word.key);
         if let Some(other) = words[..index].iter().find(again).filter(|other| other.value != word.value) {
             return Err(twice(other, word));
         }
     }
     Ok(())
+}
+
+/// A word of a list must be one of those of a card at least, any other value of every card.
+fn possible(word: &Word, specs: &[&ParamSpec]) -> Result<(), CliError> {
+    let wrong = |kind: ParamKind| {
+        CliError::usage(format!("{} is not possible: {}", word.flag, kind.wanted()))
+    };
+    let (listed, free): (Vec<&ParamSpec>, Vec<&ParamSpec>) =
+        specs.iter().partition(|spec| spec.kind.choices().is_some());
+    if let Some(spec) = free.iter().find(|spec| spec.kind.canonical(&word.value).is_none()) {
+        return Err(wrong(spec.kind));
+    }
+    let is_known = |value: &str| listed.iter().any(|spec| spec.kind.canonical(value).is_some());
+    match listed.first() {
+        Some(spec) if !word.each().all(is_known) => Err(wrong(spec.kind)),
+        _ => Ok(()),
+    }
 }
 
 fn unknown(word: &Word, chosen: &[&'static Card]) -> CliError {
@@ -95,14 +120,83 @@ fn twice(one: &Word, other: &Word) -> CliError {
         .hint(format!("say {} once, or give each value an --arm of its own", other.key))
 }
 
-/// The parameters that these words fix for a card.
+/// What these words fix for a card, a set for each of their values together; none where it has none of a word's values.
 #[must_use]
-pub fn fixed(words: &[Word], card: &Card) -> Params {
-    let mut fixed = Params::default();
+pub fn fixed(words: &[Word], card: &Card) -> Vec<Params> {
+    let mut sets = vec![Params::default()];
     for word in words.iter().filter(|word| word.is_of(card)) {
-        fixed.set(&word.key, &word.value);
+        let values = card.param(&word.key).map(|spec| word.values(spec)).unwrap_or_default();
+        let with = |set: &Params, value: &str| {
+            let mut set = set.clone();
+            set.set(&word.key, value);
+            set
+        };
+        sets = sets.iter().flat_map(|set| values.iter().map(|value| with(set, value))).collect();
     }
-    fixed
+    sets
+}
+
+/// Cards that are not measured, since they have none of a word's values.
+#[must_use]
+pub fn left_out(words: &[Word], chosen: &[&'static Card]) -> Vec<String> {
+    let mut said = Vec::new();
+    for card in chosen {
+        let none = words.iter().filter(|word| word.is_of(card)).find_map(|word| {
+            let spec = card.param(&word.key)?;
+            word.values(spec).is_empty().then(|| format!("{}, and it has {}", word.flag, spec.kind.wanted()))
+        });
+        said.extend(none.map(|why| format!("{} is left out: {why}", card.name)));
+    }
+    said
+}
+
+/// Every word must mean something to a cell: some parameters are there only where another one has certain values.
+pub fn concern(
+    words: &[Word],
+    cells: &[Cell],
+    arms: &[Arm],
+    chosen: &[&'static Card],
+) -> Result<(), CliError> {
+    for word in words {
+        let none = Params::default();
+        let set = word.arm.and_then(|arm| arms.get(arm)).map_or(&none, |arm| &arm.set);
+        let of = |card: &&Card| cells.iter().filter(|cell| cell.instrument == card.name).collect::<Vec<_>>();
+        let specs = chosen.iter().filter(|card| word.is_of(card));
+        let mut dependent = None;
+        for (card, spec) in specs.filter_map(|card| Some((card, card.param(&word.key)?))) {
+            let ParamKind::Only(key, values, _) = spec.kind else {
+                dependent = None;
+                break;
+            };
+            dependent = Some((key, values));
+            let has = |cell: &&Cell| card.lay(&cell.params, set).is_ok_and(|all| all.get(&word.key).is_some());
+            if of(&card).iter().any(has) {
+                dependent = None;
+                break;
+            }
+        }
+        if let Some((key, values)) = dependent {
+            let why = format!("`{}` is there only where {key} is {}", word.key, values.join(" or "));
+            return Err(CliError::usage(format!("{} concerns nothing that is measured: {why}", word.flag)));
+        }
+    }
+    Ok(())
+}
+
+/// Numbers of the cells that no arm changes.
+#[must_use]
+pub fn unchanged(cells: &[Cell], arms: &[Arm], chosen: &[&'static Card]) -> Vec<u32> {
+    let is_bound = arms.iter().any(|arm| arm.set.get("cpus").is_some());
+    if arms.len() < 2 || is_bound {
+        return Vec::new();
+    }
+    let is_same = |cell: &Cell| {
+        let Some(card) = chosen.iter().find(|card| card.name == cell.instrument) else { return false };
+        let laid: Result<Vec<Params>, _> =
+            arms.iter().map(|arm| card.lay(&cell.params, &arm.set)).collect();
+        laid.is_ok_and(|laid| laid.windows(2).all(|pair| pair[0] == pair[1]))
+    };
+    (0u32..).zip(cells).filter(|(_, cell)| is_same(cell)).map(|(number, _)| number).collect()
 }
 
 /// The arms of a study, their words, and what those imply, in words.

@@ -49,6 +49,8 @@ pub enum ParamKind {
     Text,
     /// That word (`auto`, `none`, or nothing), or a value of that kind.
     Or(&'static str, &'static ParamKind),
+    /// A value of that kind, and only where the parameter named has one of these values; elsewhere it does not exist.
+    Only(&'static str, &'static [&'static str], &'static ParamKind),
 }
 
 impl ParamKind {
@@ -107,7 +109,7 @@ impl ParamKind {
             ParamKind::Cpus => parse_cpus(value).map(|cpus| show_cpus(&cpus)),
             ParamKind::Text | ParamKind::TextOrFile => Some(value.to_owned()),
             ParamKind::Or(word, _) if value == word => Some(value.to_owned()),
-            ParamKind::Or(_, kind) => kind.canonical(value),
+            ParamKind::Or(_, kind) | ParamKind::Only(_, _, kind) => kind.canonical(value),
         }
     }
 
@@ -144,8 +146,18 @@ impl ParamKind {
             ParamKind::Cpus => "a CPU list such as 0-3,8, or auto".to_owned(),
             ParamKind::Text => "text".to_owned(),
             ParamKind::TextOrFile => "text, or @PATH of a file".to_owned(),
-            ParamKind::Or("", kind) => kind.wanted(),
+            ParamKind::Or("", kind) | ParamKind::Only(_, _, kind) => kind.wanted(),
             ParamKind::Or(word, kind) => format!("{}, or {word}", kind.wanted()),
+        }
+    }
+
+    /// The values that there are, where they are few enough to be listed.
+    #[must_use]
+    pub const fn choices(self) -> Option<&'static [&'static str]> {
+        match self {
+            ParamKind::Choice(choices) => Some(choices),
+            ParamKind::Or(_, kind) | ParamKind::Only(_, _, kind) => kind.choices(),
+            _ => None,
         }
     }
 
@@ -156,6 +168,7 @@ impl ParamKind {
             ParamKind::Path => Some(value),
             ParamKind::TextOrFile => value.strip_prefix('@'),
             ParamKind::Or(word, kind) if value != word => kind.file(value),
+            ParamKind::Only(_, _, kind) => kind.file(value),
             _ => None,
         }
     }

@@ -195,14 +195,18 @@ pub(crate) fn program(param: &str, path: &Path) -> Result<PathBuf, ServerError> 
 
 /// The first of `names` in the folders of PATH or of the administrator's.
 pub(crate) fn search(names: &[&str]) -> Option<PathBuf> {
+    search_beside(names, &["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin", "/sbin"])
+}
+
+/// The first of `names` in the folders of PATH or, after those, in these.
+pub(crate) fn search_beside(names: &[&str], more: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let usual = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin", "/sbin"];
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(usual.iter().map(PathBuf::from)).collect();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(more.iter().map(PathBuf::from)).collect();
     let mut programs = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     programs.find(|program| program.is_absolute() && is_program(program))
 }
 
-fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 

@@ -1,0 +1,78 @@
+//! Parameters of the instruments of this family: their own, and an arm for each language.
+
+use model::{ParamKind, ParamSpec, Setup, Unfit};
+
+use super::kernel::{self, Kernel};
+use super::language::{self, Language};
+use super::toolchain::Toolchain;
+
+pub const LANG: &str = "lang";
+pub const KERNEL: &str = "kernel";
+pub const BITS: &str = "bits";
+
+/// Which of some languages; the first of them where none is named.
+pub const fn lang(names: &'static [&'static str]) -> ParamSpec {
+    let says = "language whose compiler or virtual machine is measured";
+    ParamSpec { name: LANG, kind: ParamKind::Choice(names), default: names[0], says }
+}
+
+pub const KERNELS: ParamSpec = ParamSpec {
+    name: KERNEL,
+    kind: ParamKind::Choice(kernel::CHOICES),
+    default: kernel::ALL,
+    says: "kernels of a take; `all` gives their arithmetic mean too",
+};
+
+pub const WIDTH: ParamSpec = ParamSpec {
+    name: BITS,
+    kind: ParamKind::Only(LANG, language::WITH_BITS, &ParamKind::Or("", &ParamKind::Choice(&["32", "64"]))),
+    default: "",
+    says: "bits of an address, where the compiler can be asked; what it makes by itself where nothing is given",
+};
+
+/// These parameters with the arms of all languages behind them.
+pub const fn with_arms<const N: usize>(own: &[ParamSpec]) -> [ParamSpec; N] {
+    let mut all = [KERNELS; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < own.len() { own[at] } else { language::ARMS[at - own.len()] };
+        at += 1;
+    }
+    all
+}
+
+/// The language that a set-up names.
+pub fn language(setup: &Setup) -> Result<&'static Language, Unfit> {
+    let name = setup.params.get(LANG).unwrap_or_default();
+    language::find(name).ok_or_else(|| Unfit::new(format!("lang={name} is no language of this build")))
+}
+
+/// The kernels that a set-up names.
+pub fn kernels(setup: &Setup) -> Result<Vec<Kernel>, Unfit> {
+    let word = setup.params.get(KERNEL).unwrap_or_default();
+    match Kernel::named(word) {
+        kernels if kernels.is_empty() => Err(Unfit::new(format!("kernel={word} is no kernel"))),
+        kernels => Ok(kernels),
+    }
+}
+
+/// The compiler or virtual machine that a set-up asks for.
+pub fn toolchain(setup: &Setup) -> Result<Toolchain, Unfit> {
+    let language = language(setup)?;
+    let value = setup.params.get(language.arm).unwrap_or(language.default);
+    Toolchain::find(language, value, setup.params.get(BITS)).map_err(Unfit::new)
+}
+
+/// What cannot run here whatever the arms say: the default tool of the language is missing. That of an arm is looked for
+/// when it is prepared, so that the other arms go on.
+pub fn fit(setup: &Setup) -> Result<(), Unfit> {
+    let language = language(setup)?;
+    let is_default = setup.params.get(language.arm).is_none_or(|value| value == language.default);
+    if is_default { toolchain(setup).map(|_| ()) } else { Ok(()) }
+}
+
+/// CPUs for copy number `copy`: its own first, then as many more as its language wants, as far as there are some.
+#[must_use]
+pub fn cpus_of(copy: usize, language: &Language, cpus: &[u32]) -> Vec<u32> {
+    cpus.iter().cycle().skip(copy).take(language.cores.min(cpus.len())).copied().collect()
+}

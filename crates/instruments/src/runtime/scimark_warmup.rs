@@ -1,0 +1,225 @@
+//! How a virtual machine warms up: CPU time of each of a kernel's first iterations in a fresh process.
+//!
+//! Seconds of CPU time of the thread that calculates. The first iteration contains loading the class and touching the
+//! data; the threads that compile are not counted. Nothing is checked before, since that would warm the machine:
+//! `scimark` shows that the same program's results are right.
+
+use model::{
+    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, ParamKind, ParamSpec, Params, Probe,
+    Record, RecordExt, Seconds, Setup, Size as Effort, Tier, Unfit, Variant,
+};
+
+use super::kernel::{Kernel, Size};
+use super::language::{ARMS, WARMING};
+use super::params;
+use super::program::Program;
+use crate::bench::kernel::{int_param, room};
+
+const ITERATION: Metric<Seconds> = Metric::new(
+    "iteration",
+    Better::Neither,
+    "CPU time of one iteration, numbered from 01 on by `iteration`",
+);
+const FIRST: Metric<Seconds> = Metric::new("first", Better::Lower, "CPU time of the first iteration");
+const STEADY: Metric<Seconds> = Metric::new(
+    "steady",
+    Better::Lower,
+    "Median CPU time of the last quarter of the iterations, where those are steady: medians of five in a row within 10 % \
+     of it",
+);
+const STEADY_FROM: Metric<Count> = Metric::new(
+    "steady-from",
+    Better::Neither,
+    "Iterations before the steady part: from there on every median of five in a row is within 10 % of `steady`",
+);
+
+const OWN: [ParamSpec; 3] = [
+    params::lang(WARMING),
+    params::KERNELS,
+    ParamSpec {
+        name: "iterations",
+        kind: ParamKind::Int { min: 20, max: 999 },
+        default: "40",
+        says: "iterations of each process (one cycle; of monte-carlo 10000, of sparse 10)",
+    },
+];
+static PARAMS: [ParamSpec; OWN.len() + ARMS.len()] = params::with_arms(&OWN);
+
+static CARD: Card = Card {
+    name: "scimark-warmup",
+    family: Family::Runtime,
+    says: "how languages that compile while they run warm up: CPU time of each iteration",
+    source: "own; kernels of SciMark2 (NIST), small size",
+    cadence: Cadence::Repeat,
+    definition: 1,
+    params: &PARAMS,
+    metrics: &[ITERATION.info(), FIRST.info(), STEADY.info(), STEADY_FROM.info()],
+    needs: &[],
+    variants: &[Variant { tier: Tier::Full, set: "lang=every", headline: &["steady"] }],
+};
+
+pub struct ScimarkWarmup;
+
+pub static INSTRUMENT: ScimarkWarmup = ScimarkWarmup;
+
+impl Instrument for ScimarkWarmup {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
+        Asked::of(setup)?;
+        params::fit(setup)
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
+        let asked = Asked::of(setup)?;
+        Ok(Box::new(Warming { asked, program: Program::make(setup)? }))
+    }
+}
+
+#[derive(Debug)]
+struct Asked {
+    kernels: Vec<Kernel>,
+    iterations: u64,
+    cpus: Vec<u32>,
+}
+
+impl Asked {
+    fn of(setup: &Setup) -> Result<Asked, Unfit> {
+        let language = params::language(setup)?;
+        room(setup, language.memory_mib.0 << 20)?;
+        let kernels = params::kernels(setup)?;
+        let cpus = params::cpus_of(0, language, &setup.cpus);
+        // A smoke test has as many as a steady part needs.
+        let iterations = if setup.size == Effort::Smoke { 20 } else { int_param(setup, "iterations")? };
+        Ok(Asked { kernels, iterations, cpus })
+    }
+}
+
+struct Warming {
+    asked: Asked,
+    program: Program,
+}
+
+/// The steady part of a row of times: its level, and how many come before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Steady {
+    level: f64,
+    before: usize,
+}
+
+fn median(times: &[f64]) -> Option<f64> {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (low, high) = (sorted.len().checked_sub(1)? / 2, sorted.len() / 2);
+    Some((sorted.get(low)? + sorted.get(high)?) / 2.0)
+}
+
+/// `None` where even the last quarter is not steady.
+fn steady(times: &[f64]) -> Option<Steady> {
+    const WINDOW: usize = 5;
+    const WITHIN: f64 = 1.1;
+    let quarter = times.len() / 4;
+    let level = median(times.get(times.len() - quarter..)?).filter(|level| quarter >= WINDOW && *level > 0.0)?;
+    let is_near = |window: &[f64]| {
+        median(window).is_some_and(|middle| (level / WITHIN..=level * WITHIN).contains(&middle))
+    };
+    let near: Vec<bool> = times.windows(WINDOW).map(is_near).collect();
+    let before = near.iter().rposition(|near| !near).map_or(0, |last| last + 1);
+    (before <= times.len() - quarter).then_some(Steady { level, before })
+}
+
+impl Warming {
+    fn measure(&self, kernel: Kernel, record: &mut dyn Record) -> Result<(), Fault> {
+        let Asked { iterations, cpus, .. } = &self.asked;
+        let task = ["warmup".to_owned(), iterations.to_string(), kernel.warm_up_cycles().to_string()];
+        let output = self.program.run(kernel, Size::Small, &task, cpus)?;
+        let times: Vec<f64> = output.iterations.iter().map(|one| Seconds::from_ns(one.cpu_ns).0).collect();
+        if times.len() as u64 != *iterations {
+            let what = format!("{}: {} iterations of {iterations}", kernel.name(), times.len());
+            return Err(Fault::new(what));
+        }
+        let mut extra = Params::default();
+        extra.set(params::KERNEL, kernel.name());
+        if let Some(first) = times.first() {
+            record.push_of(&FIRST, &extra, Seconds(*first));
+        }
+        if let Some(Steady { level, before }) = steady(&times) {
+            record.push_of(&STEADY, &extra, Seconds(level));
+            record.push_of(&STEADY_FROM, &extra, Count(crate::bench::kernel::float(before)));
+        }
+        let digits = iterations.to_string().len();
+        for (number, time) in (1..).zip(&times) {
+            extra.set("iteration", &format!("{number:0digits$}"));
+            record.push_of(&ITERATION, &extra, Seconds(*time));
+        }
+        Ok(())
+    }
+}
+
+impl Probe for Warming {
+    /// Each process is one take.
+    fn calibrate(&mut self, _: Seconds) -> Result<u64, Fault> {
+        Ok(1)
+    }
+
+    fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
+        let cpus = model::params::show_cpus(&self.asked.cpus);
+        self.program.tell(&format!("on CPUs {cpus}"), record);
+        self.program.is_same()?;
+        for kernel in self.asked.kernels.clone() {
+            self.measure(kernel, record)?;
+        }
+        self.program.is_same()
+    }
+
+    fn given_up(&self) -> Option<String> {
+        self.program.gone()
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        self.asked.cpus.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_steady_part_begins_where_times_stay() {
+        let mut times = vec![1257.0, 565.0, 590.0, 580.0, 590.0, 600.0, 224.0, 112.0];
+        times.extend([77.0, 80.0, 79.0, 78.0].into_iter().cycle().take(32));
+        let found = steady(&times).unwrap();
+        assert!((77.0..=80.0).contains(&found.level), "{found:?}");
+        // The first five of which three are of the steady part.
+        assert_eq!(found.before, 6);
+        let flat = vec![700.0; 40];
+        assert_eq!(steady(&flat), Some(Steady { level: 700.0, before: 0 }));
+        // One long iteration is noise.
+        let mut noisy = flat.clone();
+        noisy[30] = 20_000.0;
+        assert_eq!(steady(&noisy), Some(Steady { level: 700.0, before: 0 }));
+    }
+
+    #[test]
+    fn what_still_changes_is_not_steady() {
+        let falling: Vec<f64> = (0..40).map(|n| 1000.0 * 0.9f64.powi(n)).collect();
+        assert_eq!(steady(&falling), None);
+        assert_eq!(steady(&[1.0; 19]), None);
+        assert_eq!(steady(&[]), None);
+        assert_eq!(steady(&[0.0; 40]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(times in proptest::collection::vec(0.0f64..1e6, 0..60)) {
+            if let Some(found) = steady(&times) {
+                prop_assert!(found.level > 0.0 && found.before <= times.len());
+            }
+        }
+    }
+}
