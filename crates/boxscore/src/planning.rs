@@ -16,7 +16,7 @@ use model::fake::FakeWorld;
 use model::plan::{
     Command, Level, PLAN_VERSION, PLAN_VERSION_ALONE, PLAN_VERSION_CHANGED, PLAN_VERSION_UNMIXED, Takes,
 };
-use model::{Arm, Cadence, Card, Cell, Family, Need, Node, Params, Plan, Setup, Tier};
+use model::{Arm, Cadence, Card, Cell, Family, Need, Node, ParamKind, ParamSpec, Params, Plan, Setup, Tier};
 use words::Word;
 
 pub use model::params::parse_span;
@@ -281,6 +281,13 @@ fn choose(
     Ok(chosen)
 }
 
+/// The first instrument that has a parameter with that choice, as rows of the box score are called.
+fn with_choice(name: &str, cards: &[&'static Card]) -> Option<(&'static Card, &'static str)> {
+    let chosen = |param: &&ParamSpec| matches!(param.kind, ParamKind::Choice(all) if all.contains(&name));
+    let of = |card: &&'static Card| Some((*card, card.params.iter().find(chosen)?.name));
+    cards.iter().filter(|card| card.cadence == Cadence::Repeat).find_map(of)
+}
+
 fn unknown(name: &str, cards: &[&'static Card]) -> CliError {
     if let Some(card) = cards.iter().find(|card| card.name == name) {
         let when = match card.family {
@@ -295,6 +302,12 @@ fn unknown(name: &str, cards: &[&'static Card]) -> CliError {
     let names = (cards.iter().filter(|card| card.cadence == Cadence::Repeat).map(|card| card.name))
         .chain(Family::ALL.iter().map(|family| family.name()));
     let error = CliError::usage(format!("no instrument or family is called `{name}`"));
+    if let Some((card, param)) = with_choice(name, cards) {
+        return error.hint(format!(
+            "it is {param}={name} of {card}: boxscore run {card} --set {param}={name}",
+            card = card.name,
+        ));
+    }
     match nearest(name, names) {
         Some(near) => error.hint(format!("did you mean `{near}`? `boxscore list` shows them all")),
         None => error.hint("`boxscore list` shows them all"),

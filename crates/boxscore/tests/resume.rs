@@ -40,7 +40,7 @@ fn stored(bench: &Bench) -> BTreeSet<u64> {
 
 fn resumed(bench: &Bench, before: &BTreeSet<u64>) {
     assert!(before.len() < TAKES as usize, "it was not cut");
-    let said = bench.run(&["resume", "--show-takes"]).expect(0, &["resuming study"]);
+    let said = bench.run(&["resume", "--show-takes"]).expect(0, &["resuming run"]);
     let again = shown(&said.err.lines().map(str::to_owned).collect::<Vec<_>>());
     assert!(again.is_disjoint(before), "takes were repeated: {said:#?}");
     let run = bench.only();

@@ -20,6 +20,7 @@ fn unknown_instruments_name_the_nearest() {
         &["run", "crc23c"],
         &["no instrument or family is called `crc23c`", "did you mean `crc32c`?", "boxscore list"],
     );
+    usage(&["run", "integer"], &["it is kind=integer of index: boxscore run index --set kind=integer"]);
     usage(&["run", "zebrafish"], &["no instrument or family is called `zebrafish`", "shows them all"]);
 }
 

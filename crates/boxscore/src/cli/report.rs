@@ -1,6 +1,7 @@
 //! `boxscore report`: one self-contained HTML file of one run or several.
 
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use model::doc::DoneDoc;
 
@@ -70,7 +71,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 
 /// Hands the file to the desktop's opener; what that opener does is not waited for.
 fn open(path: &std::path::Path) -> Result<(), CliError> {
-    let started = std::process::Command::new("xdg-open").arg(path).spawn();
+    let mut opener = std::process::Command::new("xdg-open");
+    // It may speak long after this program has ended.
+    let started = opener.arg(path).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     started.map(|_| ()).map_err(|error| {
         CliError::data(format!("no browser could be opened (xdg-open: {error})"))
             .hint(format!("open {} yourself", path.display()))

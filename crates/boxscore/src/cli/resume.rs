@@ -33,7 +33,7 @@ pub struct Args {
 
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
-    let study = {
+    let head = {
         let store = resolve::open(&path)?;
         let head = chosen(args.run.as_deref(), &store)?;
         let plan = store.plan(&head.study).map_err(present::store_error)?;
@@ -43,10 +43,10 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
             (true, urls) => out::say(&format!("this loads {} again", urls.join(", "))),
             (false, urls) => return Err(unasked(&head, urls)),
         }
-        head.study
+        head
     };
-    out::say(&format!("resuming study {}", short(&study)));
-    study::resume(&study, args.show_takes, global)
+    out::say(&format!("resuming run {}", short(&head.id)));
+    study::resume(&head.study, args.show_takes, global)
 }
 
 /// The run that was named, or the newest that was interrupted.

@@ -120,7 +120,7 @@ fn is_device(name: &str) -> bool {
 /// Why a peer takes no part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Refusal {
-    #[error("it has another token; give both ends the same --token FILE")]
+    #[error("it wants its own token; give both ends the same --token FILE")]
     Token,
     #[error("it serves another test now; it serves one at a time")]
     Busy,

@@ -272,11 +272,17 @@ impl Target {
 /// The bytes of a token file, without blanks and line ends around them.
 pub fn read_token(path: &Path) -> Result<Vec<u8>, String> {
     let wrong = |what: String| format!("--token {}: {what}", path.display());
-    let length = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
+    let unread = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            wrong("no such file; it is a file with a secret, the same on both hosts".to_owned())
+        }
+        _ => wrong(error.to_string()),
+    };
+    let length = std::fs::metadata(path).map_err(unread)?.len();
     if length > MOST_TOKEN {
         return Err(wrong(format!("{length} B; a token has at most {MOST_TOKEN}")));
     }
-    let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    let bytes = std::fs::read(path).map_err(unread)?;
     match bytes.trim_ascii() {
         [] => Err(wrong("it is empty".to_owned())),
         token => Ok(token.to_vec()),

@@ -7,8 +7,8 @@
 //! machine's compiler and collector, which are other threads; the wall time contains what those take from the thread.
 
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Finding, Instrument, Metric, ParamKind, ParamSpec,
-    Params, PerSec, Probe, Quantity, Record, RecordExt, Seconds, Setup, Tier, Unfit, Validity, Variant,
+    Better, Cadence, Card, Count, Family, Fault, Finding, Instrument, Metric, ParamKind, ParamSpec, Params,
+    PerSec, Probe, Quantity, Record, RecordExt, Seconds, Setup, Tier, Unfit, Validity, Variant,
 };
 
 use super::kernel::{COMPOSITE, Kernel, SIZES, Size};
@@ -116,7 +116,9 @@ impl Asked {
         let copies = usize::try_from(int_param(setup, "copies")?).map_err(|_| wrong("copies"))?;
         let have = setup.cpus.len();
         if copies > have {
-            return Err(Unfit::new(format!("copies={copies} on {have} allowed CPUs: each has one of its own")));
+            return Err(Unfit::new(format!(
+                "copies={copies} on {have} allowed CPUs: each has one of its own"
+            )));
         }
         let language = params::language(setup)?;
         let (small, large) = language.memory_mib;
@@ -194,7 +196,9 @@ impl Scored {
         let first = self.asked.cpus.first().map_or(&[] as &[u32], Vec::as_slice);
         match (self.asked.copies, first.len()) {
             (1, 1) => format!("on CPU {}", model::params::show_cpus(first)),
-            (1, _) => format!("on CPUs {}, so that its compiler works beside it", model::params::show_cpus(first)),
+            (1, _) => {
+                format!("on CPUs {}, so that its compiler works beside it", model::params::show_cpus(first))
+            }
             (copies, each) => format!("{copies} copies with {each} of {} CPUs each", self.busy().len()),
         }
     }

@@ -217,7 +217,8 @@ fn head(
     if run.status != "complete" {
         line.push(run.status.clone());
     }
-    line.extend(versus.and_then(|doc| doc.arms.first()).map(|base| format!("compared with {}", base.name)));
+    let beside = versus.filter(|doc| run.series.iter().any(|series| against(doc, run, series).is_some()));
+    line.extend(beside.and_then(|doc| doc.arms.first()).map(|base| format!("compared with {}", base.name)));
     let mut out = String::new();
     for (index, parts) in [machine, line].iter().enumerate() {
         for text in joined(parts, look.columns) {

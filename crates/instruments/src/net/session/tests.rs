@@ -178,7 +178,7 @@ fn tokens_sizes_and_nonsense_are_refused() {
     assert!(why.contains("1001 B") && why.contains("1 to 1000 B"), "{why}");
     assert!(Session::open(&with(b"right"), echo(1000, 0)).is_ok());
     let said = said.lock().unwrap().join("\n");
-    assert!(said.contains("refused: it has another token"), "{said}");
+    assert!(said.contains("refused: it wants its own token"), "{said}");
 }
 
 #[test]
