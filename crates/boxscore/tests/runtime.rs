@@ -53,7 +53,11 @@ fn two_virtual_machines_beside_c() {
     for series in of(&run, "flops") {
         let measured = series.points.iter().filter(|point| point.phase == Phase::Measured);
         assert_eq!(measured.clone().count(), 2, "{:?}", series.key);
-        assert!(measured.clone().all(|point| point.number().is_some_and(|rate| rate > 1e5)), "{:?}", series.key);
+        assert!(
+            measured.clone().all(|point| point.number().is_some_and(|rate| rate > 1e5)),
+            "{:?}",
+            series.key
+        );
     }
     // The mean is of one take.
     let of_c = |kernel: &str| {
@@ -194,7 +198,9 @@ fn a_missing_compiler_is_named_with_its_package() {
 #[test]
 fn a_compiler_that_fails_is_shown_with_its_words() {
     let compilers = Compilers::new();
-    compilers.beside_gcc("gcc -fno-such-flag").expect(0, &["cannot run", "-fno-such-flag", "unrecognized command"]);
+    compilers
+        .beside_gcc("gcc -fno-such-flag")
+        .expect(0, &["cannot run", "-fno-such-flag", "unrecognized command"]);
     compilers.assert_gcc_alone();
 }
 
@@ -202,9 +208,13 @@ fn a_compiler_that_fails_is_shown_with_its_words() {
 fn libraries_of_the_other_width_that_are_missing_are_named() {
     let compilers = Compilers::new();
     let lack = "fatal error: bits/libc-header-start.h: No such file or directory";
-    let cc = compilers.script("narrow", &format!("case \"$*\" in *-m32*) echo '{lack}' >&2; exit 1;; esac\nexec gcc \"$@\"\n"));
+    let cc = compilers.script(
+        "narrow",
+        &format!("case \"$*\" in *-m32*) echo '{lack}' >&2; exit 1;; esac\nexec gcc \"$@\"\n"),
+    );
     let set = format!("cc={} -O2", text(&cc));
-    let args = ["scimark", "--lang", "c", "--kernel", "sor", "--set", &set, "--arm", "bits=32", "--arm", "bits=64"];
+    let args =
+        ["scimark", "--lang", "c", "--kernel", "sor", "--set", &set, "--arm", "bits=32", "--arm", "bits=64"];
     run(&compilers.bench, &args).expect(0, &[lack, "gcc-multilib"]);
     let run = compilers.bench.only();
     assert_eq!(keys(&run, "flops"), BTreeSet::from(["c [bits=64] sor".to_owned()]));
@@ -220,7 +230,8 @@ fn the_unit_that_calculates_is_named() {
          [ \"$flag\" = -m32 ] || set -- \"$@\" \"$flag\"; done\nexec gcc \"$@\"\n",
     );
     let set = format!("cc={} -O2", text(&cc));
-    let args = ["scimark", "--lang", "c", "--kernel", "sor", "--set", &set, "--arm", "bits=32", "--arm", "bits=64"];
+    let args =
+        ["scimark", "--lang", "c", "--kernel", "sor", "--set", &set, "--arm", "bits=32", "--arm", "bits=64"];
     run(&compilers.bench, &args).expect(0, &[]);
     let run = compilers.bench.only();
     assert!(notes(&run, "toolchain").iter().any(|note| note.contains("floating point: x87")));
@@ -266,7 +277,8 @@ fn a_tool_that_is_changed_between_takes_gives_its_arm_up() {
     let line = "the tool of C was changed during the run: it was fake 1.0, and is fake 2.0 now";
     said.expect(3, &[line]);
     let run = compilers.bench.only();
-    let of_gcc: Vec<_> = of(&run, "flops").into_iter().filter(|series| series.key.arm == "cc=gcc -O2").collect();
+    let of_gcc: Vec<_> =
+        of(&run, "flops").into_iter().filter(|series| series.key.arm == "cc=gcc -O2").collect();
     assert_eq!(of_gcc[0].points.iter().filter(|point| point.phase == Phase::Measured).count(), 2);
     assert!(notes(&run, "given-up").iter().any(|note| note.contains(line)), "{:?}", run.notes);
 }

@@ -295,7 +295,10 @@ fn the_arms_that_can_run_a_cell_go_on_without_the_one_that_cannot() {
     }
     let notes: Vec<&str> =
         shelf.notes.iter().filter(|(_, kind, _)| kind == "unfit").map(|(_, _, text)| text.as_str()).collect();
-    assert!(notes.len() == 2 && notes.iter().all(|one| one.contains("arm arm1 cannot run: eight")), "{notes:?}");
+    assert!(
+        notes.len() == 2 && notes.iter().all(|one| one.contains("arm arm1 cannot run: eight")),
+        "{notes:?}"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The sheet of a language, `language.toml`, and the Rust text that holds the languages in the binary.
 //!
-//! Pure: text in, text out. Docs/adding.md says what each key means. What is not known, missing or contradicts itself is
-//! refused when boxscore is built, so that nothing of it can be wrong when it runs.
+//! Pure: text in, text out. Docs/adding.md says what each key means. What is not known, missing or contradicts itself
+//! is refused when boxscore is built, so that nothing of it can be wrong when it runs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -85,7 +85,11 @@ pub fn language(name: &str, text: &str, sources: Vec<String>) -> Result<Language
         return wrong(format!("the folder `{name}` must be called by small letters and hyphens"));
     }
     if !is_word(&sheet.arm) || TAKEN.contains(&sheet.arm.as_str()) {
-        return wrong(format!("arm = `{}` must be small letters, and none of {}", sheet.arm, TAKEN.join(", ")));
+        return wrong(format!(
+            "arm = `{}` must be small letters, and none of {}",
+            sheet.arm,
+            TAKEN.join(", ")
+        ));
     }
     for (key, value) in [("title", &sheet.title), ("tool", &sheet.tool), ("package", &sheet.package)] {
         if value.trim().is_empty() {
@@ -138,7 +142,9 @@ pub fn module(languages: &[Language]) -> Result<String, String> {
     let warming = names(&|language| language.sheet.warms);
     put(format!("/// Those that compile while they run.\npub const WARMING: &[&str] = &{warming:?};\n"))?;
     let bits = names(&|language| !language.sheet.bits.is_empty());
-    put(format!("/// Those that can be asked for 32 or 64 bits.\npub const WITH_BITS: &[&str] = &{bits:?};\n"))?;
+    put(format!(
+        "/// Those that can be asked for 32 or 64 bits.\npub const WITH_BITS: &[&str] = &{bits:?};\n"
+    ))?;
     put("/// Their arms.\npub const ARMS: &[model::ParamSpec] = &[\n".to_owned())?;
     for language in languages {
         put(arm(language))?;

@@ -141,7 +141,9 @@ fn values(kind: ParamKind) -> String {
         ParamKind::Cpus => "a CPU list, or auto".to_owned(),
         ParamKind::Signed { min, max } => format!("{min} to {max}"),
         ParamKind::Or("", kind) => values(*kind),
-        ParamKind::Only(key, of, kind) => format!("{}; only where {key} is {}", values(*kind), of.join(" or ")),
+        ParamKind::Only(key, of, kind) => {
+            format!("{}; only where {key} is {}", values(*kind), of.join(" or "))
+        }
         ParamKind::Or(word, kind) => format!("{word}, or {}", values(*kind)),
         kind => kind.wanted(),
     }

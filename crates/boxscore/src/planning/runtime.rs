@@ -61,7 +61,14 @@ mod tests {
     fn cells(args: &Args) -> Vec<String> {
         let of = |cell: &model::Cell, key: &str| cell.params.get(key).unwrap_or_default().to_owned();
         let cells = planned(args).unwrap().0.cells;
-        cells.iter().map(|cell| [&cell.instrument, " ", &of(cell, "lang"), " ", &of(cell, "kernel")].map(String::from).concat()).collect()
+        cells
+            .iter()
+            .map(|cell| {
+                [&cell.instrument, " ", &of(cell, "lang"), " ", &of(cell, "kernel")]
+                    .map(String::from)
+                    .concat()
+            })
+            .collect()
     }
 
     #[test]
@@ -74,7 +81,10 @@ mod tests {
         assert_eq!(plan.cells.len(), 1);
         assert!(said.iter().any(|line| line.contains("scimark-warmup is left out: --lang c")), "{said:?}");
         let all = planned(&args(&["runtime"], &[])).unwrap().0.cells.len();
-        assert_eq!(all, instruments::runtime::language::NAMES.len() + instruments::runtime::language::WARMING.len());
+        assert_eq!(
+            all,
+            instruments::runtime::language::NAMES.len() + instruments::runtime::language::WARMING.len()
+        );
     }
 
     #[test]

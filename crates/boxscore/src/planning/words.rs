@@ -31,8 +31,8 @@ impl Word {
         }
     }
 
-    /// The values that it has for a parameter: of one that is a word there may be several with `|` between them, of which
-    /// a card has those that it knows.
+    /// The values that it has for a parameter: of one that is a word there may be several with `|` between them, of
+    /// which a card has those that it knows.
     fn values(&self, spec: &ParamSpec) -> Vec<&str> {
         match spec.kind.choices() {
             Some(_) => self.each().filter(|value| spec.kind.canonical(value).is_some()).collect(),
@@ -88,9 +88,8 @@ pub fn check(words: &[Word], chosen: &[&'static Card]) -> Result<(), CliError> {
 
 /// A word of a list must be one of those of a card at least, any other value of every card.
 fn possible(word: &Word, specs: &[&ParamSpec]) -> Result<(), CliError> {
-    let wrong = |kind: ParamKind| {
-        CliError::usage(format!("{} is not possible: {}", word.flag, kind.wanted()))
-    };
+    let wrong =
+        |kind: ParamKind| CliError::usage(format!("{} is not possible: {}", word.flag, kind.wanted()));
     let (listed, free): (Vec<&ParamSpec>, Vec<&ParamSpec>) =
         specs.iter().partition(|spec| spec.kind.choices().is_some());
     if let Some(spec) = free.iter().find(|spec| spec.kind.canonical(&word.value).is_none()) {
@@ -169,7 +168,8 @@ pub fn concern(
                 break;
             };
             dependent = Some((key, values));
-            let has = |cell: &&Cell| card.lay(&cell.params, set).is_ok_and(|all| all.get(&word.key).is_some());
+            let has =
+                |cell: &&Cell| card.lay(&cell.params, set).is_ok_and(|all| all.get(&word.key).is_some());
             if of(&card).iter().any(has) {
                 dependent = None;
                 break;
@@ -192,8 +192,7 @@ pub fn unchanged(cells: &[Cell], arms: &[Arm], chosen: &[&'static Card]) -> Vec<
     }
     let is_same = |cell: &Cell| {
         let Some(card) = chosen.iter().find(|card| card.name == cell.instrument) else { return false };
-        let laid: Result<Vec<Params>, _> =
-            arms.iter().map(|arm| card.lay(&cell.params, &arm.set)).collect();
+        let laid: Result<Vec<Params>, _> = arms.iter().map(|arm| card.lay(&cell.params, &arm.set)).collect();
         laid.is_ok_and(|laid| laid.windows(2).all(|pair| pair[0] == pair[1]))
     };
     (0u32..).zip(cells).filter(|(_, cell)| is_same(cell)).map(|(number, _)| number).collect()

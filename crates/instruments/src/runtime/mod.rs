@@ -14,4 +14,5 @@ pub mod scimark_warmup;
 pub mod team;
 pub mod toolchain;
 
-pub static ALL: &[&dyn Instrument] = &[&runtime_tools::INSTRUMENT, &scimark::INSTRUMENT, &scimark_warmup::INSTRUMENT];
+pub static ALL: &[&dyn Instrument] =
+    &[&runtime_tools::INSTRUMENT, &scimark::INSTRUMENT, &scimark_warmup::INSTRUMENT];

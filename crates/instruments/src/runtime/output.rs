@@ -176,13 +176,14 @@ mod tests {
         assert!(read(&"iteration 1 1\n".repeat(MOST_LINES + 1)).unwrap_err().contains("far more lines"));
     }
 
-    /// Outputs with bytes changed, cut, repeated and planted: nothing panics, and what is read is sound. Seeded; a third
-    /// of a second, or `BOXSCORE_FUZZ_SECONDS`.
+    /// Outputs with bytes changed, cut, repeated and planted: nothing panics, and what is read is sound. Seeded; a
+    /// third of a second, or `BOXSCORE_FUZZ_SECONDS`.
     #[test]
     fn fuzz_output_of_kernels() {
         let mut dice = Dice::new(20_121_001);
         let (mut all, mut good) = (0u64, 0u64);
-        let plants: [&[u8]; 6] = [b"\n", b" ", b"end\n", b"batch ", b"x3ff0000000000000", b"18446744073709551616"];
+        let plants: [&[u8]; 6] =
+            [b"\n", b" ", b"end\n", b"batch ", b"x3ff0000000000000", b"18446744073709551616"];
         rounds(|| {
             all += 1;
             let seed = dice.pick(&[TIMED, WARMING]).expect("there are seeds");
@@ -191,7 +192,10 @@ mod tests {
             if let Ok(output) = read(&text) {
                 good += 1;
                 let lines = text.lines().count();
-                assert!(output.checks.len() + output.batches.len() + output.iterations.len() < lines, "{text:?}");
+                assert!(
+                    output.checks.len() + output.batches.len() + output.iterations.len() < lines,
+                    "{text:?}"
+                );
                 let doubles = output.batches.windows(2).all(|pair| pair[1].cycles == 2 * pair[0].cycles);
                 assert!(doubles && text.lines().last() == Some("end"), "{text:?}");
             }

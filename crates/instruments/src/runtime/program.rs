@@ -78,7 +78,9 @@ impl Program {
         }
         let (was, is) = (self.toolchain.shown(&self.version), self.toolchain.shown(&now));
         let title = self.toolchain.language.title;
-        Err(self.give_up(format!("the tool of {title} was changed during the run: it was {was}, and is {is} now")))
+        Err(self.give_up(format!(
+            "the tool of {title} was changed during the run: it was {was}, and is {is} now"
+        )))
     }
 
     fn give_up(&mut self, why: String) -> Fault {

@@ -19,7 +19,11 @@ const MOST_RMS: f64 = 1e-10;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Right {
     /// `NAME.sum`, `NAME.l2` and `NAME.fnv` of many doubles.
-    Digest { sum: f64, l2: f64, fnv: u64 },
+    Digest {
+        sum: f64,
+        l2: f64,
+        fnv: u64,
+    },
     Whole(i64),
     AtMost(f64),
 }
@@ -108,8 +112,8 @@ pub enum Bits {
     Near,
 }
 
-/// Compares all that a program checked; `may_differ` where the last bits are not the reference's by right. The error says
-/// which result is wrong.
+/// Compares all that a program checked; `may_differ` where the last bits are not the reference's by right. The error
+/// says which result is wrong.
 pub fn verify(
     kernel: Kernel,
     size: Size,
@@ -120,7 +124,8 @@ pub fn verify(
     let mut known = 0;
     let mut bits = Bits::Same;
     for (name, is_needed, right) in entries {
-        let parts: &[&str] = if matches!(right, Right::Digest { .. }) { &[".sum", ".l2", ".fnv"] } else { &[""] };
+        let parts: &[&str] =
+            if matches!(right, Right::Digest { .. }) { &[".sum", ".l2", ".fnv"] } else { &[""] };
         let found: Vec<Found> = parts.iter().filter_map(|part| find(checks, name, part)).collect();
         known += found.len();
         if found.is_empty() && !is_needed {
@@ -158,8 +163,7 @@ fn one(right: Right, found: &[Found], may_differ: bool) -> Option<Bits> {
             (value.is_finite() && (0.0..=most).contains(&value)).then_some(Bits::Same)
         }
         (Right::Digest { sum, l2, fnv }, [Found::Bits(is_sum), Found::Bits(is_l2), Found::Bits(is_fnv)]) => {
-            let near =
-                |wanted: f64, is: u64| ((f64::from_bits(is) - wanted) / wanted).abs() <= TOLERANCE;
+            let near = |wanted: f64, is: u64| ((f64::from_bits(is) - wanted) / wanted).abs() <= TOLERANCE;
             let is_near = near(sum, *is_sum) && near(l2, *is_l2);
             match (fnv == *is_fnv, may_differ) {
                 // The sum of the same doubles; its own last bit is the adding's.
@@ -186,7 +190,10 @@ fn wrong(name: &str, right: Right, found: &[Found]) -> String {
         Right::Whole(wanted) => format!("wrong result: {name} is {first}, not {wanted}"),
         Right::AtMost(most) => format!("wrong result: {name} is {first}, above {most}"),
         Right::Digest { sum, fnv, .. } => {
-            format!("wrong result: {name} has the sum {first} and hash {}, not {sum} and {fnv:016x}", hash(found))
+            format!(
+                "wrong result: {name} has the sum {first} and hash {}, not {sum} and {fnv:016x}",
+                hash(found)
+            )
         }
     }
 }
@@ -237,7 +244,8 @@ mod tests {
                 };
                 let why = verify(kernel, size, &bad, false).unwrap_err();
                 assert!(why.starts_with("wrong result: "), "{why}");
-                let name = good[at].0.trim_end_matches(".sum").trim_end_matches(".l2").trim_end_matches(".fnv");
+                let name =
+                    good[at].0.trim_end_matches(".sum").trim_end_matches(".l2").trim_end_matches(".fnv");
                 assert!(why.contains(name), "{why}");
                 // A hash that differs is forgiven where bits may; nothing else is.
                 let is_hash = good[at].0.ends_with(".fnv");
@@ -252,7 +260,9 @@ mod tests {
         let two: Vec<_> =
             all.iter().filter(|(name, _)| name == "hits.1000" || name == "hits.100000").cloned().collect();
         assert_eq!(verify(Kernel::MonteCarlo, Size::Large, &two, false), Ok(Bits::Same));
-        assert!(verify(Kernel::MonteCarlo, Size::Small, &two[..1], false).unwrap_err().contains("does not tell"));
+        assert!(
+            verify(Kernel::MonteCarlo, Size::Small, &two[..1], false).unwrap_err().contains("does not tell")
+        );
         let mut large = right(Kernel::Sor, Size::Large);
         large.truncate(3);
         assert_eq!(verify(Kernel::Sor, Size::Large, &large, false), Ok(Bits::Same));
@@ -264,7 +274,9 @@ mod tests {
     fn what_is_not_known_is_no_result() {
         let mut checks = right(Kernel::Lu, Size::Small);
         checks.push(("extra".to_owned(), Found::Whole(1)));
-        assert!(verify(Kernel::Lu, Size::Small, &checks, true).unwrap_err().contains("extra is no result of lu"));
+        assert!(
+            verify(Kernel::Lu, Size::Small, &checks, true).unwrap_err().contains("extra is no result of lu")
+        );
         let nan = Found::Bits(f64::NAN.to_bits());
         let mut checks = right(Kernel::Fft, Size::Small);
         checks.iter_mut().filter(|(name, _)| name == "rms").for_each(|(_, found)| *found = nan);

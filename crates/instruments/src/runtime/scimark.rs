@@ -1,14 +1,15 @@
 //! SciMark2 in several languages: floating-point operations per second of each kernel, and their arithmetic mean.
 //!
-//! Operations are those that SciMark2 credits. Time is that of the last of a row of batches, each with twice the cycles of
-//! the one before, until one takes the least CPU time. A take runs each kernel once, in a process of its own that first
-//! shows that its results are right, so the mean is of one take too. Copies run at once, and their rates are added up.
-//! The CPU time is that of the thread that calculates: not counted are the start of the process, the check, and a virtual
-//! machine's compiler and collector, which are other threads; the wall time contains what those take from the thread.
+//! Operations are those that SciMark2 credits. Time is that of the last of a row of batches, each with twice the
+//! cycles of the one before, until one takes the least CPU time. A take runs each kernel once, in a process of its
+//! own that first shows that its results are right, so the mean is of one take too. Copies run at once, and their
+//! rates are added up. The CPU time is that of the thread that calculates: not counted are the start of the process,
+//! the check, and a virtual machine's compiler and collector, which are other threads; the wall time contains what
+//! those take from the thread.
 
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Finding, Instrument, Metric, ParamKind, ParamSpec,
-    Params, PerSec, Probe, Quantity, Record, RecordExt, Seconds, Setup, Tier, Unfit, Validity, Variant,
+    Better, Cadence, Card, Count, Family, Fault, Finding, Instrument, Metric, ParamKind, ParamSpec, Params,
+    PerSec, Probe, Quantity, Record, RecordExt, Seconds, Setup, Tier, Unfit, Validity, Variant,
 };
 
 use super::kernel::{COMPOSITE, Kernel, SIZES, Size};
@@ -116,7 +117,9 @@ impl Asked {
         let copies = usize::try_from(int_param(setup, "copies")?).map_err(|_| wrong("copies"))?;
         let have = setup.cpus.len();
         if copies > have {
-            return Err(Unfit::new(format!("copies={copies} on {have} allowed CPUs: each has one of its own")));
+            return Err(Unfit::new(format!(
+                "copies={copies} on {have} allowed CPUs: each has one of its own"
+            )));
         }
         let language = params::language(setup)?;
         let (small, large) = language.memory_mib;
@@ -194,7 +197,9 @@ impl Scored {
         let first = self.asked.cpus.first().map_or(&[] as &[u32], Vec::as_slice);
         match (self.asked.copies, first.len()) {
             (1, 1) => format!("on CPU {}", model::params::show_cpus(first)),
-            (1, _) => format!("on CPUs {}, so that its compiler works beside it", model::params::show_cpus(first)),
+            (1, _) => {
+                format!("on CPUs {}, so that its compiler works beside it", model::params::show_cpus(first))
+            }
             (copies, each) => format!("{copies} copies with {each} of {} CPUs each", self.busy().len()),
         }
     }

@@ -121,7 +121,8 @@ fn steady(times: &[f64]) -> Option<Steady> {
     const WINDOW: usize = 5;
     const WITHIN: f64 = 1.1;
     let quarter = times.len() / 4;
-    let level = median(times.get(times.len() - quarter..)?).filter(|level| quarter >= WINDOW && *level > 0.0)?;
+    let level =
+        median(times.get(times.len() - quarter..)?).filter(|level| quarter >= WINDOW && *level > 0.0)?;
     let is_near = |window: &[f64]| {
         median(window).is_some_and(|middle| (level / WITHIN..=level * WITHIN).contains(&middle))
     };

@@ -67,11 +67,7 @@ fn is_like(flag: &str, pattern: &str) -> bool {
 
 impl Toolchain {
     /// Looks the tool up that `value` asks for, for programs of so many bits where that is given.
-    pub fn find(
-        language: &'static Language,
-        value: &str,
-        bits: Option<&str>,
-    ) -> Result<Toolchain, String> {
+    pub fn find(language: &'static Language, value: &str, bits: Option<&str>) -> Result<Toolchain, String> {
         let (tool, own, named) = parts(language, value);
         let name = tool.as_deref().unwrap_or(language.tool);
         let missing = || {
@@ -84,8 +80,12 @@ impl Toolchain {
         let usual = language.usual.iter().filter(|(_, unless)| !own.iter().any(|flag| is_like(flag, unless)));
         let mut flags: Vec<String> = usual.map(|(flag, _)| (*flag).to_owned()).collect();
         flags.extend(own);
-        let mut packages: Vec<&str> =
-            language.packages.iter().filter(|(word, _)| named.iter().any(|n| n == word)).map(|p| p.1).collect();
+        let mut packages: Vec<&str> = language
+            .packages
+            .iter()
+            .filter(|(word, _)| named.iter().any(|n| n == word))
+            .map(|p| p.1)
+            .collect();
         let bits = match bits {
             None => &[] as &[&str],
             Some(width) => {
@@ -123,7 +123,8 @@ impl Toolchain {
                     Some(name) => words.push(self.beside(name)?.display().to_string()),
                     None => {
                         let tool = self.tool.display().to_string();
-                        words.push(word.replace("{tool}", &tool).replace("{out}", &out.display().to_string()));
+                        words
+                            .push(word.replace("{tool}", &tool).replace("{out}", &out.display().to_string()));
                     }
                 },
             }
@@ -294,7 +295,10 @@ mod tests {
         let toy = Toolchain::find(&TOY, "/bin/sh -O2", Some("32")).unwrap();
         let template = ["{tool}", "{flags}", "{bits}", "-o", "{out}/a", "*.c", "{beside:sh}"];
         let words = toy.words(&template, Path::new("/tmp/x")).unwrap();
-        assert_eq!(words[..8], ["/bin/sh", "-Xmx512m", "-XX:+UseSerialGC", "-O2", "-m32", "-o", "/tmp/x/a", "b.c"]);
+        assert_eq!(
+            words[..8],
+            ["/bin/sh", "-Xmx512m", "-XX:+UseSerialGC", "-O2", "-m32", "-o", "/tmp/x/a", "b.c"]
+        );
         assert!(words[9].ends_with("/sh") && words.len() == 10, "{words:?}");
         assert_eq!(toy.called(), "/bin/sh -Xmx512m -XX:+UseSerialGC -O2 -m32");
         assert_eq!(toy.shown("\n one \ntwo"), "one");
