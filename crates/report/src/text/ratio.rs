@@ -1,7 +1,7 @@
 //! `compare --ratio` as text: a table of ratios for each machine, then what the ratios of two machines say.
 //!
 //! A ratio is the figure at the value above the line over that below it; words say which of the two is better, and in
-//! ratios of ratios which of them gains. Published figures are points: a plain ratio, with the bounds that were printed.
+//! ratios of ratios which of them gains. Published figures are points: a plain ratio, with printed bounds if any.
 
 use model::doc::{ArmDoc, BoundsDoc, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc, VerdictWord};
 use model::{Better, Params, Validity};
