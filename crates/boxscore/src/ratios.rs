@@ -65,7 +65,11 @@ pub fn of_report(runs: &[Shown], resolver: &Resolver) -> Result<Vec<RatioDoc>, C
         let own = of_runs(vec![one.data.clone()], &one.doc.machine.name)?;
         loaded.push(Loaded { name, earlier: one.earlier.clone(), ..own });
     }
-    let options = CompareOptions { cards: &cards, ..CompareOptions::default() };
+    // What the runtimes were measured for; the other metrics are asked for by name.
+    let metric =
+        cards.iter().find(|card| card.family == Family::Runtime).and_then(|card| card.metrics.first());
+    let metric = metric.map(|metric| metric.name.to_owned());
+    let options = CompareOptions { cards: &cards, metric, ..CompareOptions::default() };
     let mut documents = Vec::new();
     for other in others {
         let text = format!("{LANGUAGE}={first}/{other}");

@@ -208,3 +208,40 @@ fn published_figures_and_ratios_are_points() {
         "{text}"
     );
 }
+
+#[test]
+fn a_run_of_runtimes_shows_their_ratio_beside_the_printed_ones() {
+    let bench = Bench::new();
+    bench.world(
+        r#"{"seed": 7, "series": [
+            {"instrument": "scimark", "params": {"lang": "c"}, "median": 2e9, "spread": 0.01},
+            {"instrument": "scimark", "params": {"jvm": "zero"}, "median": 4e7, "spread": 0.01},
+            {"instrument": "*", "median": 1e9, "spread": 0.01}]}"#,
+    );
+    let study =
+        ["run", "scimark", "--lang", "c,java", "--arm", "jvm=hotspot", "--arm", "jvm=zero", "--takes", "8"];
+    let said = bench.run(&[&study[..], &["--fake", "world.json", "--seed", "5"]].concat()).expect(0, &[]);
+    for says in
+        ["c / java on planted", "c / java on pandaboard-es, published in linaro-2012", "Java by wall clock"]
+    {
+        assert!(said.out.contains(says), "no `{says}` in {}", said.out);
+    }
+    assert!(said.out.lines().all(|line| line.chars().count() <= 80), "{}", said.out);
+    let out = bench
+        .run(&["compare", "--ratio", "lang=c/java", "latest", "pandaboard-es", "--json"])
+        .expect(0, &[])
+        .out;
+    let doc: RatioDoc = serde_json::from_str(&out).expect("a document");
+    let flops = doc.rows.iter().filter(|one| one.row.metric == "flops" && !one.row.point);
+    let ratios: Vec<(Option<&str>, f64)> =
+        flops.map(|one| (one.row.params.get("jvm"), one.row.ratio.expect("a ratio").round())).collect();
+    assert!(
+        ratios.len() == 2
+            && ratios.contains(&(Some("hotspot"), 2.0))
+            && ratios.contains(&(Some("zero"), 50.0))
+    );
+    assert!(doc.ratios_of_ratios.iter().all(|one| one.row.params.get("jvm") == Some("zero")));
+    let page = bench.run(&["report", "latest", "-o", "page.html"]).expect(0, &[]);
+    let page = std::fs::read_to_string(bench.path(page.out.trim())).expect("the report");
+    assert!(page.contains("<section id=\"runtime\"") && page.contains("gcc -O3 / zero on pandaboard-es"));
+}

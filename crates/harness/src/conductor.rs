@@ -276,8 +276,8 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// A cell is dropped from the arm that cannot run it, which the note names; the other arms go on. One of which there
-    /// are takes was given up.
+    /// A cell is dropped from the arm that cannot run it, which the note names; the other arms go on. One of which
+    /// there are takes was given up.
     fn drop_cell(&mut self, place: Place, why: &str) -> Result<(), SinkError> {
         let Place { machine, cell, arm } = place;
         self.machines[machine].unfit.insert((cell, arm));

@@ -14,8 +14,8 @@ pub struct Place {
     pub arm: u32,
 }
 
-/// The places of one block in random order, without the further arms of cells that no arm changes. Arms and machines of a cell stay adjacent, so that slow noise of the
-/// host is shared by what is compared.
+/// The places of one block in random order, without the further arms of cells that no arm changes. Arms and machines
+/// of a cell stay adjacent, so that slow noise of the host is shared by what is compared.
 #[must_use]
 pub fn block(plan: &Plan, block: u32) -> Vec<Place> {
     let mut rng = Rng::derive(plan.seed, &format!("block {block}"));

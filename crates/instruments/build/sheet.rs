@@ -1,7 +1,7 @@
 //! The sheet of a language, `language.toml`, and the Rust text that holds the languages in the binary.
 //!
-//! Pure: text in, text out. Docs/adding.md says what each key means. What is not known, missing or contradicts itself is
-//! refused when boxscore is built, so that nothing of it can be wrong when it runs.
+//! Pure: text in, text out. Docs/adding.md says what each key means. What is not known, missing or contradicts itself
+//! is refused when boxscore is built, so that nothing of it can be wrong when it runs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

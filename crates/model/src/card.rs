@@ -114,8 +114,9 @@ pub enum Tier {
 
 /// One or more parameter sets that a run measures: `size=31|1KiB;impl=fast` stands for two.
 /// `threads=sweep` stands for 1, 2, 4 … all, `generators=half` for 1, 2, 4 … half of them; `cpus=each` for every CPU
-/// by itself, and `lang=every` for each of the words that a parameter may be. `cpus=nodes` stands for the CPUs of each NUMA node and `node=nodes` for each node that has memory; where
-/// there are not several, they stand for nothing.
+/// by itself, and `lang=every` for each of the words that a parameter may be. `cpus=nodes` stands for the CPUs of
+/// each NUMA node and `node=nodes` for each node that has memory; where there are not several, they stand for
+/// nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     pub tier: Tier,

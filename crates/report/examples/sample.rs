@@ -1,4 +1,5 @@
-//! Writes the report of the tests' invented run, to look at: `sample FILE.html [two|web|webs|arms|load|logs|cut|runtime]`.
+//! Writes the report of the tests' invented run, to look at:
+//! `sample FILE.html [two|web|webs|arms|load|logs|cut|runtime]`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

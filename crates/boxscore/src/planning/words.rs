@@ -31,8 +31,8 @@ impl Word {
         }
     }
 
-    /// The values that it has for a parameter: of one that is a word there may be several with `|` between them, of which
-    /// a card has those that it knows.
+    /// The values that it has for a parameter: of one that is a word there may be several with `|` between them, of
+    /// which a card has those that it knows.
     fn values(&self, spec: &ParamSpec) -> Vec<&str> {
         match spec.kind.choices() {
             Some(_) => self.each().filter(|value| spec.kind.canonical(value).is_some()).collect(),

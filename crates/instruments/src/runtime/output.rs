@@ -176,8 +176,8 @@ mod tests {
         assert!(read(&"iteration 1 1\n".repeat(MOST_LINES + 1)).unwrap_err().contains("far more lines"));
     }
 
-    /// Outputs with bytes changed, cut, repeated and planted: nothing panics, and what is read is sound. Seeded; a third
-    /// of a second, or `BOXSCORE_FUZZ_SECONDS`.
+    /// Outputs with bytes changed, cut, repeated and planted: nothing panics, and what is read is sound. Seeded; a
+    /// third of a second, or `BOXSCORE_FUZZ_SECONDS`.
     #[test]
     fn fuzz_output_of_kernels() {
         let mut dice = Dice::new(20_121_001);

@@ -63,8 +63,8 @@ pub fn toolchain(setup: &Setup) -> Result<Toolchain, Unfit> {
     Toolchain::find(language, value, setup.params.get(BITS)).map_err(Unfit::new)
 }
 
-/// What cannot run here whatever the arms say: the default tool of the language is missing. That of an arm is looked for
-/// when it is prepared, so that the other arms go on.
+/// What cannot run here whatever the arms say: the default tool of the language is missing. That of an arm is looked
+/// for when it is prepared, so that the other arms go on.
 pub fn fit(setup: &Setup) -> Result<(), Unfit> {
     let language = language(setup)?;
     let is_default = setup.params.get(language.arm).is_none_or(|value| value == language.default);

@@ -112,8 +112,8 @@ pub enum Bits {
     Near,
 }
 
-/// Compares all that a program checked; `may_differ` where the last bits are not the reference's by right. The error says
-/// which result is wrong.
+/// Compares all that a program checked; `may_differ` where the last bits are not the reference's by right. The error
+/// says which result is wrong.
 pub fn verify(
     kernel: Kernel,
     size: Size,

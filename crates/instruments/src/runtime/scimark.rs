@@ -1,10 +1,11 @@
 //! SciMark2 in several languages: floating-point operations per second of each kernel, and their arithmetic mean.
 //!
-//! Operations are those that SciMark2 credits. Time is that of the last of a row of batches, each with twice the cycles of
-//! the one before, until one takes the least CPU time. A take runs each kernel once, in a process of its own that first
-//! shows that its results are right, so the mean is of one take too. Copies run at once, and their rates are added up.
-//! The CPU time is that of the thread that calculates: not counted are the start of the process, the check, and a virtual
-//! machine's compiler and collector, which are other threads; the wall time contains what those take from the thread.
+//! Operations are those that SciMark2 credits. Time is that of the last of a row of batches, each with twice the
+//! cycles of the one before, until one takes the least CPU time. A take runs each kernel once, in a process of its
+//! own that first shows that its results are right, so the mean is of one take too. Copies run at once, and their
+//! rates are added up. The CPU time is that of the thread that calculates: not counted are the start of the process,
+//! the check, and a virtual machine's compiler and collector, which are other threads; the wall time contains what
+//! those take from the thread.
 
 use model::{
     Better, Cadence, Card, Count, Family, Fault, Finding, Instrument, Metric, ParamKind, ParamSpec, Params,

@@ -2,8 +2,9 @@
 //!
 //! A row's `ratio` is oriented by the caller so that better lies to the right; `shown` is the text beside
 //! it, which may be the plain ratio. The band is the margin inside which a difference does not matter. A
-//! hollow mark is a point without samples; two that are joined are the ends of a printed range. The figure is a table with small drawings in percentages of
-//! their column, so it reflows at any width and is its own data table.
+//! hollow mark is a point without samples; two that are joined are the ends of a printed range. The
+//! figure is a table with small drawings in percentages of their column, so it reflows at any width and
+//! is its own data table.
 
 use maud::{Markup, html};
 
@@ -159,7 +160,10 @@ impl RatioPlot {
                 }
                 td class="n" { (row.shown) }
                 td class="n iv" { (said) }
-                td { (row.verdict.badge_as(self.sides.word(row.verdict))) @if row.doubtful { " " span class="t-doubt" { b class="mark" { "!" } } } }
+                td {
+                    (row.verdict.badge_as(self.sides.word(row.verdict)))
+                    @if row.doubtful { " " span class="t-doubt" { b class="mark" { "!" } } }
+                }
             }
         }
     }

@@ -56,11 +56,11 @@ fn ratios(doc: &RatioDoc) -> Markup {
     let margin = rows.iter().map(|one| one.row.margin).fold(0.0, f64::max);
     let plot = RatioPlot {
         caption: Caption::new(format!("{} over {}", doc.over, doc.under))
-            .subtitle("ratio of the same kernel's rates on one machine, with its 95 % interval"),
+            .subtitle(format!("rates of one kernel on one machine; right of 1 {} is better", doc.over)),
         rows: rows.iter().map(|one| row(doc, one)).collect(),
         margin,
         axis: format!("{} / {}", doc.over, doc.under),
-        sides: Sides { below: format!("{} better", doc.under), above: format!("{} better", doc.over) },
+        sides: Sides { below: doc.under.clone(), above: doc.over.clone() },
     };
     html! {
         (plot.render())
@@ -115,7 +115,8 @@ fn label(doc: &RatioDoc, one: &RatioRowDoc) -> String {
     if label.is_empty() {
         label = format!("{} / {}", doc.over, doc.under);
     }
-    if doc.machines.len() > 1 {
+    let measured = doc.machines.iter().filter(|machine| !machine.published).count();
+    if measured > 1 || one.row.point {
         label.push_str(&format!(" on {}", one.machine));
     }
     for name in ["size", "bits", "copies"] {

@@ -54,10 +54,9 @@ impl Section for RuntimeWarmup {
             }
         }
         kernels.sort_by_key(|kernel| rank(kernel));
-        let plots: Vec<(String, Markup)> =
-            kernels.iter().map(|kernel| plot(input, &curves, kernel)).collect();
-        let title = sentence(&plots.first()?.0);
-        let plots: Vec<Markup> = plots.into_iter().map(|(_, plot)| plot).collect();
+        let most = curves.iter().max_by(|a, b| a.gain().total_cmp(&b.gain()))?;
+        let title = sentence(&format!("{}: {}", most.kernel, most.said(&name(input, most))));
+        let plots: Vec<Markup> = kernels.iter().map(|kernel| plot(input, &curves, kernel)).collect();
         Some(page::section("warm-up", &title, &page::grid(&plots)))
     }
 }
@@ -99,6 +98,7 @@ fn curves(run: usize, data: &RunData) -> Vec<Curve<'_>> {
         }
     }
     curves.retain(|curve| !curve.points.is_empty());
+    curves.sort_by(|a, b| a.variant.cmp(&b.variant));
     curves
 }
 
@@ -112,6 +112,14 @@ fn median(series: &Raw, number: u32) -> Option<Point> {
 impl Curve<'_> {
     fn first(&self) -> Option<f64> {
         self.points.values().next().map(|point| point.y)
+    }
+
+    /// How many times as fast it became; 0 where it has no steady part.
+    fn gain(&self) -> f64 {
+        self.first()
+            .zip(self.steady)
+            .filter(|(_, steady)| *steady > 0.0)
+            .map_or(0.0, |(first, steady)| first / steady)
     }
 
     /// `java hotspot is steady after 8 iterations, 22 times as fast as at first`
@@ -137,12 +145,16 @@ fn iterations(count: f64) -> String {
     format!("{} iteration{s}", number::fixed(count, 0))
 }
 
-fn plot(input: &ReportInput, curves: &[Curve<'_>], kernel: &str) -> (String, Markup) {
-    let own: Vec<&Curve<'_>> = curves.iter().filter(|curve| curve.kernel == kernel).collect();
-    let name = |curve: &Curve<'_>| match input.runs.len() > 1 {
+fn name(input: &ReportInput, curve: &Curve<'_>) -> String {
+    match input.runs.len() > 1 {
         true => format!("{}, {}", curve.variant, input.name(curve.run)),
         false => curve.variant.clone(),
-    };
+    }
+}
+
+fn plot(input: &ReportInput, curves: &[Curve<'_>], kernel: &str) -> Markup {
+    let own: Vec<&Curve<'_>> = curves.iter().filter(|curve| curve.kernel == kernel).collect();
+    let name = |curve: &Curve<'_>| name(input, curve);
     let said: Vec<String> = own.iter().map(|curve| curve.said(&name(curve))).collect();
     let title = format!("{kernel}: {}", said.join("; "));
     let line = |curve: &&Curve<'_>| Series {
@@ -159,8 +171,8 @@ fn plot(input: &ReportInput, curves: &[Curve<'_>], kernel: &str) -> (String, Mar
     let series: Vec<Series> = shown().map(line).collect();
     let has_bands = series.iter().flat_map(|line| &line.points).any(|point| point.interval.is_some());
     let bands = if has_bands { "; bands = 95 % intervals of the median" } else { "" };
-    let plot = LinePlot {
-        caption: Caption::new(title.clone())
+    LinePlot {
+        caption: Caption::new(title)
             .subtitle(format!("CPU time of each iteration in a fresh process, median of the takes{bands}")),
         x: AxisSpec::new("iteration", Kind::of(Unit::Count).plain()),
         y: AxisSpec::new("CPU time", Kind::of(Unit::Second)).log(),
@@ -168,6 +180,6 @@ fn plot(input: &ReportInput, curves: &[Curve<'_>], kernel: &str) -> (String, Mar
         markers: shown().filter_map(mark).collect(),
         spans: Vec::new(),
         size: Size::Cell,
-    };
-    (title, plot.render())
+    }
+    .render()
 }

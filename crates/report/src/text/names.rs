@@ -130,6 +130,12 @@ pub fn is_detail(instrument: &str, metric: &str) -> bool {
     instrument == "index" && metric == "part-rate"
 }
 
+/// The metric that the instrument's name stands for.
+#[must_use]
+pub fn is_main(instrument: &str, metric: &str) -> bool {
+    find(instrument).is_none_or(|name| name.metric.is_empty() || name.metric == metric)
+}
+
 /// Order among the figures of one instrument: what it does, then the size, then threads.
 #[must_use]
 pub fn order(key: Key<'_>) -> (usize, usize, u64, u64, String) {

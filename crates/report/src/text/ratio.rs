@@ -1,10 +1,10 @@
 //! `compare --ratio` as text: a table of ratios for each machine, then what the ratios of two machines say.
 //!
 //! A ratio is the figure at the value above the line over that below it; words say which of the two is better, and in
-//! ratios of ratios which of them gains. Published figures are points: a plain ratio, with the bounds that were printed.
+//! ratios of ratios which of them gains. Published figures are points: a plain ratio, with printed bounds if any.
 
 use model::doc::{ArmDoc, BoundsDoc, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc, VerdictWord};
-use model::{Better, Validity};
+use model::{Better, Params, Validity};
 
 use super::compare::{DOUBTFUL, Whys, believed, doubtful, interval_of, plain_ratio, shown};
 use super::fold::Headlines;
@@ -54,9 +54,18 @@ fn key(row: &RowDoc) -> Key<'_> {
 /// Rows in the order of a page, with their names.
 fn named<'d, T>(rows: Vec<&'d T>, row: fn(&T) -> &RowDoc) -> Vec<(String, &'d T)> {
     let mut rows = rows;
-    rows.sort_by_cached_key(|one| names::order(key(row(one))));
+    rows.sort_by_cached_key(|one| {
+        let (row, order) = (row(one), names::order(key(row(one))));
+        (order.0, !names::is_main(&row.instrument, &row.metric), row.metric.clone(), order)
+    });
     let keys: Vec<Key<'_>> = rows.iter().map(|one| key(row(one))).collect();
-    names::labels(&keys).into_iter().zip(rows).collect()
+    let label = |(label, one): (String, &'d T)| {
+        let row = row(one);
+        // Of a ratio that was printed as such, all that is stated tells what it is of.
+        let is_stated = row.point && row.arm_value.is_none();
+        (if is_stated { row.params.to_string().replace(';', " ") } else { label }, one)
+    };
+    names::labels(&keys).into_iter().zip(rows).map(label).collect()
 }
 
 /// The rows of a machine with their names, in the order of a page.
@@ -166,6 +175,22 @@ fn beside(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> Stri
     format!("{}{}\n", hang("", &head, look.columns), grid.render(look.columns, look.paint))
 }
 
+/// The figures that the ratios are of.
+fn headlines(doc: &RatioDoc) -> Headlines {
+    let both = |one: &RatioRowDoc| {
+        let own = |value: &str, other: &Params| {
+            let mut params = one.row.params.without(other);
+            params.set(&doc.param, value);
+            (one.row.instrument.clone(), one.row.metric.clone(), params)
+        };
+        [own(&doc.over, &one.under_params), own(&doc.under, &one.over_params)]
+    };
+    let heads: Vec<(String, String, Params)> = doc.rows.iter().flat_map(both).collect();
+    Headlines::new(
+        heads.iter().map(|(instrument, metric, params)| (instrument.as_str(), metric.as_str(), params)),
+    )
+}
+
 /// What marks mean, reasons, doubts and caveats.
 fn below(doc: &RatioDoc, whys: &Whys, look: Look) -> String {
     let rows = || doc.rows.iter().map(|one| &one.row).chain(doc.ratios_of_ratios.iter().map(|one| &one.row));
@@ -180,10 +205,7 @@ fn below(doc: &RatioDoc, whys: &Whys, look: Look) -> String {
         out.push_str("of times less is better, so a ratio below 1 speaks for the value above the line\n");
     }
     out.push_str(&whys.lines(look));
-    let heads = doc.rows.iter().filter(|one| one.row.headline).map(|one| &one.row);
-    let headlines =
-        Headlines::new(heads.map(|row| (row.instrument.as_str(), row.metric.as_str(), &row.params)));
-    for note in notes::doubts(&doc.findings, &headlines) {
+    for note in notes::doubts(&doc.findings, &headlines(doc)) {
         out.push_str(&notes::line(note.state, &note.text, look));
     }
     let published = doc.machines.iter().filter(|machine| machine.published);

@@ -70,7 +70,7 @@ fn unmeasured(ours: &Prepared<'_>, all: &[Prepared<'_>], options: &CompareOption
     for row in all.iter().filter(|side| side.rows.is_empty()).flat_map(|side| &side.side.published) {
         let key = &row.key;
         let here = ours.rows.iter().any(|(own, is)| super::matching::fits(own, is.better, row));
-        // Only what is measured can be missing: a figure stated for other CPUs has no counterpart to run, nor has a ratio.
+        // Only what is measured can be missing: what is stated for other CPUs cannot be run, nor can a ratio.
         if here
             || row.better == Better::Neither
             || !known(&key.instrument)

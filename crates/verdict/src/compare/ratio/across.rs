@@ -64,8 +64,8 @@ fn couple<'m, 'a>(
 ) -> Option<Couple<'m, 'a>> {
     let far = distance(line, other, dropped)?;
     let siblings = |machine: &'m Machine<'a>, of: &Line<'a>| {
-        let shared = of.shared.clone();
-        machine.lines.iter().filter(move |one| one.shared == shared)
+        let (shared, stated) = (of.shared.clone(), of.is_stated());
+        machine.lines.iter().filter(move |one| one.shared == shared || stated && one.is_stated())
     };
     let nearer = |found: Option<usize>| found.is_some_and(|found| found < far);
     let has_nearer = siblings(base, other).any(|one| nearer(distance(line, one, dropped)))
@@ -84,7 +84,9 @@ fn distance(a: &Line<'_>, b: &Line<'_>, dropped: &BTreeSet<String>) -> Option<us
     let is_one =
         (&of_a.instrument, &of_a.metric, a.definition) == (&of_b.instrument, &of_b.metric, b.definition);
     let differ = differing(&of_a.params, &of_b.params, dropped);
-    let own = |name: &&String| a.owns(name) || b.owns(name);
+    // Of two ratios that were printed as such it is not known what belongs to which figure.
+    let stated = a.is_stated() && b.is_stated();
+    let own = |name: &&String| stated || a.owns(name) || b.owns(name);
     (is_one && differ.iter().all(|name| own(&name))).then_some(differ.len())
 }
 
@@ -114,6 +116,11 @@ fn unlike(here: &Line<'_>, there: &Line<'_>, base: &Machine<'_>, dropped: &BTree
 }
 
 impl Line<'_> {
+    /// A study printed it without its figures.
+    fn is_stated(&self) -> bool {
+        self.doc.row.point && self.doc.row.arm_value.is_none()
+    }
+
     /// Only one of its two figures has this parameter.
     fn owns(&self, name: &str) -> bool {
         self.doc.over_params.get(name).or(self.doc.under_params.get(name)).is_some()

@@ -48,7 +48,7 @@ pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions<'_>) -> Re
     let rows: Vec<RatioRowDoc> =
         machines.iter().flat_map(|machine| machine.lines.iter().map(|line| line.doc.clone())).collect();
     let mut findings = immature::findings(&ratios_of_ratios, &asked, options);
-    findings.extend(doubted(&pools));
+    findings.extend(doubted(&pools, &asked));
     footnotes.extend(notes(&machines, &rows, &ratios_of_ratios, &asked));
     Ok(RatioDoc {
         schema: "boxscore.ratio/1".to_owned(),
@@ -106,14 +106,14 @@ fn differing(pools: &[Pool<'_>], asked: &Asked) -> Vec<String> {
 }
 
 /// What the rules found wrong, under the side that it is about.
-fn doubted(pools: &[Pool<'_>]) -> Vec<model::Finding> {
+fn doubted(pools: &[Pool<'_>], asked: &Asked) -> Vec<model::Finding> {
     let prepared: Vec<Prepared<'_>> = pools
         .iter()
         .map(|pool| Prepared {
             side: pool.side,
             order: Vec::new(),
             rows: std::collections::BTreeMap::new(),
-            doubts: pool.doubts.clone(),
+            doubts: pool.doubts(asked),
             ambiguous: BTreeSet::new(),
             step: None,
         })

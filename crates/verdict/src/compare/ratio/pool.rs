@@ -13,8 +13,8 @@ use super::super::doubts::{self, Doubt};
 use super::super::matching::{RowKey, same};
 use super::super::prepare::{self, Entry};
 use super::super::{CompareOptions, Side, step};
-use super::asked::Known;
-use crate::rules;
+use super::asked::{Asked, Known};
+use crate::rules::{self, Ruling};
 use crate::run::{RunContext, is_headline};
 
 /// One series of one run.
@@ -26,6 +26,8 @@ pub struct Figure<'a> {
     pub better: Better,
     pub headline: bool,
     pub entry: Entry<'a>,
+    /// Position in the run's series.
+    index: usize,
 }
 
 pub struct Pool<'a> {
@@ -33,8 +35,7 @@ pub struct Pool<'a> {
     pub figures: Vec<Figure<'a>>,
     /// Those that were asked for.
     pub published: Vec<&'a Published>,
-    /// What the rules found wrong, with the run.
-    pub doubts: Vec<Doubt>,
+    rulings: Vec<(&'a RunData, Vec<Ruling>)>,
     steps: Vec<(&'a str, f64)>,
 }
 
@@ -45,7 +46,7 @@ pub fn pool<'a>(side: &'a Side<'a>, options: &CompareOptions<'_>) -> Pool<'a> {
     let older = runs.len().saturating_sub(HISTORY_MAX);
     let wanted = |row: &&Published| prepare::wanted(&row.key.instrument, &row.key.metric, options);
     let published = side.published.iter().filter(wanted).collect();
-    let mut pool = Pool { side, figures: Vec::new(), published, doubts: Vec::new(), steps: Vec::new() };
+    let mut pool = Pool { side, figures: Vec::new(), published, rulings: Vec::new(), steps: Vec::new() };
     for run in runs.into_iter().skip(older) {
         pool.add(run, options);
     }
@@ -57,7 +58,6 @@ impl<'a> Pool<'a> {
         let context = RunContext { cards: options.cards, ..RunContext::default() };
         let rulings = rules::rulings(run, &context);
         let look = rules::Look::new(run, &context);
-        let mut arms: BTreeSet<&str> = BTreeSet::new();
         let side = self.side;
         let of_side = |arm: &str| side.arm.as_deref().is_none_or(|own| own == arm || arm.is_empty());
         for row in look.figures() {
@@ -73,18 +73,43 @@ impl<'a> Pool<'a> {
             let set = arm.map(|arm| arm.set.clone()).unwrap_or_default();
             let mut known = RowKey::of(entry.series, run, &BTreeSet::new());
             known.params = outside(&set, &key.instrument, options).with(&known.params);
-            arms.insert(&entry.series.key.arm);
             let (better, headline) = (row.series.better, is_headline(&look, row));
-            self.figures.push(Figure { key: known, set, better, headline, entry });
+            self.figures.push(Figure { key: known, set, better, headline, entry, index: row.index });
         }
-        for arm in arms {
-            for doubt in doubts::of_arm(run, arm, &rulings) {
-                if !self.doubts.iter().any(|known| known.is_like(&doubt)) {
-                    self.doubts.push(doubt);
+        self.steps.extend(step::step_of(run, &rulings).map(|step| (run.head.id.as_str(), step)));
+        self.rulings.push((run, rulings));
+    }
+
+    /// What the rules found wrong with the figures at two values, or with their runs as a whole.
+    pub fn doubts(&self, asked: &Asked) -> Vec<Doubt> {
+        let mut doubts: Vec<Doubt> = Vec::new();
+        for (run, rulings) in &self.rulings {
+            let is_asked = |figure: &&Figure<'a>| {
+                let at = |value: &str| without(&figure.key, &asked.param, value).is_some();
+                figure.entry.run.head.id == run.head.id && (at(&asked.over) || at(&asked.under))
+            };
+            let figures: Vec<&Figure<'a>> = self.figures.iter().filter(is_asked).collect();
+            let has = |index: &usize| figures.iter().any(|figure| figure.index == *index);
+            // What reaches no figure is about the run, or names the instrument that it is about.
+            let is_other = |name: &str| {
+                let is_of = |key: &model::SeriesKey| key.instrument == name;
+                run.series.iter().any(|series| is_of(&series.key))
+                    && !figures.iter().any(|figure| is_of(&figure.entry.series.key))
+            };
+            let reached = |ruling: &&Ruling| match ruling.reach.is_empty() {
+                true => !ruling.finding.subject.split(' ').next().is_some_and(is_other),
+                false => ruling.reach.iter().any(has),
+            };
+            let rulings: Vec<Ruling> = rulings.iter().filter(reached).cloned().collect();
+            let arms: BTreeSet<&str> =
+                figures.iter().map(|figure| figure.entry.series.key.arm.as_str()).collect();
+            for doubt in arms.iter().flat_map(|arm| doubts::of_arm(run, arm, &rulings)) {
+                if !doubts.iter().any(|known| known.is_like(&doubt)) {
+                    doubts.push(doubt);
                 }
             }
         }
-        self.steps.extend(step::step_of(run, &rulings).map(|step| (run.head.id.as_str(), step)));
+        doubts
     }
 
     /// The coarsest step of the clock that these runs found.

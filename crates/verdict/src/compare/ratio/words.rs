@@ -39,6 +39,7 @@ fn of_machine(rows: &[RatioRowDoc], machine: &str, asked: &Asked) -> Vec<String>
             variants.push(variant);
         }
     }
+    variants.sort();
     let several = variants.len() > 1;
     let clause = |name: &String| {
         let of: Vec<&RatioRowDoc> = own.iter().copied().filter(|row| variant(row) == *name).collect();
