@@ -19,6 +19,7 @@ mod planted;
 mod present;
 mod probing;
 mod prove;
+mod ratios;
 mod resolve;
 mod runs;
 mod sink;

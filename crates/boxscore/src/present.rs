@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use model::data::{RunData, Status};
-use model::doc::{CompareDoc, FactDoc, RunDoc};
+use model::doc::{CompareDoc, FactDoc, RatioDoc, RunDoc};
 use model::plan::{Level, Plan};
 use model::traffic::Traffic;
 use report::html::ReportInput;
@@ -20,7 +20,7 @@ use crate::error::CliError;
 use crate::ids::short;
 use crate::resolve::{self, Loaded, Resolver};
 use crate::runs::is_whole;
-use crate::{out, paths};
+use crate::{out, paths, ratios};
 
 /// The store's refusal as a user meets it.
 #[must_use]
@@ -161,7 +161,8 @@ pub fn after_run(
     let each = runs.iter().map(|run| shown(run, schema, false, &mut resolver));
     let shown: Vec<Shown> = each.collect::<Result<_, _>>()?;
     let versus = versus(&shown, &mut resolver)?;
-    let written = if report { beside(&shown, versus.clone(), path) } else { Ok(None) };
+    let ratios = ratios::of_report(&shown, &resolver)?;
+    let written = if report { beside(&shown, (versus.clone(), ratios.clone()), path) } else { Ok(None) };
     // The figures are shown, whatever becomes of the report.
     let (written, failed) = match written {
         Ok(written) => (written, Ok(())),
@@ -177,6 +178,9 @@ pub fn after_run(
             out::print(&clusterperf(one)?);
         }
         return failed;
+    }
+    for document in &ratios {
+        out::print(&format!("{}\n", report::text::ratio::table(document, out::look())));
     }
     let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
     if let (true, Some(document)) = (study, &versus) {
@@ -204,15 +208,18 @@ pub fn report_after(runs: &[String], path: &Path, global: &Global) -> Result<Opt
     let mut resolver = Resolver::new(global)?;
     let each = runs.iter().map(|run| shown(run, "boxscore.run/1", false, &mut resolver));
     let shown: Vec<Shown> = each.collect::<Result<_, _>>()?;
-    beside(&shown, None, path)
+    beside(&shown, (None, Vec::new()), path)
 }
 
-fn beside(runs: &[Shown], compare: Option<CompareDoc>, path: &Path) -> Result<Option<PathBuf>, CliError> {
+/// What a report sets beside its runs: other machines or arms, and ratios of runtimes.
+type Beside = (Option<CompareDoc>, Vec<RatioDoc>);
+
+fn beside(runs: &[Shown], others: Beside, path: &Path) -> Result<Option<PathBuf>, CliError> {
     let recorded = |data: &RunData| data.plan.telemetry_only && !data.telemetry.is_empty();
     let taken = |doc: &RunDoc| !doc.series.is_empty() && !report::text::score::is_unbegun(doc);
     let visible = runs.iter().any(|one| taken(&one.doc) || recorded(&one.data));
     match runs.first().filter(|_| visible) {
-        Some(first) => write_report(runs, compare, &default_report(path, &[&first.doc.run])).map(Some),
+        Some(first) => write_report(runs, others, &default_report(path, &[&first.doc.run])).map(Some),
         None => Ok(None),
     }
 }
@@ -274,12 +281,13 @@ pub fn default_report(store: &Path, runs: &[&str]) -> PathBuf {
 }
 
 /// Writes the report, whole or not at all.
-pub fn write_report(runs: &[Shown], compare: Option<CompareDoc>, to: &Path) -> Result<PathBuf, CliError> {
+pub fn write_report(runs: &[Shown], (compare, ratios): Beside, to: &Path) -> Result<PathBuf, CliError> {
     let ids: Vec<&str> = runs.iter().map(|one| short(&one.doc.run)).collect();
     let started = runs.iter().map(|one| one.doc.started).fold(0.0, f64::max);
     let input = ReportInput {
         runs: runs.iter().map(|one| (one.doc.clone(), one.data.clone())).collect(),
         compare,
+        ratios,
         version: BUILD.to_owned(),
         command: format!("boxscore report {}", ids.join(" ")),
         generated: report::text::date_time(started),

@@ -164,6 +164,17 @@ impl Resolver {
         }
     }
 
+    /// Published machines with the figures that are wanted.
+    #[must_use]
+    pub fn published(&self, wanted: impl Fn(&Published) -> bool) -> Vec<Loaded> {
+        let side = |machine: &PublishedMachine| {
+            let mut side = published_side(machine);
+            side.published.retain(&wanted);
+            side
+        };
+        self.machines.iter().map(side).filter(|side| !side.published.is_empty()).collect()
+    }
+
     /// Runs of the other machines of a run's study.
     #[must_use]
     pub fn siblings(&self, head: &RunHead) -> Vec<String> {

@@ -7,6 +7,7 @@ mod load;
 mod logs;
 mod matrix;
 pub mod mix;
+mod ratio;
 mod web;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub use logs::{
 };
 pub use matrix::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc};
 pub use mix::MixDoc;
+pub use ratio::{BoundsDoc, Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
 pub use web::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
 };

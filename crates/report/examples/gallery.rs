@@ -11,7 +11,7 @@ use report::page::{self, Column, Head};
 use report::plot::bars::Group;
 use report::plot::ecdf::Curve;
 use report::plot::line::{Marker, Point, Series, Span};
-use report::plot::ratio::{RatioRow, tally};
+use report::plot::ratio::{RatioRow, Sides, tally};
 use report::plot::strip::{Strip, Take};
 use report::plot::{Bars, Caption, Ecdf, Estimate, Heat, LinePlot, RatioPlot, Size, Sparkline, StripPlot};
 use report::scale::AxisSpec;
@@ -70,6 +70,7 @@ fn forest() -> Markup {
         rows: rows.to_vec(),
         margin: 0.05,
         axis: "ratio to ref-epyc-2c".into(),
+        sides: Sides::default(),
     }
     .render()
 }

@@ -1,4 +1,4 @@
-//! Writes the report of the tests' invented run, to look at: `sample FILE.html [two|web|webs|arms|load|logs|cut]`.
+//! Writes the report of the tests' invented run, to look at: `sample FILE.html [two|web|webs|arms|load|logs|cut|runtime]`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -14,6 +14,7 @@ fn main() -> std::io::Result<()> {
         version: "0.1.0".to_owned(),
         command: "boxscore report latest".to_owned(),
         generated: "2026-11-21 06:30 UTC".to_owned(),
+        ..ReportInput::default()
     };
     match what.as_str() {
         "two" => {
@@ -37,6 +38,10 @@ fn main() -> std::io::Result<()> {
         "load" => {
             input.runs = vec![common::web::one_load()];
             input.compare = None;
+        }
+        "runtime" => {
+            input.runs = vec![common::runtime::warm_up((common::run(), common::data(12, 16, 112)))];
+            input.ratios = vec![common::runtime::ratios()];
         }
         "logs" | "cut" => {
             let (runs, compare) =

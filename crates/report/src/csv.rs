@@ -1,9 +1,9 @@
-//! Comparisons as comma-separated values (RFC 4180): one line a row of the document, base units.
+//! Comparisons and ratios as comma-separated values (RFC 4180): one line a row of the document, base units.
 //!
 //! A missing value is an empty field. Ratios per hourly price and per purchase price have a column each, so that the
 //! two never meet in one.
 
-use model::doc::{CompareDoc, RowDoc};
+use model::doc::{BoundsDoc, CompareDoc, Method, RatioDoc, RowDoc};
 
 const HEAD: [&str; 25] = [
     "instrument",
@@ -43,10 +43,51 @@ pub fn compare(doc: &CompareDoc) -> String {
     out
 }
 
-fn fields(doc: &CompareDoc, row: &RowDoc) -> [String; 25] {
+/// What stands before the columns of a comparison in those of ratios, and behind the ones of figures.
+const RATIO: [&str; 3] = ["kind", "machine", "method"];
+const BOUNDS: [&str; 3] = ["printed_low", "printed_high", "printed_bounds"];
+
+/// Columns that every row has; the others are about money and power.
+const FIGURE: usize = 21;
+
+/// Ratios and ratios of ratios: one line a row, told apart by `kind`.
+#[must_use]
+pub fn ratio(doc: &RatioDoc) -> String {
+    let head = RATIO.iter().chain(&HEAD[..FIGURE]).chain(&BOUNDS).map(|name| (*name).to_owned());
+    let mut out = line(&head.collect::<Vec<_>>());
+    let mut add = |kind: &str, machine: &str, method: Method, row: &RowDoc, printed: Option<&BoundsDoc>| {
+        let bounds = [
+            number(printed.map(|bounds| bounds.low)),
+            number(printed.map(|bounds| bounds.high)),
+            printed.map_or(String::new(), |bounds| bounds.kind.clone()),
+        ];
+        let first = [kind.to_owned(), machine.to_owned(), method.word().to_owned()];
+        out.push_str(&line(&first.into_iter().chain(figure(row)).chain(bounds).collect::<Vec<_>>()));
+    };
+    for one in &doc.rows {
+        add("ratio", &one.machine, one.method, &one.row, one.bounds.as_ref());
+    }
+    for one in &doc.ratios_of_ratios {
+        add("ratio-of-ratios", &one.row.arm, one.method, &one.row, one.bounds.as_ref());
+    }
+    out
+}
+
+fn fields(doc: &CompareDoc, row: &RowDoc) -> Vec<String> {
     let price = doc.arms.iter().find(|arm| arm.name == row.arm).and_then(|arm| arm.price.as_ref());
     let hourly = price.is_some_and(|price| price.hourly);
     let per_price = |wanted: bool| number(row.per_price.filter(|_| price.is_some() && hourly == wanted));
+    let mut fields = figure(row).to_vec();
+    fields.extend([
+        per_price(true),
+        per_price(false),
+        price.map_or(String::new(), |price| price.currency.clone()),
+        number(row.per_watt),
+    ]);
+    fields
+}
+
+fn figure(row: &RowDoc) -> [String; FIGURE] {
     [
         row.instrument.clone(),
         row.metric.clone(),
@@ -69,10 +110,6 @@ fn fields(doc: &CompareDoc, row: &RowDoc) -> [String; 25] {
         row.verdict.word().to_owned(),
         row.why.clone().unwrap_or_default(),
         row.point.to_string(),
-        per_price(true),
-        per_price(false),
-        price.map_or(String::new(), |price| price.currency.clone()),
-        number(row.per_watt),
     ]
 }
 

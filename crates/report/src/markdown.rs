@@ -1,11 +1,11 @@
-//! A comparison as Markdown, for issues and mail: paragraph, table, notes.
+//! Comparisons and ratios as Markdown, for issues and mail: paragraph, table, notes.
 
-use model::doc::{CompareDoc, RowDoc, VerdictWord};
+use model::doc::{BoundsDoc, CompareDoc, RatioDoc, RowDoc, VerdictWord};
 
 use crate::number::{self, Scale};
 use crate::text::compare::{Figure, arms, doubtful, figures, index_text};
 use crate::text::score::verdict;
-use crate::text::{notes, ranks};
+use crate::text::{notes, ranks, ratio};
 
 /// The comparison; other figures than headlines only with `all`.
 #[must_use]
@@ -66,11 +66,77 @@ fn table(doc: &CompareDoc, figures: &[Figure<'_>]) -> String {
         ];
         for of in &figure.rows {
             cells.push(shown(of.and_then(|row| row.arm_value)));
-            cells.push(of.map_or("-".to_owned(), ratio));
+            cells.push(of.map_or("-".to_owned(), judged));
         }
         out.push_str(&row(&cells));
     }
     out
+}
+
+/// Ratios: a table a machine, then one for each machine beside the first.
+#[must_use]
+pub fn ratios(doc: &RatioDoc) -> String {
+    let mut out = format!("{}\n", escape(&doc.paragraph));
+    for finding in ratio::immature(doc) {
+        out.push_str(&format!("\n**{}**\n", escape(&finding.text)));
+    }
+    let kinds = ["---", "---", "---:", "---:", "---"].map(str::to_owned);
+    for machine in &doc.machines {
+        let rows = ratio::rows(doc, &machine.name);
+        if rows.is_empty() {
+            continue;
+        }
+        let head = [&machine.name, "unit", &doc.over, &doc.under, "ratio"].map(escape);
+        out.push_str(&format!("\n{}{}", row(&head), row(&kinds)));
+        for (label, one) in rows {
+            let scale = ratio::scale(doc, &one.row);
+            let shown = |value: Option<f64>| match (&scale, value) {
+                (Some(scale), Some(value)) => scale.number(value),
+                _ => "-".to_owned(),
+            };
+            let unit = scale.as_ref().map_or(String::new(), |scale| scale.unit.clone());
+            let found = of_row(doc, &one.row, "better", one.bounds.as_ref());
+            let cells = [label, unit, shown(one.row.arm_value), shown(one.row.base_value), found];
+            out.push_str(&row(&cells.map(|cell| escape(&cell))));
+        }
+    }
+    for machine in doc.machines.iter().skip(1) {
+        out.push_str(&beside(doc, &machine.name));
+    }
+    let notes = doc.footnotes.iter().map(|note| format!("- {}\n", escape(note))).collect::<String>();
+    if notes.is_empty() { out } else { format!("{out}\n{notes}") }
+}
+
+/// The ratios of a machine beside those of the first.
+fn beside(doc: &RatioDoc, machine: &str) -> String {
+    let rows = ratio::across(doc, machine);
+    let base = doc.machines.first().map_or("", |base| base.name.as_str());
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = [String::new(), escape(machine), escape(base), "ratio of ratios".to_owned()];
+    let mut out = format!("\n{}{}", row(&head), row(&["---", "---:", "---:", "---"].map(str::to_owned)));
+    let plain = |value: Option<f64>| value.map_or("-".to_owned(), number::ratio);
+    for (label, one) in rows {
+        let found = of_row(doc, &one.row, "gains", one.bounds.as_ref());
+        out.push_str(&row(&[
+            escape(&label),
+            plain(one.row.arm_value),
+            plain(one.row.base_value),
+            escape(&found),
+        ]));
+    }
+    out
+}
+
+/// `1.31 (1.29 - 1.33) c better`, `5.66 point (3.60 - 8.90, range)`
+fn of_row(doc: &RatioDoc, row: &RowDoc, verb: &str, printed: Option<&BoundsDoc>) -> String {
+    let (word, _) = ratio::word(row, &doc.over, &doc.under, verb);
+    let word = if word == "?" { "cannot tell".to_owned() } else { word };
+    let printed = printed.map_or(String::new(), |bounds| {
+        format!(" ({} - {}, {})", number::ratio(bounds.low), number::ratio(bounds.high), bounds.kind)
+    });
+    format!("{}{printed}", ratio_and(row, &word))
 }
 
 /// Three or more machines in order, those that cannot be told apart in brackets.
@@ -91,19 +157,23 @@ fn order(doc: &CompareDoc, figures: &[Figure<'_>]) -> String {
 }
 
 /// `1.31 (1.29 - 1.33) **better**`
-fn ratio(row: &RowDoc) -> String {
+fn judged(row: &RowDoc) -> String {
     let (word, _) = verdict(row);
     let word = if word == "?" { "cannot tell" } else { word };
     let strong = matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse) && !row.point;
     let mark = if doubtful(row) { " !" } else { "" };
     let word = if strong { format!("**{word}**{mark}") } else { format!("{word}{mark}") };
+    ratio_and(row, &word)
+}
+
+fn ratio_and(row: &RowDoc, word: &str) -> String {
     match (row.ratio, row.low, row.high) {
-        _ if row.verdict == VerdictWord::Invalid => word,
+        _ if row.verdict == VerdictWord::Invalid => word.to_owned(),
         (Some(ratio), Some(low), Some(high)) => {
             format!("{} ({} - {}) {word}", number::ratio(ratio), number::ratio(low), number::ratio(high))
         }
         (Some(ratio), ..) => format!("{} {word}", number::ratio(ratio)),
-        _ => word,
+        _ => word.to_owned(),
     }
 }
 

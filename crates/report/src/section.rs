@@ -4,7 +4,7 @@
 
 use maud::Markup;
 use model::data::{RunData, Series};
-use model::doc::{CompareDoc, FactDoc, RunDoc, SeriesDoc};
+use model::doc::{CompareDoc, FactDoc, RatioDoc, RunDoc, SeriesDoc};
 use model::params::Params;
 use model::reading::Phase;
 use model::{Samples, Validity};
@@ -21,6 +21,8 @@ pub struct ReportInput {
     /// The run that the report is about first.
     pub runs: Vec<(RunDoc, RunData)>,
     pub compare: Option<CompareDoc>,
+    /// Figures at two values of a parameter, each document with all machines of the report.
+    pub ratios: Vec<RatioDoc>,
     /// Of the program that wrote the report.
     pub version: String,
     /// The command that makes this report again.

@@ -71,7 +71,13 @@ impl Verdict {
     /// Shape and word.
     #[must_use]
     pub fn badge(self) -> Markup {
-        html! { span class={ "v " (self.class()) } { b aria-hidden="true" { (self.shape()) } " " (self.word()) } }
+        self.badge_as(self.word())
+    }
+
+    /// The shape with another word.
+    #[must_use]
+    pub fn badge_as(self, word: &str) -> Markup {
+        html! { span class={ "v " (self.class()) } { b aria-hidden="true" { (self.shape()) } " " (word) } }
     }
 }
 

@@ -14,6 +14,7 @@ fn input() -> ReportInput {
         version: "0.1.0".to_owned(),
         command: "boxscore report latest".to_owned(),
         generated: "2026-11-21 06:30 UTC".to_owned(),
+        ..ReportInput::default()
     }
 }
 
@@ -186,6 +187,42 @@ fn one_family_alone_makes_its_own_section() {
             assert_eq!(text.contains(&format!("<section id=\"{other}\"")), other == id, "{family}: {other}");
         }
     }
+}
+
+#[test]
+fn runtimes_have_ratios_and_warm_up_curves() {
+    let mut one = input();
+    one.ratios = vec![common::runtime::ratios()];
+    one.runs = vec![common::runtime::warm_up((common::run(), common::data(12, 4, 60)))];
+    let text = report(&one);
+    sound(&text);
+    let part = |id: &str| {
+        let part = text
+            .split(&format!("<section id=\"{id}\""))
+            .nth(1)
+            .and_then(|rest| rest.split("</section>").next());
+        part.unwrap_or_else(|| panic!("no section {id}"))
+    };
+    let ratios = part("runtime");
+    assert!(ratios.contains("C over java is 0.51 to 1.38 on mini-1"), "{ratios}");
+    // Seven groups: five kernels, the composite, and what was printed of every kernel, with both of its ends.
+    assert_eq!(ratios.matches("class=\"group\"").count(), 7);
+    assert_eq!(ratios.matches("class=\"hollow\"").count(), 2);
+    assert!(ratios.contains("← java better") && ratios.contains("c better →"));
+    assert!(
+        ratios.contains("gcc -O2 / zero on mini-1") && ratios.contains("gcc -O3 / zero on pandaboard-es")
+    );
+    assert!(
+        ratios.contains("this runtime is immature on this machine") && ratios.contains("Java by wall clock")
+    );
+    let warm = part("warm-up");
+    assert!(warm.contains("Sor: java hotspot is steady after 8 iterations: 77"), "{warm}");
+    assert!(warm.contains("java zero is steady after 1 iteration"), "{warm}");
+    assert!(warm.contains("java hotspot steady"), "{warm}");
+    // A runtime that was not measured to the end says so.
+    let (_, data) = &mut one.runs[0];
+    data.series.retain(|series| !series.key.metric.starts_with("steady"));
+    assert!(report(&one).contains("java zero has no steady part in 30 iterations"));
 }
 
 #[test]

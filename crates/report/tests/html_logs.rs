@@ -13,6 +13,7 @@ fn page(runs: Vec<(RunDoc, model::data::RunData)>, compare: Option<CompareDoc>) 
         version: "0.1.0".to_owned(),
         command: "boxscore report hdd ssd".to_owned(),
         generated: "2010-05-02 00:00 UTC".to_owned(),
+        ..ReportInput::default()
     })
 }
 

@@ -10,7 +10,7 @@ use model::metric::Better;
 use model::unit::Unit;
 use model::{Finding, Validity};
 use report::text::score::{Advice, Tail};
-use report::text::{Look, compare, doctor, history, line, list, load, score, sheet, width};
+use report::text::{Look, compare, doctor, history, line, list, load, ratio, score, sheet, width};
 
 fn tail() -> Tail {
     let advice = |word: &str, command: &str, says: &str| Advice {
@@ -182,6 +182,31 @@ fn markdown_and_csv() {
     let csv = report::csv::compare(&common::three());
     assert_eq!(csv.lines().count(), 1 + common::three().rows.len());
     insta::assert_snapshot!("csv", csv);
+}
+
+#[test]
+fn ratios_of_two_languages() {
+    let doc = common::runtime::ratios();
+    insta::assert_snapshot!("ratios", sound(&ratio::table(&doc, Look::plain()), 80));
+    insta::assert_snapshot!("ratios markdown", report::markdown::ratios(&doc));
+    let csv = report::csv::ratio(&doc);
+    assert_eq!(csv.lines().count(), 1 + doc.rows.len() + doc.ratios_of_ratios.len());
+    let fields = |line: &str| line.split(',').count();
+    assert!(csv.starts_with("kind,machine,method,instrument,metric,"), "{csv}");
+    assert!(csv.lines().all(|line| line.contains('"') || fields(line) == 27), "{csv}");
+    let point = csv.lines().find(|line| line.starts_with("ratio,pandaboard-es,point,")).unwrap();
+    assert!(point.ends_with(",true,3.6,8.9,range"), "{point}");
+}
+
+#[test]
+fn one_machine_has_ratios_alone() {
+    let mut doc = common::runtime::ratios();
+    doc.machines.truncate(1);
+    doc.rows.retain(|row| row.machine == "mini-1");
+    (doc.ratios_of_ratios, doc.findings, doc.footnotes) = (Vec::new(), Vec::new(), Vec::new());
+    doc.rows[0].row.verdict = VerdictWord::Invalid;
+    let text = sound(&ratio::table(&doc, Look::plain()), 80);
+    assert!(text.contains("invalid") && !text.contains("ratio of both") && !text.contains("gains"), "{text}");
 }
 
 #[test]

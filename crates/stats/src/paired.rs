@@ -135,7 +135,7 @@ pub fn pair_blocks(arm: &[(u64, f64)], base: &[(u64, f64)]) -> Result<Vec<f64>, 
 }
 
 /// Geometric mean of each block; a lone value stays as it is, so that equal ratios stay equal.
-fn by_block(values: &[(u64, f64)]) -> Result<std::collections::BTreeMap<u64, f64>, Unfit> {
+pub(crate) fn by_block(values: &[(u64, f64)]) -> Result<std::collections::BTreeMap<u64, f64>, Unfit> {
     let plain: Vec<f64> = values.iter().map(|(_, v)| *v).collect();
     check_positive(&plain)?;
     let mut lists = std::collections::BTreeMap::<u64, Vec<f64>>::new();

@@ -8,6 +8,7 @@ use crate::describe::median;
 use crate::distributions::student_p;
 use crate::effect::{Effect, Interval};
 use crate::hodges_lehmann::hodges_lehmann;
+use crate::paired::by_block;
 use crate::rng::Rng;
 use crate::unfit::{Unfit, check_positive};
 
@@ -50,6 +51,27 @@ pub struct Block {
     pub base_a: f64,
     pub arm_b: f64,
     pub base_b: f64,
+}
+
+/// The blocks that all four have, in their order; several values of one block count as their geometric mean.
+pub fn blocks(
+    arm_a: &[(u64, f64)],
+    base_a: &[(u64, f64)],
+    arm_b: &[(u64, f64)],
+    base_b: &[(u64, f64)],
+) -> Result<Vec<Block>, Unfit> {
+    let [arms, bases, others, their_bases] =
+        [by_block(arm_a)?, by_block(base_a)?, by_block(arm_b)?, by_block(base_b)?];
+    let block = |(at, arm_a): (&u64, &f64)| {
+        Some(Block {
+            arm_a: *arm_a,
+            base_a: *bases.get(at)?,
+            arm_b: *others.get(at)?,
+            base_b: *their_bases.get(at)?,
+        })
+    };
+    let found: Vec<Block> = arms.iter().filter_map(block).collect();
+    if found.is_empty() { Err(Unfit::Empty) } else { Ok(found) }
 }
 
 /// ln of the ratio of ratios within one study, by bootstrap over blocks (six or more).
@@ -112,6 +134,19 @@ mod tests {
         let e = ratio_of_ratios_by_block(&blocks, 1_000, &mut rng).expect("twelve blocks");
         assert!(e.interval.contains((1.5f64 / 1.2).ln()), "{e:?}");
         assert!(e.interval.high - e.interval.low < 0.06);
+    }
+
+    #[test]
+    fn only_blocks_that_all_four_have_count() {
+        let of = |blocks: &[u64]| blocks.iter().map(|at| (*at, 2.0)).collect::<Vec<_>>();
+        let found =
+            blocks(&of(&[0, 1, 2, 3]), &of(&[1, 2, 3]), &of(&[3, 2, 0]), &[(2, 4.0), (3, 1.0), (2, 1.0)]);
+        let block = |base_b| Block { arm_a: 2.0, base_a: 2.0, arm_b: 2.0, base_b };
+        let found = found.expect("blocks 2 and 3");
+        assert!((found[0].base_b - 2.0).abs() < 1e-12, "{found:?}");
+        assert_eq!(found[1], block(1.0));
+        assert_eq!(blocks(&of(&[0]), &of(&[1]), &of(&[0]), &of(&[0])), Err(Unfit::Empty));
+        assert!(blocks(&of(&[0]), &[(0, f64::NAN)], &of(&[0]), &of(&[0])).is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use verdict::matrix::MatrixOptions;
 use crate::cli::Global;
 use crate::error::{CliError, Kind};
 use crate::resolve::{Loaded, Resolver, distinct};
-use crate::{out, planning};
+use crate::{out, planning, ratios};
 
 const AFTER: &str = "\
 Examples:
@@ -22,14 +22,17 @@ Examples:
   boxscore compare 01a1fcd16c6c                  the arms or machines of one study
   boxscore compare atom-c2750 ramcloud-xeon-infiniband --matrix transport,replicas,size
                                                  a table: sizes down, transports and replicas across
+  boxscore compare --ratio lang=c/java . pandaboard-es
+                                                 is a runtime as good here as there: C over Java on each machine,
+                                                 and the ratio of both ratios; any parameter or arm of a study
 Names: a run or its beginning, latest, latest~N, `.` (this machine), a label, a machine, RUN/ARM, an exported file,
 another store, a published machine, a line of `boxscore show --line`. The first is the base.";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER)]
 pub struct Args {
-    /// What to compare; the first is the base
-    #[arg(value_name = "NAME", required = true)]
+    /// What to compare; the first is the base [with --ratio: default `.`]
+    #[arg(value_name = "NAME", required_unless_present = "ratio")]
     pub names: Vec<String>,
     /// Only rows whose metric or instrument has this name
     #[arg(long, value_name = "NAME")]
@@ -44,6 +47,10 @@ pub struct Args {
     #[arg(long, value_name = "PARAMETER,…", value_delimiter = ',', conflicts_with_all = ["margin", "all", "life",
         "fail_on"])]
     pub matrix: Vec<String>,
+    /// Figures at one value of a parameter over those at another, on each machine; from two machines on the ratio of
+    /// their ratios, too. --fail-on then looks at ratios of ratios, of one machine at ratios: better = a gains on b
+    #[arg(long, value_name = "PARAMETER=a/b", conflicts_with_all = ["matrix", "life"])]
+    pub ratio: Option<String>,
     /// How to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
@@ -75,6 +82,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     if !args.matrix.is_empty() {
         return matrix(args, &mut resolver, global);
     }
+    if let Some(text) = &args.ratio {
+        return ratio(text, args, &mut resolver, global);
+    }
     let loaded: Vec<Loaded> = match args.names.as_slice() {
         [one] => resolver.arms(one)?,
         many => many.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?,
@@ -92,13 +102,46 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         (_, Format::Markdown) => out::print(&report::markdown::compare(&document, args.all)),
         (_, Format::Csv) => out::print(&report::csv::compare(&document)),
     }
-    let fires = |word| match args.fail_on {
-        None => false,
-        Some(FailOn::Worse) => word == VerdictWord::Worse,
-        Some(FailOn::Better) => word == VerdictWord::Better,
-        Some(FailOn::Invalid) => word == VerdictWord::Invalid,
+    Ok(fired(args, document.rows.iter().map(|row| row.verdict)))
+}
+
+/// The exit code, given every verdict.
+fn fired(args: &Args, mut verdicts: impl Iterator<Item = VerdictWord>) -> u8 {
+    let wanted = args.fail_on.map(|on| match on {
+        FailOn::Worse => VerdictWord::Worse,
+        FailOn::Better => VerdictWord::Better,
+        FailOn::Invalid => VerdictWord::Invalid,
+    });
+    if verdicts.any(|verdict| Some(verdict) == wanted) { Kind::Faults.exit_code() } else { 0 }
+}
+
+/// Figures at two values of a parameter; this machine where none is named.
+fn ratio(text: &str, args: &Args, resolver: &mut Resolver, global: &Global) -> Result<u8, CliError> {
+    let here = [".".to_owned()];
+    let names = if args.names.is_empty() { &here[..] } else { &args.names };
+    let loaded: Vec<Loaded> = names.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?;
+    distinct(&loaded)?;
+    let cards = cards();
+    let margin = args.margin.as_deref().map(|text| planning::share("--margin", text));
+    let options = CompareOptions {
+        margin: margin.transpose()?,
+        all: args.all,
+        metric: args.metric.clone(),
+        life_hours: None,
+        cards: &cards,
     };
-    Ok(if document.rows.iter().any(|row| fires(row.verdict)) { Kind::Faults.exit_code() } else { 0 })
+    let document = ratios::document(&named(&loaded), text, &options)?;
+    match (global.json, args.format) {
+        (true, _) | (_, Format::Json) => out::json(&document),
+        (_, Format::Text) => out::print(&report::text::ratio::table(&document, out::look())),
+        (_, Format::Markdown) => out::print(&report::markdown::ratios(&document)),
+        (_, Format::Csv) => out::print(&report::csv::ratio(&document)),
+    }
+    let across = document.ratios_of_ratios.iter().map(|one| one.row.verdict);
+    Ok(match document.machines.len() {
+        1 => fired(args, document.rows.iter().map(|one| one.row.verdict)),
+        _ => fired(args, across),
+    })
 }
 
 /// Figures over the chosen parameters; one side is enough.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use instruments::runtime::runtime_tools;
 use model::Fact;
 use model::doc::{FactDoc, InspectDoc, InspectManyDoc, MachineDoc, MachineFacts};
 use store::{Filter, Store};
@@ -66,7 +67,7 @@ fn published() -> Result<BTreeMap<String, Vec<Fact>>, CliError> {
 /// The facts of what a name means: a machine, or else a run.
 fn sheet(name: &str, store: Option<&Store>) -> Result<MachineFacts, CliError> {
     let (machine, facts) = match names::machine(name, store)? {
-        Some(Machine::This(machine, facts)) => (machine, facts),
+        Some(Machine::This(machine, facts)) => (machine, [facts, runtime_tools::facts()].concat()),
         Some(Machine::Measured(machine)) => {
             let facts = newest(&machine, store)?;
             (machine, facts)

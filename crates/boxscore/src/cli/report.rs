@@ -8,7 +8,7 @@ use crate::cli::Global;
 use crate::error::CliError;
 use crate::present::{self, Shown};
 use crate::resolve::Resolver;
-use crate::{out, paths};
+use crate::{out, paths, ratios};
 
 const AFTER: &str = "\
 Examples:
@@ -48,9 +48,10 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         }
     }
     let versus = present::versus(&shown, &mut resolver)?;
+    let ratios = ratios::of_report(&shown, &resolver)?;
     let ids: Vec<&str> = shown.iter().map(|one| one.doc.run.as_str()).collect();
     let to = args.output.clone().unwrap_or_else(|| present::default_report(&path, &ids));
-    let written = present::write_report(&shown, versus, &to)?;
+    let written = present::write_report(&shown, (versus, ratios), &to)?;
     if args.open {
         open(&written)?;
     }

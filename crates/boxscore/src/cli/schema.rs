@@ -29,6 +29,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("resume", schema_for!(doc::RunDoc)),
         ("compare", schema_for!(doc::CompareDoc)),
         ("compare-matrix", schema_for!(doc::MatrixDoc)),
+        ("compare-ratio", schema_for!(doc::RatioDoc)),
         ("history", schema_for!(doc::HistoryDoc)),
         ("note", schema_for!(doc::DoneDoc)),
         ("import", schema_for!(doc::DoneDoc)),

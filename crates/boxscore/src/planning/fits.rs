@@ -5,7 +5,7 @@
 //! impossible without those words too is the machine's matter, and is told by the run.
 
 use model::params::parse_cpus;
-use model::{Arm, Card, Cell, Instrument, Params, Setup};
+use model::{Arm, Card, Cell, Instrument, Setup};
 
 use super::web::SERVER;
 use super::words::Word;

@@ -5,6 +5,8 @@
 //! multiply-add or x87 changes the last bits, sums within 1e-10 (relative) are right too. Whole numbers (pivots, hits,
 //! indices) are exact everywhere.
 
+#![expect(clippy::excessive_precision, reason = "the digits are those of the published results")]
+
 use super::kernel::{Kernel, Size};
 use super::output::Found;
 

@@ -41,12 +41,18 @@ struct Looking;
 
 impl Probe for Looking {
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        ALL.iter().flat_map(facts).for_each(|fact| record.fact(fact));
+        facts().into_iter().for_each(|fact| record.fact(fact));
         Ok(())
     }
 }
 
-fn facts(language: &'static Language) -> Vec<Fact> {
+/// Of every language.
+#[must_use]
+pub fn facts() -> Vec<Fact> {
+    ALL.iter().flat_map(facts_of).collect()
+}
+
+fn facts_of(language: &'static Language) -> Vec<Fact> {
     let key = |part: &str| format!("runtime.{}.{part}", language.name);
     let found = Toolchain::find(language, language.default, None);
     let path = match &found {

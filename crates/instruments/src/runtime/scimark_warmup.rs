@@ -29,7 +29,7 @@ const STEADY: Metric<Seconds> = Metric::new(
 );
 const STEADY_FROM: Metric<Count> = Metric::new(
     "steady-from",
-    Better::Lower,
+    Better::Neither,
     "Iterations before the steady part: from there on every median of five in a row is within 10 % of `steady`",
 );
 

@@ -170,10 +170,18 @@ impl Toolchain {
         let cpus = sys::affinity::allowed().map_err(|error| error.to_string())?;
         let ended = shell::run_command(command, Start::default(), &cpus, LIMIT)
             .map_err(|why| failed(format!("cannot be run: {why}")))?;
-        match ended.failure(LIMIT) {
-            None => Ok(ended),
-            Some(how) => Err(failed(how)),
+        if ended.failure(LIMIT).is_none() {
+            return Ok(ended);
         }
+        let how = if ended.timed_out {
+            format!("did not end within {} s", LIMIT.as_secs())
+        } else {
+            format!("ended with {}", ended.exit.status)
+        };
+        // A virtual machine says on stdout why it cannot start, and on stderr that it cannot.
+        let said = [ended.stdout.last_lines(2), ended.stderr.last_lines(3)];
+        let said = said.into_iter().filter(|lines| !lines.is_empty()).collect::<Vec<_>>().join(" | ");
+        Err(failed(if said.is_empty() { how } else { format!("{how}; its last words: {said}") }))
     }
 
     /// All that the tool says of its version.

@@ -2,7 +2,7 @@
 //!
 //! A row's `ratio` is oriented by the caller so that better lies to the right; `shown` is the text beside
 //! it, which may be the plain ratio. The band is the margin inside which a difference does not matter. A
-//! hollow mark is a point without samples. The figure is a table with small drawings in percentages of
+//! hollow mark is a point without samples; two that are joined are the ends of a printed range. The figure is a table with small drawings in percentages of
 //! their column, so it reflows at any width and is its own data table.
 
 use maud::{Markup, html};
@@ -21,6 +21,30 @@ pub struct RatioPlot {
     pub margin: f64,
     /// What the axis says: `ratio to ref-epyc-2c`.
     pub axis: String,
+    pub sides: Sides,
+}
+
+/// What a ratio below 1 and one above 1 speak for.
+#[derive(Clone, Debug)]
+pub struct Sides {
+    pub below: String,
+    pub above: String,
+}
+
+impl Default for Sides {
+    fn default() -> Sides {
+        Sides { below: Verdict::Worse.word().to_owned(), above: Verdict::Better.word().to_owned() }
+    }
+}
+
+impl Sides {
+    fn word(&self, verdict: Verdict) -> &str {
+        match verdict {
+            Verdict::Better => &self.above,
+            Verdict::Worse => &self.below,
+            other => other.word(),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -30,7 +54,7 @@ pub struct RatioRow {
     pub label: String,
     /// What a pointer resting on the row says besides its numbers.
     pub hint: String,
-    /// Above 1 is better.
+    /// Above 1 is better. The interval of a point is the range that was printed.
     pub ratio: Estimate,
     /// The text in the ratio column: the plain ratio, not turned round.
     pub shown: String,
@@ -72,7 +96,7 @@ impl RatioPlot {
                     table {
                         thead { tr {
                             th scope="col" { span class="sr" { "metric" } }
-                            th scope="col" { (head(&axis, margin)) }
+                            th scope="col" { (self.head(&axis, margin)) }
                             th scope="col" { "ratio" }
                             th scope="col" class="iv" { "95 % interval" }
                             th scope="col" { span class="sr" { "verdict" } }
@@ -85,11 +109,21 @@ impl RatioPlot {
                         } }
                         tfoot { tr { th {} td { (foot(&axis)) } td colspan="3" class="axis" {} } }
                     }
-                    p class="note" { (self.axis) ", logarithmic, better to the right; band = margin of " (number::percent(margin))
+                    p class="note" { (self.axis) ", logarithmic, " (self.sides.above) " to the right; band = margin of " (number::percent(margin))
                         @if self.rows.iter().any(|r| !r.sampled) { "; hollow = a point without samples" }
                         @if self.rows.iter().any(|r| r.doubtful) { "; ! = doubtful, see Trust" } }
                 }
                 @for note in left.notes() { p class="note" { (note) } }
+            }
+        }
+    }
+
+    fn head(&self, axis: &Axis, margin: f64) -> Markup {
+        let (low, high) = (axis.at(1.0 / (1.0 + margin)), axis.at(1.0 + margin));
+        html! {
+            svg width="100%" height="18" aria-hidden="true" {
+                text x=(pc(low - 1.0)) y="13" text-anchor="end" { @if low > 18.0 { "← " (self.sides.below) } }
+                text x=(pc(high + 1.0)) y="13" { @if high < 82.0 { (self.sides.above) " →" } }
             }
         }
     }
@@ -112,7 +146,7 @@ impl RatioPlot {
     fn row(&self, row: &RatioRow, drawn: bool, axis: &Axis, margin: f64) -> Markup {
         let said = if row.shown_interval.is_empty() { "-" } else { &row.shown_interval };
         let interval = if row.shown_interval.is_empty() { "no interval" } else { &row.shown_interval };
-        let tip = format!("{}: {} ({interval}), {}", row.label, row.shown, row.verdict.word());
+        let tip = format!("{}: {} ({interval}), {}", row.label, row.shown, self.sides.word(row.verdict));
         let tip = if row.hint.is_empty() { tip } else { format!("{tip}; {}", row.hint) };
         html! {
             tr class=(row.verdict.class()) title=[(!row.hint.is_empty()).then_some(&row.hint)] {
@@ -125,7 +159,7 @@ impl RatioPlot {
                 }
                 td class="n" { (row.shown) }
                 td class="n iv" { (said) }
-                td { (row.verdict.badge()) @if row.doubtful { " " span class="t-doubt" { b class="mark" { "!" } } } }
+                td { (row.verdict.badge_as(self.sides.word(row.verdict))) @if row.doubtful { " " span class="t-doubt" { b class="mark" { "!" } } } }
             }
         }
     }
@@ -150,12 +184,17 @@ fn mark(row: &RatioRow, axis: &Axis, tip: &str) -> Markup {
     html! {
         g class="m" {
             title { (tip) }
-            @if let Some((a, b)) = row.ratio.interval.filter(|(a, b)| !a.is_nan() && !b.is_nan()) {
+            @let interval = row.ratio.interval.filter(|(a, b)| !a.is_nan() && !b.is_nan());
+            @if let (Some((a, b)), true) = (interval, row.sampled) {
                 line class="w" x1=(pc(axis.at(a))) x2=(pc(axis.at(b))) y1="50%" y2="50%" {}
                 (end(axis.at(a), a < axis.low, -1.0))
                 (end(axis.at(b), b > axis.high, 1.0))
             }
             @if row.sampled { circle class="pt" cx=(pc(at)) cy="50%" r="3.7" {} }
+            @else if let Some((a, b)) = interval {
+                line class="w ds" x1=(pc(axis.at(a))) x2=(pc(axis.at(b))) y1="50%" y2="50%" {}
+                @for end in [a, b] { circle class="hollow" cx=(pc(axis.at(end))) cy="50%" r="3.7" {} }
+            }
             @else { circle class="hollow" cx=(pc(at)) cy="50%" r="3.7" {} }
         }
     }
@@ -167,16 +206,6 @@ fn end(at: f64, beyond: bool, way: f64) -> Markup {
         svg x=(pc(at)) y="50%" overflow="visible" {
             @if beyond { path class="pt" d={ "M" (6.0 * way) " 0L" (-2.0 * way) " -4V4Z" } {} }
             @else { path class="w" d="M0 -4V4" {} }
-        }
-    }
-}
-
-fn head(axis: &Axis, margin: f64) -> Markup {
-    let (low, high) = (axis.at(1.0 / (1.0 + margin)), axis.at(1.0 + margin));
-    html! {
-        svg width="100%" height="18" aria-hidden="true" {
-            text x=(pc(low - 1.0)) y="13" text-anchor="end" { @if low > 18.0 { "← worse" } }
-            text x=(pc(high + 1.0)) y="13" { @if high < 82.0 { "better →" } }
         }
     }
 }

@@ -74,6 +74,7 @@ fn ratios(values: &[f64]) -> RatioPlot {
         rows: values.iter().enumerate().map(row).collect(),
         margin: 0.05,
         axis: "ratio to ref".into(),
+        sides: ratio::Sides::default(),
     }
 }
 

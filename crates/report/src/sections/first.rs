@@ -11,7 +11,7 @@ use model::{Finding, Validity};
 
 use crate::number::{self, Kind};
 use crate::page;
-use crate::plot::ratio::{RatioRow, tally};
+use crate::plot::ratio::{RatioRow, Sides, tally};
 use crate::plot::{Caption, Estimate, RatioPlot, Sparkline};
 use crate::section::{ReportInput, Section};
 use crate::sections::{score, takes, web_bound, web_load, web_sweep};
@@ -197,7 +197,8 @@ pub fn forest(doc: &CompareDoc) -> RatioPlot {
     }
     let margin = doc.rows.first().map_or(0.05, |row| row.margin);
     let base = doc.arms.first().map_or("the base", |arm| arm.name.as_str());
-    RatioPlot { caption: Caption::default(), rows, margin, axis: format!("ratio to {base}") }
+    let axis = format!("ratio to {base}");
+    RatioPlot { caption: Caption::default(), rows, margin, axis, sides: Sides::default() }
 }
 
 fn ratio_row(figure: &Figure<'_>, place: usize, group: &str) -> Option<RatioRow> {

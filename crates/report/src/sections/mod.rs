@@ -16,6 +16,8 @@ pub mod noise;
 pub mod other;
 pub mod profile;
 pub mod ranks;
+pub mod runtime;
+pub mod runtime_warmup;
 pub mod score;
 pub mod takes;
 pub mod telemetry;
@@ -40,6 +42,8 @@ pub static ALL: &[&dyn Section] = &[
     &other::SECTION,
     &profile::SECTION,
     &ranks::SECTION,
+    &runtime::SECTION,
+    &runtime_warmup::SECTION,
     &score::SECTION,
     &telemetry::SECTION,
     &validity::SECTION,

@@ -112,7 +112,7 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
 
 /// Reasons behind verdicts, lettered in the order they are met; how many runs would settle them is said as a range.
 #[derive(Clone, Default)]
-struct Whys(Vec<Why>);
+pub(super) struct Whys(Vec<Why>);
 
 #[derive(Clone, Default)]
 struct Why {
@@ -133,7 +133,8 @@ const MOST_WHYS: usize = 12;
 const MANY: u64 = 30;
 
 impl Whys {
-    fn mark(&mut self, row: &RowDoc) -> String {
+    /// What stands behind a row's verdict: its letter, and `!` where a figure is doubtful.
+    pub(super) fn mark(&mut self, row: &RowDoc) -> String {
         let doubt = if doubtful(row) { " !" } else { "" };
         let Some(why) = row.why.as_ref().filter(|_| !row.point && row.verdict >= VerdictWord::CannotTell)
         else {
@@ -157,6 +158,20 @@ impl Whys {
             }
         }
         letter(at).map_or(String::new(), |letter| format!(" ({letter}){doubt}"))
+    }
+
+    /// What the letters mean.
+    pub(super) fn lines(&self, look: Look) -> String {
+        let mut out = String::new();
+        for (at, why) in self.0.iter().enumerate() {
+            if let Some(letter) = letter(at) {
+                out.push_str(&hang(&format!("({letter}) "), &why.text(), look.columns));
+            }
+        }
+        if self.0.len() > MOST_WHYS {
+            out.push_str(&format!("more reasons ({}): see --json\n", self.0.len() - MOST_WHYS));
+        }
+        out
     }
 }
 
@@ -217,14 +232,14 @@ fn heads<'a>(names: &[&'a str]) -> Vec<(&'a str, Align)> {
         .collect()
 }
 
-fn shown(scale: Option<&Scale>, value: Option<f64>) -> String {
+pub(super) fn shown(scale: Option<&Scale>, value: Option<f64>) -> String {
     match (scale, value) {
         (Some(scale), Some(value)) => scale.number(value),
         _ => "-".to_owned(),
     }
 }
 
-fn interval_of(row: Option<&RowDoc>) -> Option<(String, String)> {
+pub(super) fn interval_of(row: Option<&RowDoc>) -> Option<(String, String)> {
     let row = row.filter(|row| row.verdict != VerdictWord::Invalid)?;
     let (low, high) = (row.low?, row.high?);
     Some((number::ratio(low), number::ratio(high)))
@@ -235,11 +250,11 @@ fn share(value: Option<f64>) -> String {
 }
 
 /// The ratio of a row that may be believed.
-fn believed(row: &RowDoc) -> Option<f64> {
+pub(super) fn believed(row: &RowDoc) -> Option<f64> {
     row.ratio.filter(|_| row.verdict != VerdictWord::Invalid)
 }
 
-fn plain_ratio(value: Option<f64>) -> String {
+pub(super) fn plain_ratio(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), number::ratio)
 }
 
@@ -425,7 +440,7 @@ fn meanwhile(doc: &CompareDoc, all: bool, look: Look) -> String {
 }
 
 /// What `!` means.
-const DOUBTFUL: &str = "! = doubtful: something else went on, or the takes disagree\n";
+pub(super) const DOUBTFUL: &str = "! = doubtful: something else went on, or the takes disagree\n";
 
 /// Reasons, notes, sources and caveats.
 fn below(doc: &CompareDoc, figures: &[Figure<'_>], all: bool, whys: &Whys, look: Look) -> String {
@@ -437,14 +452,7 @@ fn below(doc: &CompareDoc, figures: &[Figure<'_>], all: bool, whys: &Whys, look:
     if figures.iter().flat_map(|figure| figure.rows.iter().flatten()).any(|row| doubtful(row)) {
         out.push_str(DOUBTFUL);
     }
-    for (at, why) in whys.0.iter().enumerate() {
-        if let Some(letter) = letter(at) {
-            out.push_str(&hang(&format!("({letter}) "), &why.text(), look.columns));
-        }
-    }
-    if whys.0.len() > MOST_WHYS {
-        out.push_str(&format!("more reasons ({}): see --json\n", whys.0.len() - MOST_WHYS));
-    }
+    out.push_str(&whys.lines(look));
     for note in notes::doubts(&doc.findings, &notes::headlines_compared(doc)) {
         out.push_str(&notes::line(note.state, &note.text, look));
     }

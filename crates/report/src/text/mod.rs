@@ -20,6 +20,7 @@ pub mod names;
 pub mod notes;
 pub mod prove;
 pub mod ranks;
+pub mod ratio;
 pub mod score;
 pub mod sheet;
 pub mod spec;

@@ -56,6 +56,10 @@ const KV: &[&str] =
     &["kv", "replicas=0", "persistence=off", "mode=block", "size=100", "k", "objects=200000", "op"];
 const KV_BASIC: &[&str] = &["kv", "replicas=0", "persistence=off", "mode=block", "definition=era3"];
 
+const SCIMARK: &[&str] =
+    &["kernel", "size=small", "lang", "jvm=hotspot", "cc=gcc -O2", "bits", "copies=1", "seconds=0.3"];
+const WARM_UP: &[&str] = &["kernel", "lang", "jvm=hotspot"];
+
 /// In the order of a page.
 static NAMES: &[Name] = &[
     counts("op", name("cpu", "index", "", "rate", &["kind", "part"])),
@@ -102,6 +106,8 @@ static NAMES: &[Name] = &[
     name("web", "web-slo", "web", "slo-throughput", &[]),
     name("kv", "kv-load", "kv load", "throughput", &[]),
     name("kv", "kv-slo", "kv load", "slo-throughput", &[]),
+    counts("flop", name("runtime", "scimark", "", "flops", SCIMARK)),
+    name("runtime", "scimark-warmup", "warm-up", "", WARM_UP),
     name("machine", "clock", "clock", "", &[]),
     name("machine", "jitter", "jitter", "", &[]),
     name("machine", "timer", "timer", "", &[]),
@@ -141,9 +147,33 @@ pub fn order(key: Key<'_>) -> (usize, usize, u64, u64, String) {
         let rest = format!("{:08} {}", k.unwrap_or(0_u64), key.params);
         return (rank(key.instrument), era, store, replicas, rest);
     }
-    const WORDS: [&str; 20] = [
-        "integer", "floating", "memory", "read", "write", "rdwr", "fread", "fwrite", "copy", "fcopy",
-        "scale", "add", "triad", "zero", "L1", "L2", "L3", "any", "worst", "best",
+    const WORDS: [&str; 26] = [
+        "integer",
+        "floating",
+        "memory",
+        "read",
+        "write",
+        "rdwr",
+        "fread",
+        "fwrite",
+        "copy",
+        "fcopy",
+        "scale",
+        "add",
+        "triad",
+        "zero",
+        "L1",
+        "L2",
+        "L3",
+        "any",
+        "worst",
+        "best",
+        "fft",
+        "sor",
+        "monte-carlo",
+        "sparse",
+        "lu",
+        "composite",
     ];
     let word = |name: &str| {
         let place = |value: &str| {
@@ -154,7 +184,7 @@ pub fn order(key: Key<'_>) -> (usize, usize, u64, u64, String) {
         };
         key.params.get(name).map(place)
     };
-    let what = ["kind", "op", "level", "size"].into_iter().find_map(word).unwrap_or(0);
+    let what = ["kernel", "kind", "op", "level", "size"].into_iter().find_map(word).unwrap_or(0);
     let size = ["size", "object", "block"].iter().find_map(|name| key.params.get(name));
     let size = size.and_then(model::params::parse_bytes).unwrap_or(u64::MAX);
     let threads = match key.params.get("threads") {
@@ -176,7 +206,7 @@ pub fn says(instrument: &str) -> Option<&'static str> {
     find(instrument).map(|name| name.says).filter(|says| !says.is_empty())
 }
 
-/// Topic of an instrument: `cpu`, `memory`, `disk`, `net`, `web`, `machine`, `user`, else `other`.
+/// Topic of an instrument: `cpu`, `memory`, `disk`, `net`, `kv`, `web`, `runtime`, `machine`, `user`, else `other`.
 #[must_use]
 pub fn family(instrument: &str) -> &'static str {
     find(instrument).map_or("other", |name| name.family)
@@ -229,6 +259,8 @@ fn told(key: &str, value: &str) -> String {
         "k" if value == "1" => "1 client".to_owned(),
         "k" => format!("{value} clients"),
         "objects" => format!("{value} objects"),
+        "copies" => format!("{value} copies"),
+        "bits" => format!("{value} bit"),
         "streams" if value == "1" => "1 stream".to_owned(),
         "streams" => format!("{value} streams"),
         "to" => format!("to {value}"),
@@ -238,7 +270,8 @@ fn told(key: &str, value: &str) -> String {
         "level" if value.bytes().all(|b| b.is_ascii_digit()) => format!("level {value}"),
         "size" | "range" if value.bytes().all(|b| b.is_ascii_digit()) => format!("{value} B"),
         "op" | "kind" | "size" | "impl" | "mode" | "level" | "codec" | "algorithm" | "block" | "metric"
-        | "part" | "counting" | "store" | "proto" | "direction" => spelled(value),
+        | "part" | "counting" | "store" | "proto" | "direction" | "kernel" | "lang" | "jvm" | "cc"
+        | "rustc" => spelled(value),
         _ => format!("{key}={value}"),
     }
 }

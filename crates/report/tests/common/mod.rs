@@ -5,6 +5,7 @@
 
 mod data;
 pub mod logs;
+pub mod runtime;
 pub mod web;
 
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::data::RunData;
 use model::doc::{Noise, RowDoc};
 use model::fact::CONFIG_CLASS;
-use model::{Fact, Samples};
+use model::{Better, Fact, Samples};
 
 use super::prepare::Prepared;
 use super::{CompareOptions, value};
@@ -70,8 +70,12 @@ fn unmeasured(ours: &Prepared<'_>, all: &[Prepared<'_>], options: &CompareOption
     for row in all.iter().filter(|side| side.rows.is_empty()).flat_map(|side| &side.side.published) {
         let key = &row.key;
         let here = ours.rows.iter().any(|(own, is)| super::matching::fits(own, is.better, row));
-        // Only what is measured can be missing; a figure stated for other CPUs has no counterpart to run.
-        if here || !known(&key.instrument) || key.params.get("cpus").is_some() {
+        // Only what is measured can be missing: a figure stated for other CPUs has no counterpart to run, nor has a ratio.
+        if here
+            || row.better == Better::Neither
+            || !known(&key.instrument)
+            || key.params.get("cpus").is_some()
+        {
             continue;
         }
         match missing.iter_mut().find(|(name, _)| *name == key.instrument) {

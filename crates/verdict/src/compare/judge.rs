@@ -9,8 +9,9 @@ use model::doc::{Noise, RowDoc};
 use model::{Better, Finding, Samples};
 use stats::{Basis, Between, Effect, Held, Interval, Margin, Paired, Verdict};
 
+use super::bound::Bound;
 use super::clock::{self, Moved};
-use super::matching::{Match, RowKey, all_published_for, arm_name};
+use super::matching::{Match, RowKey, all_published_for};
 use super::prepare::{Entry, Prepared, Row, Said};
 use super::served::{self, Served};
 use super::step::{self, Raised};
@@ -68,7 +69,8 @@ impl Pairs {
     }
 }
 
-fn pair(
+/// The rows of one pair of sides, after Holm's correction.
+pub fn pair(
     arm: &Prepared<'_>,
     base: &Prepared<'_>,
     variants: &BTreeSet<RowKey>,
@@ -267,39 +269,6 @@ fn surroundings(arm: &Said<'_, '_>, base: &Said<'_, '_>, found: &Found, one_mach
     }
 }
 
-/// Sides whose figures are lower bounds: what is above them is not known.
-struct Bound {
-    arm: bool,
-    base: bool,
-    says: String,
-}
-
-impl Bound {
-    fn of(arm: (&Prepared<'_>, &Said<'_, '_>), base: (&Prepared<'_>, &Said<'_, '_>)) -> Option<Bound> {
-        let is_bound = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.is_bound());
-        let sides = [base, arm].into_iter().filter(|(_, said)| is_bound(said));
-        let names: Vec<String> = sides.map(|(side, _)| side.side.name.clone()).collect();
-        let what = if names.len() > 1 { "lower bounds" } else { "a lower bound" };
-        (!names.is_empty()).then(|| Bound {
-            arm: is_bound(arm.1),
-            base: is_bound(base.1),
-            says: format!(
-                "{what}: the load generator, not the server, set the figure of {}",
-                crate::say::list(&names)
-            ),
-        })
-    }
-
-    /// Without the bound the difference would only be larger.
-    fn understates(&self, verdict: &Verdict) -> bool {
-        match verdict {
-            Verdict::Better => self.arm && !self.base,
-            Verdict::Worse => self.base && !self.arm,
-            _ => false,
-        }
-    }
-}
-
 struct Context<'c, 'a> {
     arm: &'c Prepared<'a>,
     base: &'c Prepared<'a>,
@@ -325,12 +294,26 @@ fn measured(context: &Context<'_, '_>, arm: &Row<'_>, base: &Row<'_>) -> Found {
 }
 
 fn by_block(arm: &[&Entry<'_>], base: &[&Entry<'_>], family: usize) -> Result<Paired, stats::Unfit> {
-    let blocks = |entries: &[&Entry<'_>]| -> Vec<(u64, f64)> {
-        let points = entries.iter().flat_map(|entry| &entry.series.points);
-        let measured = points.filter(|point| point.phase == model::Phase::Measured);
-        measured.filter_map(|point| Some((u64::from(point.block), point.number()?))).collect()
-    };
     stats::paired(&stats::pair_blocks(&blocks(arm), &blocks(base))?, family)
+}
+
+/// The measured values with their blocks.
+pub fn blocks(entries: &[&Entry<'_>]) -> Vec<(u64, f64)> {
+    let points = entries.iter().flat_map(|entry| &entry.series.points);
+    let measured = points.filter(|point| point.phase == model::Phase::Measured);
+    measured.filter_map(|point| Some((u64::from(point.block), point.number()?))).collect()
+}
+
+/// Two rows run against run, even where they share blocks: what changes from run to run is in the interval.
+pub fn run_against_run(
+    arm: (&Prepared<'_>, &Row<'_>),
+    base: (&Prepared<'_>, &Row<'_>),
+    key: &RowKey,
+    options: &CompareOptions<'_>,
+) -> Option<Between> {
+    let (of_arm, of_base) = (arm.1.speaking().ok()?, base.1.speaking().ok()?);
+    let context = Context { arm: arm.0, base: base.0, key, paired: false, family: 1, options };
+    by_run(&context, &of_arm, &of_base).ok()
 }
 
 fn by_run(
@@ -369,11 +352,9 @@ fn earlier(context: &Context<'_, '_>, side: &Prepared<'_>, hand: &[&Entry<'_>]) 
         let sides = [context.arm, context.base];
         sides.iter().any(|one| one.side.runs.iter().any(|known| known.head.id == run.head.id))
     };
-    let (Some(entry), true) = (hand.first(), !hand.is_empty()) else { return Vec::new() };
-    let arm = arm_name(side.side, entry.run);
-    let mut key = entry.series.key.clone();
-    arm.clone_into(&mut key.arm);
-    let mut all = noise::history(&key, side.side.earlier.iter().copied().filter(|run| !judged(run)));
+    let Some(entry) = hand.first() else { return Vec::new() };
+    let before = side.side.earlier.iter().copied().filter(|run| !judged(run));
+    let mut all = noise::history(&entry.series.key, before);
     if let ([only], false) = (hand, all.is_empty()) {
         all.extend(only.worth);
     }

@@ -170,7 +170,12 @@ fn agree(ours: &Params, theirs: &Params) -> bool {
     if shared.peek().is_none() && !ours.is_empty() && !theirs.is_empty() {
         return false;
     }
-    shared.all(|(a, b)| a == b || parse_bytes(a).is_some_and(|bytes| parse_bytes(b) == Some(bytes)))
+    shared.all(|(a, b)| same(a, b))
+}
+
+/// Values of a parameter are equal when they are the same text or the same number of bytes.
+pub fn same(a: &str, b: &str) -> bool {
+    a == b || parse_bytes(a).is_some_and(|bytes| parse_bytes(b) == Some(bytes))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! belong to a side, but that none counts on two; runs of different configurations are reported, not sorted out.
 
 mod apart;
+mod bound;
 mod clock;
 mod doubts;
 mod footnotes;
@@ -13,6 +14,7 @@ mod judge;
 mod matching;
 mod prepare;
 mod ranking;
+pub mod ratio;
 mod served;
 mod shared;
 mod step;

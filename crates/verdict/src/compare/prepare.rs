@@ -13,11 +13,12 @@ use stats::between::HISTORY_MAX;
 use super::doubts::{self, Doubt};
 use super::matching::{Match, RowKey, arm_name, published_for};
 use super::{CompareOptions, Side, step};
-use crate::rules;
 use crate::rules::clock::TakeClock;
+use crate::rules::{self, Ruling};
 use crate::run::RunContext;
 
 /// One series of one run of a side.
+#[derive(Clone)]
 pub struct Entry<'a> {
     pub run: &'a RunData,
     pub series: &'a Series,
@@ -33,6 +34,7 @@ pub struct Entry<'a> {
     pub worth: Option<Run>,
 }
 
+#[derive(Clone)]
 pub struct Row<'a> {
     pub better: Better,
     /// Headline in every run's plan.
@@ -121,7 +123,9 @@ fn add_run<'a>(
     let look = rules::Look::new(run, context);
     let mut seen = BTreeSet::new();
     // Without a direction nothing is better or worse.
-    let judged = |series: &Series| series.better != Better::Neither && wanted(series, options);
+    let judged = |series: &Series| {
+        series.better != Better::Neither && wanted(&series.key.instrument, &series.key.metric, options)
+    };
     for row in look.figures().filter(|row| row.series.key.arm == arm && judged(row.series)) {
         let key = RowKey::of(row.series, run, dropped);
         if !seen.insert(key.clone()) {
@@ -131,26 +135,34 @@ fn add_run<'a>(
         if !prepared.rows.contains_key(&key) {
             prepared.order.push(key.clone());
         }
-        let Some(series) = run.series.get(row.index) else { continue };
-        let (validity, reasons) = rules::of_series(&rulings, row.index);
-        let met = rules::environment::doubt(&rulings, row.index);
-        let is_bound = rules::generator_bound::doubts(&rulings, row.index);
-        let worth = crate::noise::run_of(series);
-        let clock = rules::clock::of_takes(&look, row);
-        let entry = Entry { run, series, validity, reasons, met, is_bound, clock, worth };
-        let headline = crate::run::is_headline(&look, row);
-        let known = prepared.rows.entry(key).or_insert_with(|| Row {
-            better: series.better,
-            headline: true,
-            entries: Vec::new(),
-        });
+        let Some(entry) = entry(run, &look, &rulings, row) else { continue };
+        let (better, headline) = (entry.series.better, crate::run::is_headline(&look, row));
+        let new = || Row { better, headline: true, entries: Vec::new() };
+        let known = prepared.rows.entry(key).or_insert_with(new);
         known.headline &= headline;
         known.entries.push(entry);
     }
 }
 
-fn wanted(series: &Series, options: &CompareOptions<'_>) -> bool {
-    options.metric.as_ref().is_none_or(|name| series.key.metric == *name || series.key.instrument == *name)
+/// One figure of a run, with what the rules leave of it.
+pub fn entry<'a>(
+    run: &'a RunData,
+    look: &rules::Look<'_>,
+    rulings: &[Ruling],
+    row: rules::Row<'_>,
+) -> Option<Entry<'a>> {
+    let series = run.series.get(row.index)?;
+    let (validity, reasons) = rules::of_series(rulings, row.index);
+    let met = rules::environment::doubt(rulings, row.index);
+    let is_bound = rules::generator_bound::doubts(rulings, row.index);
+    let worth = crate::noise::run_of(series);
+    let clock = rules::clock::of_takes(look, row);
+    Some(Entry { run, series, validity, reasons, met, is_bound, clock, worth })
+}
+
+/// Whether a figure of this instrument and metric was asked for.
+pub fn wanted(instrument: &str, metric: &str, options: &CompareOptions<'_>) -> bool {
+    options.metric.as_ref().is_none_or(|name| *name == metric || *name == instrument)
 }
 
 impl<'a> Row<'a> {

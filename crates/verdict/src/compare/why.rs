@@ -30,7 +30,8 @@ pub fn sentence(
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-fn held_back(held: Held, family: usize) -> String {
+/// What held a verdict back.
+pub fn held_back(held: Held, family: usize) -> String {
     match held {
         Held::FamilySize => format!("clear alone, not among {}", say::count(family, "row")),
         other => other.to_string(),

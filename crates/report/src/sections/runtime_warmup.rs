@@ -1,0 +1,173 @@
+//! How runtimes that compile while they run become fast: CPU time of each iteration of a kernel in a fresh process, and
+//! from which one on it is steady.
+//!
+//! CPU time of the thread that computes: what the compiler uses beside it is not counted. Points are medians over the
+//! takes. Runs of other builds may have other iterations; all that are there are drawn.
+
+use std::collections::BTreeMap;
+
+use maud::Markup;
+use model::data::{RunData, Series as Raw};
+use model::unit::Unit;
+
+use crate::number::{self, Kind, quantity};
+use crate::page;
+use crate::plot::line::{Marker, Point, Series};
+use crate::plot::{Caption, LinePlot, Size};
+use crate::scale::AxisSpec;
+use crate::section::{ReportInput, Section, sentence};
+
+pub struct RuntimeWarmup;
+pub static SECTION: RuntimeWarmup = RuntimeWarmup;
+
+const INSTRUMENT: &str = "scimark-warmup";
+const ITERATION: &str = "iteration";
+
+/// Lines of one plot; the export has the rest.
+const MOST: usize = 8;
+
+/// One kernel of one run and arm.
+struct Curve<'a> {
+    run: usize,
+    kernel: String,
+    /// What else tells it apart: language and virtual machine.
+    variant: String,
+    points: BTreeMap<u32, Point>,
+    /// CPU time of an iteration of the steady part, and the iterations before it.
+    steady: Option<f64>,
+    from: Option<f64>,
+    arm: &'a str,
+}
+
+impl Section for RuntimeWarmup {
+    fn rank(&self) -> u32 {
+        23
+    }
+
+    fn draw(&self, input: &ReportInput) -> Option<Markup> {
+        let curves: Vec<Curve<'_>> =
+            input.runs.iter().enumerate().flat_map(|(run, (_, data))| curves(run, data)).collect();
+        let mut kernels: Vec<&str> = Vec::new();
+        for curve in &curves {
+            if !kernels.contains(&curve.kernel.as_str()) {
+                kernels.push(&curve.kernel);
+            }
+        }
+        kernels.sort_by_key(|kernel| rank(kernel));
+        let plots: Vec<(String, Markup)> =
+            kernels.iter().map(|kernel| plot(input, &curves, kernel)).collect();
+        let title = sentence(&plots.first()?.0);
+        let plots: Vec<Markup> = plots.into_iter().map(|(_, plot)| plot).collect();
+        Some(page::section("warm-up", &title, &page::grid(&plots)))
+    }
+}
+
+/// In the order of the study.
+fn rank(kernel: &str) -> usize {
+    let order = ["fft", "sor", "monte-carlo", "sparse", "lu"];
+    order.iter().position(|known| *known == kernel).unwrap_or(order.len())
+}
+
+fn curves(run: usize, data: &RunData) -> Vec<Curve<'_>> {
+    let mut curves: Vec<Curve<'_>> = Vec::new();
+    for series in data.series.iter().filter(|series| series.key.instrument == INSTRUMENT) {
+        let params = &series.key.params;
+        let kernel = params.get("kernel").unwrap_or("kernel").to_owned();
+        let told = ["lang", "jvm"].into_iter().filter_map(|name| params.get(name));
+        let variant = told.collect::<Vec<_>>().join(" ");
+        let arm = series.key.arm.as_str();
+        let known =
+            |curve: &Curve<'_>| curve.arm == arm && curve.kernel == kernel && curve.variant == variant;
+        let at = curves.iter().position(known).unwrap_or_else(|| {
+            let points = BTreeMap::new();
+            curves.push(Curve { run, kernel, variant, points, steady: None, from: None, arm });
+            curves.len() - 1
+        });
+        let Some(curve) = curves.get_mut(at) else { continue };
+        match series.key.metric.as_str() {
+            "iteration" => {
+                let number = params.get(ITERATION).and_then(|number| number.parse().ok());
+                if let (Some(number), Some(point)) =
+                    (number, number.and_then(|number| median(series, number)))
+                {
+                    curve.points.insert(number, point);
+                }
+            }
+            "steady" => curve.steady = stats::median(&series.measured()),
+            "steady-from" => curve.from = stats::median(&series.measured()),
+            _ => {}
+        }
+    }
+    curves.retain(|curve| !curve.points.is_empty());
+    curves
+}
+
+/// The median of an iteration with its interval.
+fn median(series: &Raw, number: u32) -> Option<Point> {
+    let summary = stats::summary(&series.measured()).ok()?;
+    let interval = summary.interval.map(|i| (i.low, i.high));
+    Some(Point { interval, ..Point::at(f64::from(number), summary.median) })
+}
+
+impl Curve<'_> {
+    fn first(&self) -> Option<f64> {
+        self.points.values().next().map(|point| point.y)
+    }
+
+    /// `java hotspot is steady after 8 iterations, 22 times as fast as at first`
+    fn said(&self, name: &str) -> String {
+        let Some((steady, first)) = self.steady.zip(self.first()).filter(|(steady, _)| *steady > 0.0) else {
+            return format!("{name} has no steady part in {} iterations", self.points.len());
+        };
+        let after = match self.from {
+            Some(from) if from >= 1.0 => format!("after {}", iterations(from)),
+            Some(_) => "from the first iteration on".to_owned(),
+            None => "in the end".to_owned(),
+        };
+        let time = quantity(steady, Kind::of(Unit::Second));
+        format!(
+            "{name} is steady {after}: {time} an iteration, the first took {} times that",
+            number::ratio(first / steady)
+        )
+    }
+}
+
+fn iterations(count: f64) -> String {
+    let s = if count == 1.0 { "" } else { "s" };
+    format!("{} iteration{s}", number::fixed(count, 0))
+}
+
+fn plot(input: &ReportInput, curves: &[Curve<'_>], kernel: &str) -> (String, Markup) {
+    let own: Vec<&Curve<'_>> = curves.iter().filter(|curve| curve.kernel == kernel).collect();
+    let name = |curve: &Curve<'_>| match input.runs.len() > 1 {
+        true => format!("{}, {}", curve.variant, input.name(curve.run)),
+        false => curve.variant.clone(),
+    };
+    let said: Vec<String> = own.iter().map(|curve| curve.said(&name(curve))).collect();
+    let title = format!("{kernel}: {}", said.join("; "));
+    let line = |curve: &&Curve<'_>| Series {
+        name: name(curve),
+        points: curve.points.values().copied().collect(),
+        reference: false,
+    };
+    let mark = |curve: &&Curve<'_>| {
+        let (from, steady) = curve.from.zip(curve.steady)?;
+        let label = if own.len() > 1 { format!("{} steady", name(curve)) } else { "steady".to_owned() };
+        (steady > 0.0).then_some(Marker { at: from + 1.0, label, upright: true })
+    };
+    let shown = || own.iter().take(MOST);
+    let series: Vec<Series> = shown().map(line).collect();
+    let has_bands = series.iter().flat_map(|line| &line.points).any(|point| point.interval.is_some());
+    let bands = if has_bands { "; bands = 95 % intervals of the median" } else { "" };
+    let plot = LinePlot {
+        caption: Caption::new(title.clone())
+            .subtitle(format!("CPU time of each iteration in a fresh process, median of the takes{bands}")),
+        x: AxisSpec::new("iteration", Kind::of(Unit::Count).plain()),
+        y: AxisSpec::new("CPU time", Kind::of(Unit::Second)).log(),
+        series,
+        markers: shown().filter_map(mark).collect(),
+        spans: Vec::new(),
+        size: Size::Cell,
+    };
+    (title, plot.render())
+}

@@ -1,0 +1,199 @@
+//! `compare --ratio` as text: a table of ratios for each machine, then what the ratios of two machines say.
+//!
+//! A ratio is the figure at the value above the line over that below it; words say which of the two is better, and in
+//! ratios of ratios which of them gains. Published figures are points: a plain ratio, with the bounds that were printed.
+
+use model::doc::{ArmDoc, BoundsDoc, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc, VerdictWord};
+use model::{Better, Validity};
+
+use super::compare::{DOUBTFUL, Whys, believed, doubtful, interval_of, plain_ratio, shown};
+use super::fold::Headlines;
+use super::grid::{Align, Cell, Grid, ranges};
+use super::names::{self, Key};
+use super::score::verdict;
+use super::{Look, Tone, cut, hang, notes, wrap};
+use crate::number::{self, Scale};
+
+/// Kind of the findings about a value that falls behind on a machine.
+const IMMATURE: &str = "immature";
+
+/// The longest name of a machine above a column.
+const NAME: usize = 14;
+
+/// The whole document for a terminal.
+#[must_use]
+pub fn table(doc: &RatioDoc, look: Look) -> String {
+    let mut out = String::new();
+    for line in wrap(&doc.paragraph, look.columns) {
+        out.push_str(&format!("{line}\n"));
+    }
+    for finding in immature(doc) {
+        out.push_str(&notes::marked("!", Tone::Warn, &finding.text, look));
+    }
+    out.push('\n');
+    let mut whys = Whys::default();
+    for machine in &doc.machines {
+        out.push_str(&of_machine(doc, machine, &mut whys, look));
+    }
+    for machine in doc.machines.iter().skip(1) {
+        out.push_str(&beside(doc, machine, &mut whys, look));
+    }
+    out.push_str(&below(doc, &whys, look));
+    out
+}
+
+/// What falls behind where.
+pub fn immature(doc: &RatioDoc) -> impl Iterator<Item = &model::Finding> {
+    doc.findings.iter().filter(|finding| finding.kind == IMMATURE)
+}
+
+fn key(row: &RowDoc) -> Key<'_> {
+    Key { instrument: &row.instrument, metric: &row.metric, params: &row.params }
+}
+
+/// Rows in the order of a page, with their names.
+fn named<'d, T>(rows: Vec<&'d T>, row: fn(&T) -> &RowDoc) -> Vec<(String, &'d T)> {
+    let mut rows = rows;
+    rows.sort_by_cached_key(|one| names::order(key(row(one))));
+    let keys: Vec<Key<'_>> = rows.iter().map(|one| key(row(one))).collect();
+    names::labels(&keys).into_iter().zip(rows).collect()
+}
+
+/// The rows of a machine with their names, in the order of a page.
+#[must_use]
+pub fn rows<'d>(doc: &'d RatioDoc, machine: &str) -> Vec<(String, &'d RatioRowDoc)> {
+    named(doc.rows.iter().filter(|row| row.machine == machine).collect(), |one| &one.row)
+}
+
+/// The ratios of ratios of a machine with their names, in the order of a page.
+#[must_use]
+pub fn across<'d>(doc: &'d RatioDoc, machine: &str) -> Vec<(String, &'d RatioOfRatiosDoc)> {
+    named(doc.ratios_of_ratios.iter().filter(|one| one.row.arm == machine).collect(), |one| &one.row)
+}
+
+/// Which value a verdict is for.
+#[must_use]
+pub fn word(row: &RowDoc, over: &str, under: &str, verb: &str) -> (String, Tone) {
+    let (word, tone) = verdict(row);
+    match row.verdict {
+        VerdictWord::Better if !row.point => (format!("{over} {verb}"), Tone::Plain),
+        VerdictWord::Worse if !row.point => (format!("{under} {verb}"), Tone::Plain),
+        _ => (word.to_owned(), tone),
+    }
+}
+
+fn of_machine(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> String {
+    let rows = rows(doc, &machine.name);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let (over, under) = (cut(&doc.over, NAME), cut(&doc.under, NAME));
+    let has_values = rows.iter().any(|(_, row)| row.row.arm_value.is_some());
+    let mut columns = vec![("", Align::Left)];
+    if has_values {
+        columns.extend([("", Align::Left), (over.as_str(), Align::Right), (under.as_str(), Align::Right)]);
+    }
+    columns.extend([("ratio", Align::Right), ("95 % interval", Align::Right), ("", Align::Left)]);
+    let mut grid = Grid::new(&columns);
+    let intervals =
+        ranges(&rows.iter().map(|(_, one)| bounds(&one.row, one.bounds.as_ref())).collect::<Vec<_>>());
+    for ((label, one), interval) in rows.iter().zip(intervals) {
+        let row = &one.row;
+        let scale = scale(doc, row);
+        let mut cells: Vec<Cell> = vec![label.clone().into()];
+        if has_values {
+            let unit = scale.as_ref().map(Scale::ascii_unit).unwrap_or_default();
+            cells.extend([unit.into(), shown(scale.as_ref(), row.arm_value).into()]);
+            cells.push(shown(scale.as_ref(), row.base_value).into());
+        }
+        cells.push(plain_ratio(believed(row)).into());
+        cells.push(if interval.is_empty() { "-".into() } else { interval.into() });
+        let (word, tone) = word(row, &doc.over, &doc.under, "better");
+        cells.push(Cell::tone(format!("{word}{}{}", kind(one.bounds.as_ref()), whys.mark(row)), tone));
+        grid.row(cells);
+    }
+    let source = machine.source.as_deref().filter(|_| machine.published);
+    let source = source.map_or(String::new(), |source| format!(", published in {source}"));
+    let head = format!("{} / {} on {}{source}", doc.over, doc.under, machine.name);
+    format!("{}{}\n", hang("", &head, look.columns), grid.render(look.columns, look.paint))
+}
+
+/// The scale that all figures of this kind share, whichever machine they are of; `None` where a row has no figure.
+#[must_use]
+pub fn scale(doc: &RatioDoc, row: &RowDoc) -> Option<Scale> {
+    let like = |other: &&RowDoc| (&other.instrument, other.unit) == (&row.instrument, row.unit);
+    let of = doc.rows.iter().map(|one| &one.row).filter(like);
+    let values: Vec<f64> = of.flat_map(|row| row.arm_value.into_iter().chain(row.base_value)).collect();
+    row.arm_value.or(row.base_value)?;
+    Some(Scale::common(&values, names::kind(&row.instrument, row.unit)))
+}
+
+/// The interval of a row, or what was printed with a point.
+fn bounds(row: &RowDoc, printed: Option<&BoundsDoc>) -> Option<(String, String)> {
+    let printed = printed.map(|bounds| (number::ratio(bounds.low), number::ratio(bounds.high)));
+    printed.or_else(|| interval_of(Some(row)))
+}
+
+/// What printed bounds are: `, range`.
+fn kind(printed: Option<&BoundsDoc>) -> String {
+    printed.map_or(String::new(), |bounds| format!(", {}", bounds.kind))
+}
+
+/// The ratios of a machine beside those of the base.
+fn beside(doc: &RatioDoc, machine: &ArmDoc, whys: &mut Whys, look: Look) -> String {
+    let rows = across(doc, &machine.name);
+    let (Some(base), false) = (doc.machines.first(), rows.is_empty()) else { return String::new() };
+    let names = [cut(&machine.name, NAME), cut(&base.name, NAME)];
+    let mut columns =
+        vec![("", Align::Left), (names[0].as_str(), Align::Right), (names[1].as_str(), Align::Right)];
+    columns.extend([("ratio of both", Align::Right), ("95 % interval", Align::Right), ("", Align::Left)]);
+    let mut grid = Grid::new(&columns);
+    let intervals =
+        ranges(&rows.iter().map(|(_, one)| bounds(&one.row, one.bounds.as_ref())).collect::<Vec<_>>());
+    for ((label, one), interval) in rows.iter().zip(intervals) {
+        let row = &one.row;
+        let (word, tone) = word(row, &doc.over, &doc.under, "gains");
+        grid.row(vec![
+            label.clone().into(),
+            plain_ratio(row.arm_value).into(),
+            plain_ratio(row.base_value).into(),
+            plain_ratio(believed(row)).into(),
+            if interval.is_empty() { "-".into() } else { interval.into() },
+            Cell::tone(format!("{word}{}{}", kind(one.bounds.as_ref()), whys.mark(row)), tone),
+        ]);
+    }
+    let head = format!("{} / {}: {} over {}", doc.over, doc.under, machine.name, base.name);
+    format!("{}{}\n", hang("", &head, look.columns), grid.render(look.columns, look.paint))
+}
+
+/// What marks mean, reasons, doubts and caveats.
+fn below(doc: &RatioDoc, whys: &Whys, look: Look) -> String {
+    let rows = || doc.rows.iter().map(|one| &one.row).chain(doc.ratios_of_ratios.iter().map(|one| &one.row));
+    let mut out = String::new();
+    if rows().any(|row| row.verdict == VerdictWord::CannotTell && !row.point) {
+        out.push_str("? = cannot tell\n");
+    }
+    if rows().any(doubtful) {
+        out.push_str(DOUBTFUL);
+    }
+    if rows().any(|row| row.better == Better::Lower) {
+        out.push_str("of times less is better, so a ratio below 1 speaks for the value above the line\n");
+    }
+    out.push_str(&whys.lines(look));
+    let heads = doc.rows.iter().filter(|one| one.row.headline).map(|one| &one.row);
+    let headlines =
+        Headlines::new(heads.map(|row| (row.instrument.as_str(), row.metric.as_str(), &row.params)));
+    for note in notes::doubts(&doc.findings, &headlines) {
+        out.push_str(&notes::line(note.state, &note.text, look));
+    }
+    let published = doc.machines.iter().filter(|machine| machine.published);
+    let names: Vec<&str> = published.map(|machine| machine.name.as_str()).collect();
+    if !names.is_empty() {
+        let text = format!("{}: points without samples, never significant", names.join(", "));
+        out.push_str(&notes::line(Validity::Unknown, &text, look));
+    }
+    for (index, footnote) in doc.footnotes.iter().enumerate() {
+        out.push_str(&hang(&format!("{}. ", index + 1), footnote, look.columns));
+    }
+    out
+}

@@ -1,0 +1,38 @@
+//! Figures that the load generator, not the server, set: lower bounds of what the server could do.
+
+use stats::Verdict;
+
+use super::prepare::{Prepared, Said};
+
+/// Sides whose figures are lower bounds: what is above them is not known.
+pub struct Bound {
+    arm: bool,
+    base: bool,
+    pub says: String,
+}
+
+impl Bound {
+    pub fn of(arm: (&Prepared<'_>, &Said<'_, '_>), base: (&Prepared<'_>, &Said<'_, '_>)) -> Option<Bound> {
+        let is_bound = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.is_bound());
+        let sides = [base, arm].into_iter().filter(|(_, said)| is_bound(said));
+        let names: Vec<String> = sides.map(|(side, _)| side.side.name.clone()).collect();
+        let what = if names.len() > 1 { "lower bounds" } else { "a lower bound" };
+        (!names.is_empty()).then(|| Bound {
+            arm: is_bound(arm.1),
+            base: is_bound(base.1),
+            says: format!(
+                "{what}: the load generator, not the server, set the figure of {}",
+                crate::say::list(&names)
+            ),
+        })
+    }
+
+    /// Without the bound the difference would only be larger.
+    pub fn understates(&self, verdict: &Verdict) -> bool {
+        match verdict {
+            Verdict::Better => self.arm && !self.base,
+            Verdict::Worse => self.base && !self.arm,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What ratios of ratios say of a value on a machine: this runtime is immature on this machine.
+//!
+//! Said only where the interval of a ratio of ratios lies wholly outside the margin, after Holm's correction, and where
+//! no figure of the same two machines says the opposite. Of the two values and machines, what is named is the slower
+//! value where the ratio is further from 1, so that the order of the machines does not matter. Families of software are
+//! called immature; hardware falls behind.
+
+use model::doc::{RatioOfRatiosDoc, RowDoc, VerdictWord};
+use model::{Better, Family, Finding, Validity};
+
+use super::super::CompareOptions;
+use super::asked::Asked;
+use crate::{family, say};
+
+/// Kind of the findings.
+pub const KIND: &str = "immature";
+
+/// Who falls behind in a row, and where.
+#[derive(Clone, PartialEq, Eq)]
+struct Behind<'d> {
+    value: &'d str,
+    machine: &'d str,
+    other: &'d str,
+}
+
+impl Behind<'_> {
+    /// The two machines, in one order.
+    fn pair(&self) -> [&str; 2] {
+        let mut pair = [self.machine, self.other];
+        pair.sort_unstable();
+        pair
+    }
+}
+
+/// One finding for each value that falls behind on a machine.
+pub fn findings(rows: &[RatioOfRatiosDoc], asked: &Asked, options: &CompareOptions<'_>) -> Vec<Finding> {
+    let mut groups: Vec<(Behind<'_>, Vec<&RowDoc>)> = Vec::new();
+    for row in rows.iter().map(|one| &one.row) {
+        let Some(behind) = behind(row, asked) else { continue };
+        match groups.iter_mut().find(|(known, _)| *known == behind) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((behind, vec![row])),
+        }
+    }
+    let opposed = |behind: &Behind<'_>| {
+        groups.iter().any(|(other, _)| other.pair() == behind.pair() && is_opposite(other, behind))
+    };
+    let of_pair = |behind: &Behind<'_>| {
+        let of = |row: &&RatioOfRatiosDoc| {
+            let mut pair = [row.row.arm.as_str(), row.row.base.as_str()];
+            pair.sort_unstable();
+            pair == behind.pair() && !row.row.point
+        };
+        rows.iter().filter(of).count()
+    };
+    let sound = groups.iter().filter(|(behind, _)| !opposed(behind));
+    sound.map(|(behind, rows)| finding(behind, rows, of_pair(behind), asked, options)).collect()
+}
+
+/// Another value on the same machine, or the same value on the other one.
+fn is_opposite(a: &Behind<'_>, b: &Behind<'_>) -> bool {
+    (a.value == b.value) != (a.machine == b.machine)
+}
+
+fn behind<'d>(row: &'d RowDoc, asked: &'d Asked) -> Option<Behind<'d>> {
+    if row.point || !matches!(row.verdict, VerdictWord::Better | VerdictWord::Worse) {
+        return None;
+    }
+    let (here, there) = (row.arm_value?.ln(), row.base_value?.ln());
+    let on_base = there.abs() > here.abs();
+    let (machine, other, ratio, gained) = match on_base {
+        false => (&row.arm, &row.base, here, row.verdict == VerdictWord::Better),
+        true => (&row.base, &row.arm, there, row.verdict == VerdictWord::Worse),
+    };
+    // Where the value above gained, the one below fell behind.
+    let value = if gained { &asked.under } else { &asked.over };
+    let slower = if (ratio > 0.0) == (row.better != Better::Lower) { &asked.under } else { &asked.over };
+    (value == slower).then_some(Behind { value, machine, other })
+}
+
+fn finding(
+    behind: &Behind<'_>,
+    rows: &[&RowDoc],
+    all: usize,
+    asked: &Asked,
+    options: &CompareOptions<'_>,
+) -> Finding {
+    let Behind { value, machine, other } = behind;
+    let here = |row: &RowDoc| if row.arm == *machine { row.arm_value } else { row.base_value };
+    let there = |row: &RowDoc| if row.arm == *machine { row.base_value } else { row.arm_value };
+    let turned = |row: &RowDoc, ratio: f64| if row.arm == *machine { ratio } else { 1.0 / ratio };
+    let apart = rows.iter().flat_map(|row| [row.low, row.high].map(|end| end.map(|end| turned(row, end))));
+    let apart: Vec<f64> = apart.flatten().collect();
+    let of =
+        |side: &dyn Fn(&RowDoc) -> Option<f64>| rows.iter().filter_map(|row| side(row)).collect::<Vec<f64>>();
+    let margin = rows.iter().map(|row| row.margin).fold(0.0, f64::max);
+    let is_software = rows.iter().all(|row| {
+        matches!(family::family(options.cards, &row.instrument), Family::Runtime | Family::Web | Family::Kv)
+    });
+    let lead =
+        if is_software { "this runtime is immature on this machine" } else { "falls behind on this machine" };
+    let text = format!(
+        "{lead}: {param}={value} on {machine}: {over} over {under} is {} there, {} on {other}; the ratio of ratios is {} \
+         with its whole interval beyond the margin of {} in {}",
+        span(&of(&here)),
+        span(&of(&there)),
+        span(&apart),
+        say::percent(margin),
+        figures(rows, all),
+        param = asked.param,
+        over = asked.over,
+        under = asked.under,
+    );
+    let mut finding =
+        Finding::new(KIND, Validity::Ok, text).about(format!("{machine}: {}={value}", asked.param));
+    for (name, values) in [("ratio", of(&here)), ("ratio-elsewhere", of(&there)), ("ratio-of-ratios", apart)]
+    {
+        if let Some((low, high)) = ends(&values) {
+            finding = finding.evidence(&format!("{name}-low"), low).evidence(&format!("{name}-high"), high);
+        }
+    }
+    finding.evidence("figures", rows.len() as f64).evidence("figures-of", all as f64)
+}
+
+/// `5 of 5 figures`, and which where they are few of many.
+fn figures(rows: &[&RowDoc], all: usize) -> String {
+    let count = format!("{} of {}", rows.len(), say::count(all, "figure"));
+    if rows.len() == all {
+        return count;
+    }
+    let names: Vec<String> = rows.iter().map(|row| format!("{} {}", row.metric, row.params)).collect();
+    format!("{count} ({})", say::list(&names))
+}
+
+fn ends(values: &[f64]) -> Option<(f64, f64)> {
+    let low = values.iter().copied().reduce(f64::min)?;
+    let high = values.iter().copied().reduce(f64::max)?;
+    Some((low, high))
+}
+
+/// `3.60 to 8.90`
+pub fn span(values: &[f64]) -> String {
+    let Some((low, high)) = ends(values) else { return "unknown".to_owned() };
+    let (low, high) = (say::digits(low), say::digits(high));
+    if low == high { low } else { format!("{low} to {high}") }
+}

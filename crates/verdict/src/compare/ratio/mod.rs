@@ -1,0 +1,154 @@
+//! How figures at two values of one parameter relate (C over Java, one server over another) on each machine, and
+//! whether that is so on every machine: ratios, ratios of ratios, and what they say.
+//!
+//! The first side is the base of the ratios of ratios. Published figures are points, whether a study printed both
+//! figures or their ratio alone; points are never judged. Not done here: choosing which runs belong to a side.
+
+mod across;
+mod asked;
+mod immature;
+mod pool;
+mod rows;
+mod words;
+
+use std::collections::BTreeSet;
+
+use model::Better;
+use model::doc::{RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
+
+use super::prepare::Prepared;
+use super::{CompareOptions, Side, doubts, shared};
+use across::Machine;
+use asked::{Asked, Known};
+use pool::Pool;
+use rows::Line;
+
+pub use asked::Unmet;
+pub use immature::KIND as IMMATURE;
+
+/// The figures of every side at the two values that `PARAM=a/b` asks for.
+pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions<'_>) -> Result<RatioDoc, Unmet> {
+    let (sides, mut footnotes) = shared::apart(given);
+    let pools: Vec<Pool<'_>> = sides.iter().map(|side| pool::pool(side, options)).collect();
+    let mut known = Known::new();
+    pools.iter().for_each(|pool| pool.known(&mut known));
+    let asked = Asked::parse(text, &known)?;
+    let machines: Vec<Machine<'_>> = pools
+        .iter()
+        .map(|pool| Machine { side: pool.side, lines: headlines(rows::rows(pool, &asked, options), options) })
+        .collect();
+    if machines.iter().all(|machine| machine.lines.is_empty()) {
+        let differ = differing(&pools, &asked);
+        return Err(Unmet::Alone { param: asked.param, differ });
+    }
+    let mut ratios_of_ratios: Vec<RatioOfRatiosDoc> = Vec::new();
+    if let Some((base, others)) = machines.split_first() {
+        ratios_of_ratios.extend(others.iter().flat_map(|here| across::ratios(here, base, options)));
+    }
+    let rows: Vec<RatioRowDoc> =
+        machines.iter().flat_map(|machine| machine.lines.iter().map(|line| line.doc.clone())).collect();
+    let mut findings = immature::findings(&ratios_of_ratios, &asked, options);
+    findings.extend(doubted(&pools));
+    footnotes.extend(notes(&machines, &rows, &ratios_of_ratios, &asked));
+    Ok(RatioDoc {
+        schema: "boxscore.ratio/1".to_owned(),
+        paragraph: words::paragraph(&rows, &asked),
+        param: asked.param,
+        over: asked.over,
+        under: asked.under,
+        machines: (sides.iter().zip(given))
+            .map(|(side, given)| super::arm_doc(side, given.runs.is_empty()))
+            .collect(),
+        rows,
+        ratios_of_ratios,
+        findings,
+        footnotes,
+    })
+}
+
+/// Headline rows and points; every row with `all`, where a metric is asked for, or where there is no headline.
+fn headlines<'a>(lines: Vec<Line<'a>>, options: &CompareOptions<'_>) -> Vec<Line<'a>> {
+    let is_shown = |line: &Line<'_>| line.doc.row.headline || line.doc.row.point;
+    if options.all || options.metric.is_some() || !lines.iter().any(is_shown) {
+        return lines;
+    }
+    lines.into_iter().filter(is_shown).collect()
+}
+
+/// In what figures at the two values differ besides, one sentence an instrument.
+fn differing(pools: &[Pool<'_>], asked: &Asked) -> Vec<String> {
+    let mut sentences: BTreeSet<String> = BTreeSet::new();
+    for pool in pools {
+        let at = |value: &str| {
+            let figures = pool.figures.iter().map(|figure| &figure.key);
+            figures.filter_map(|key| pool::without(key, &asked.param, value)).collect::<Vec<_>>()
+        };
+        let (overs, unders) = (at(&asked.over), at(&asked.under));
+        for over in &overs {
+            let same = unders.iter().filter(|under| rows::is_one_metric(over, under));
+            for (name, value) in &over.params.0 {
+                let others: BTreeSet<&str> =
+                    same.clone().filter_map(|under| under.params.get(name)).collect();
+                if !others.is_empty() && !others.contains(value.as_str()) {
+                    let others: Vec<&str> = others.into_iter().collect();
+                    sentences.insert(format!(
+                        "{}: {name} is {value} with {}, {} with {}",
+                        over.instrument,
+                        asked.over,
+                        others.join(" or "),
+                        asked.under
+                    ));
+                }
+            }
+        }
+    }
+    sentences.into_iter().collect()
+}
+
+/// What the rules found wrong, under the side that it is about.
+fn doubted(pools: &[Pool<'_>]) -> Vec<model::Finding> {
+    let prepared: Vec<Prepared<'_>> = pools
+        .iter()
+        .map(|pool| Prepared {
+            side: pool.side,
+            order: Vec::new(),
+            rows: std::collections::BTreeMap::new(),
+            doubts: pool.doubts.clone(),
+            ambiguous: BTreeSet::new(),
+            step: None,
+        })
+        .collect();
+    doubts::findings(&prepared)
+}
+
+/// Caveats: what a point is, what is not like with like, what an interval leaves out.
+fn notes(
+    machines: &[Machine<'_>],
+    rows: &[RatioRowDoc],
+    across: &[RatioOfRatiosDoc],
+    asked: &Asked,
+) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let mut add = |note: String| {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    };
+    for machine in machines.iter().filter(|machine| machine.lines.is_empty()) {
+        let Asked { param, over, under } = asked;
+        add(format!("{}: no two figures that differ in {param}={over} and {under} alone", machine.side.name));
+    }
+    for row in rows.iter().filter(|row| row.row.point && row.row.better == Better::Neither) {
+        add(format!("{}: {}", row.machine, row.row.why.as_deref().unwrap_or("a published ratio")));
+    }
+    for row in across.iter().filter(|row| !row.unlike.is_empty()) {
+        add(format!("{} and {} are not alike in {}", row.row.arm, row.row.base, row.unlike.join("; ")));
+    }
+    let is = |method| rows.iter().any(|row| row.method == method);
+    if is(model::doc::Method::Blocks) {
+        add("one study: ratios are paired by block, and what changes from run to run is not in their intervals; it is \
+             in those of ratios of ratios between studies"
+            .to_owned());
+    }
+    notes
+}

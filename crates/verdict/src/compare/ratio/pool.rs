@@ -1,0 +1,135 @@
+//! What one side has at each value of a parameter: its series with what the rules leave of them, or published figures.
+//!
+//! The value of a parameter is that of the series or, where the instrument has none of that name, that of its arm. Only
+//! the newest twenty runs count. Hours of logs are not takes and are left out.
+
+use std::collections::BTreeSet;
+
+use model::data::{Published, RunData};
+use model::{Better, Params, Samples, Unit};
+use stats::between::HISTORY_MAX;
+
+use super::super::doubts::{self, Doubt};
+use super::super::matching::{RowKey, same};
+use super::super::prepare::{self, Entry};
+use super::super::{CompareOptions, Side, step};
+use super::asked::Known;
+use crate::rules;
+use crate::run::{RunContext, is_headline};
+
+/// One series of one run.
+pub struct Figure<'a> {
+    /// With every parameter, those of the arm that the instrument does not know among them.
+    pub key: RowKey,
+    /// What the arm sets, whether the instrument knows it or not.
+    pub set: Params,
+    pub better: Better,
+    pub headline: bool,
+    pub entry: Entry<'a>,
+}
+
+pub struct Pool<'a> {
+    pub side: &'a Side<'a>,
+    pub figures: Vec<Figure<'a>>,
+    /// Those that were asked for.
+    pub published: Vec<&'a Published>,
+    /// What the rules found wrong, with the run.
+    pub doubts: Vec<Doubt>,
+    steps: Vec<(&'a str, f64)>,
+}
+
+/// Reads a side.
+pub fn pool<'a>(side: &'a Side<'a>, options: &CompareOptions<'_>) -> Pool<'a> {
+    let mut runs: Vec<&RunData> = side.runs.clone();
+    runs.sort_by_key(|run| run.head.started_ns);
+    let older = runs.len().saturating_sub(HISTORY_MAX);
+    let wanted = |row: &&Published| prepare::wanted(&row.key.instrument, &row.key.metric, options);
+    let published = side.published.iter().filter(wanted).collect();
+    let mut pool = Pool { side, figures: Vec::new(), published, doubts: Vec::new(), steps: Vec::new() };
+    for run in runs.into_iter().skip(older) {
+        pool.add(run, options);
+    }
+    pool
+}
+
+impl<'a> Pool<'a> {
+    fn add(&mut self, run: &'a RunData, options: &CompareOptions<'_>) {
+        let context = RunContext { cards: options.cards, ..RunContext::default() };
+        let rulings = rules::rulings(run, &context);
+        let look = rules::Look::new(run, &context);
+        let mut arms: BTreeSet<&str> = BTreeSet::new();
+        let side = self.side;
+        let of_side = |arm: &str| side.arm.as_deref().is_none_or(|own| own == arm || arm.is_empty());
+        for row in look.figures() {
+            let key = &row.series.key;
+            let counts = row.series.better != Better::Neither
+                && key.samples() == Samples::Takes
+                && prepare::wanted(&key.instrument, &key.metric, options);
+            if !counts || !of_side(&key.arm) {
+                continue;
+            }
+            let Some(entry) = prepare::entry(run, &look, &rulings, row) else { continue };
+            let arm = run.plan.arms.iter().find(|arm| arm.name == key.arm);
+            let set = arm.map(|arm| arm.set.clone()).unwrap_or_default();
+            let mut known = RowKey::of(entry.series, run, &BTreeSet::new());
+            known.params = outside(&set, &key.instrument, options).with(&known.params);
+            arms.insert(&entry.series.key.arm);
+            let (better, headline) = (row.series.better, is_headline(&look, row));
+            self.figures.push(Figure { key: known, set, better, headline, entry });
+        }
+        for arm in arms {
+            for doubt in doubts::of_arm(run, arm, &rulings) {
+                if !self.doubts.iter().any(|known| known.is_like(&doubt)) {
+                    self.doubts.push(doubt);
+                }
+            }
+        }
+        self.steps.extend(step::step_of(run, &rulings).map(|step| (run.head.id.as_str(), step)));
+    }
+
+    /// The coarsest step of the clock that these runs found.
+    pub fn step(&self, runs: &[&RunData]) -> Option<f64> {
+        let of = self.steps.iter().filter(|(id, _)| runs.iter().any(|run| run.head.id == *id));
+        of.map(|(_, step)| *step).reduce(f64::max)
+    }
+
+    /// Parameters and their values, those of published ratios one by one.
+    pub fn known(&self, known: &mut Known) {
+        let mut add = |name: &str, value: &str| {
+            known.entry(name.to_owned()).or_default().insert(value.to_owned());
+        };
+        for (name, value) in self.figures.iter().flat_map(|figure| &figure.key.params.0) {
+            add(name, value);
+        }
+        for row in &self.published {
+            for (name, value) in &row.key.params.0 {
+                match divided(row, value) {
+                    Some((over, under)) => [over, under].into_iter().for_each(|one| add(name, one)),
+                    None if row.better != Better::Neither => add(name, value),
+                    None => {}
+                }
+            }
+        }
+    }
+}
+
+/// What an arm sets that the instrument has no parameter for.
+fn outside(set: &Params, instrument: &str, options: &CompareOptions<'_>) -> Params {
+    let card = options.cards.iter().find(|card| card.name == instrument);
+    let mut outside = set.clone();
+    outside.0.retain(|name, _| card.is_none_or(|card| card.param(name).is_none()));
+    outside
+}
+
+/// The two values of a published ratio: a figure without unit or direction, of which a parameter reads `c/java`.
+pub fn divided<'v>(row: &Published, value: &'v str) -> Option<(&'v str, &'v str)> {
+    let is_ratio = row.key.unit == Unit::Ratio && row.better == Better::Neither;
+    value.split_once('/').filter(|_| is_ratio)
+}
+
+/// Whether a key has this value, and the key without the parameter.
+pub fn without(key: &RowKey, param: &str, value: &str) -> Option<RowKey> {
+    let mut key = key.clone();
+    let own = key.params.0.remove(param)?;
+    same(&own, value).then_some(key)
+}
