@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Kind of the findings that a value of a parameter, such as a language, falls behind on a machine.
+pub const IMMATURE: &str = "immature";
+
 /// What a validity rule says of a number. A rule without inputs says `Unknown`, never `Ok`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -4,6 +4,7 @@
 //! ratios of ratios which of them gains. Published figures are points: a plain ratio, with printed bounds if any.
 
 use model::doc::{ArmDoc, BoundsDoc, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc, VerdictWord};
+use model::finding::IMMATURE;
 use model::{Better, Params, Validity};
 
 use super::compare::{DOUBTFUL, Whys, believed, doubtful, interval_of, plain_ratio, shown};
@@ -13,9 +14,6 @@ use super::names::{self, Key};
 use super::score::verdict;
 use super::{Look, Tone, cut, hang, notes, wrap};
 use crate::number::{self, Scale};
-
-/// Kind of the findings about a value that falls behind on a machine.
-const IMMATURE: &str = "immature";
 
 /// The longest name of a machine above a column.
 const NAME: usize = 14;

@@ -3,10 +3,11 @@
 
 use model::data::{Published, RunData};
 use model::doc::{Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, VerdictWord};
+use model::finding::IMMATURE;
 use model::{Better, SeriesKey, Unit, Value};
 use proptest::prelude::*;
 use stats::Rng;
-use verdict::compare::ratio::{IMMATURE, Unmet, ratio};
+use verdict::compare::ratio::{Unmet, ratio};
 use verdict::{CompareOptions, Side};
 
 use crate::planted::{World, arm_side, params, published, run, side};

@@ -6,14 +6,12 @@
 //! called immature; hardware falls behind.
 
 use model::doc::{RatioOfRatiosDoc, RowDoc, VerdictWord};
+use model::finding::IMMATURE;
 use model::{Better, Family, Finding, Validity};
 
 use super::super::CompareOptions;
 use super::asked::Asked;
 use crate::{family, say};
-
-/// Kind of the findings.
-pub const KIND: &str = "immature";
 
 /// Who falls behind in a row, and where.
 #[derive(Clone, PartialEq, Eq)]
@@ -112,7 +110,7 @@ fn finding(
         under = asked.under,
     );
     let mut finding =
-        Finding::new(KIND, Validity::Ok, text).about(format!("{machine}: {}={value}", asked.param));
+        Finding::new(IMMATURE, Validity::Ok, text).about(format!("{machine}: {}={value}", asked.param));
     for (name, values) in [("ratio", of(&here)), ("ratio-elsewhere", of(&there)), ("ratio-of-ratios", apart)]
     {
         if let Some((low, high)) = ends(&values) {

@@ -24,7 +24,6 @@ use pool::Pool;
 use rows::Line;
 
 pub use asked::Unmet;
-pub use immature::KIND as IMMATURE;
 
 /// The figures of every side at the two values that `PARAM=a/b` asks for.
 pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions<'_>) -> Result<RatioDoc, Unmet> {
