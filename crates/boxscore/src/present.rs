@@ -185,6 +185,9 @@ pub fn after_run(
     let study = shown.len() > 1 || shown.iter().any(|one| one.data.plan.arms.len() > 1);
     if let (true, Some(document)) = (study, &versus) {
         out::print(&report::text::compare::table(document, false, out::look()));
+        for one in &shown {
+            out::print(&report::text::notes::tools(&one.doc, out::look()));
+        }
         if let Some(written) = &written {
             out::print(&format!("\nreport  {}\n", paths::tilde(written)));
         }

@@ -232,9 +232,11 @@ fn the_unit_that_calculates_is_named() {
     let set = format!("cc={} -O2", text(&cc));
     let args =
         ["scimark", "--lang", "c", "--kernel", "sor", "--set", &set, "--arm", "bits=32", "--arm", "bits=64"];
-    run(&compilers.bench, &args).expect(0, &[]);
+    let shown = run(&compilers.bench, &args).expect(0, &[]);
     let run = compilers.bench.only();
     assert!(notes(&run, "toolchain").iter().any(|note| note.contains("floating point: x87")));
+    let flat = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("floating point: x87") && flat.contains("floating point: SSE2"), "{flat}");
 }
 
 #[test]

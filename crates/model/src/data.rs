@@ -11,6 +11,10 @@ use crate::reading::{Phase, SeriesKey, Value};
 /// Kinds of the notes of what could not run, and of what could not go on: what, a colon, why.
 pub const UNFIT: &str = "unfit";
 pub const GIVEN_UP: &str = "given-up";
+/// Notes of the compiler or virtual machine that figures are of, and of results that are right without being the
+/// reference to the last bit.
+pub const TOOLCHAIN: &str = "toolchain";
+pub const BITS: &str = "bits";
 
 /// Kind of the note that holds the CPU seconds of the program that hands out the takes, as a plain number.
 pub const CONTROLLER_CPU: &str = "controller-cpu-seconds";

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use model::data::{BITS, TOOLCHAIN};
 use model::{Fault, Record, Setup, Unfit};
 use sys::process::Start;
 
@@ -28,8 +29,8 @@ pub struct Program {
     folder: PathBuf,
     out: PathBuf,
     limit: Duration,
-    /// It was said what it is.
-    told: bool,
+    /// What was said stays with the run, and is said once.
+    said: Vec<String>,
     /// Why no further take can come.
     gone: Option<String>,
     _place: Place,
@@ -51,14 +52,25 @@ impl Program {
         }
         toolchain.build(&folder, &out).map_err(Unfit::new)?;
         let calculates = toolchain.calculates().map_err(Unfit::new)?;
-        let (limit, told, gone) = (LIMIT, false, None);
-        Ok(Program { toolchain, calculates, version, folder, out, limit, told, gone, _place: place })
+        let (limit, said, gone) = (LIMIT, Vec::new(), None);
+        Ok(Program { toolchain, calculates, version, folder, out, limit, said, gone, _place: place })
     }
 
-    /// Says once what stays with the figures: the tool, and on which CPUs it runs.
-    pub fn tell(&mut self, cpus: &str, record: &mut dyn Record) {
-        if !std::mem::replace(&mut self.told, true) {
-            record.note("toolchain", &format!("{}; {cpus}", self.sentence()));
+    /// Says what stays with the figures: the tool, and how many copies of it run on which CPUs.
+    pub fn tell(&mut self, copies: usize, cpus: &[u32], record: &mut dyn Record) {
+        let shown = model::params::show_cpus(cpus);
+        let place = match (copies, cpus.len()) {
+            (1, 1) => format!("on CPU {shown}"),
+            (1, _) => format!("on CPUs {shown}, so that its compiler works beside it"),
+            _ => format!("{copies} copies at once on CPUs {shown}"),
+        };
+        self.note(TOOLCHAIN, format!("{}; {place}", self.sentence()), record);
+    }
+
+    fn note(&mut self, kind: &str, text: String, record: &mut dyn Record) {
+        if !self.said.contains(&text) {
+            record.note(kind, &text);
+            self.said.push(text);
         }
     }
 
@@ -114,19 +126,24 @@ impl Program {
         output::read(&ended.stdout.text()).map_err(|why| failed(format!("what it printed: {why}")))
     }
 
-    /// That what it computed is right; in what way it is not the reference, where it is right all the same.
-    pub fn verify(&self, kernel: Kernel, size: Size, output: &Output) -> Result<Option<String>, Fault> {
+    /// That what it computed is right; it is noted where that is not the reference to the last bit.
+    pub fn verify(
+        &mut self,
+        kernel: Kernel,
+        size: Size,
+        output: &Output,
+        record: &mut dyn Record,
+    ) -> Result<(), Fault> {
         let may_differ = self.calculates.inexact.is_some();
         let (title, name) = (self.toolchain.language.title, kernel.name());
         let wrong = |why: String| Fault::new(format!("{title}, {name} {}: {why}", size.name()));
-        match reference::verify(kernel, size, &output.checks, may_differ).map_err(wrong)? {
-            Bits::Same => Ok(None),
-            Bits::Near => {
-                let why = self.calculates.inexact.unwrap_or_default();
-                Ok(Some(format!(
-                    "{title}: results have not the reference's last bits, but are within 1e-10 of it: {why}"
-                )))
-            }
+        if reference::verify(kernel, size, &output.checks, may_differ).map_err(wrong)? == Bits::Near {
+            let why = self.calculates.inexact.unwrap_or_default();
+            let text = format!(
+                "{title}: results differ from the reference in their last bits, by less than 1e-10: {why}"
+            );
+            self.note(BITS, text, record);
         }
+        Ok(())
     }
 }

@@ -170,17 +170,16 @@ struct Scored {
 }
 
 impl Scored {
-    fn measure(&self, kernel: Kernel, record: &mut dyn Record) -> Result<Rates, Fault> {
+    fn measure(&mut self, kernel: Kernel, record: &mut dyn Record) -> Result<Rates, Fault> {
         let Asked { size, seconds, copies, cpus, .. } = &self.asked;
         let task = ["time".to_owned(), seconds.to_string()];
+        let program = &self.program;
         let outputs = team::together(*copies, |copy| {
-            self.program.run(kernel, *size, &task, cpus.get(copy).map_or(&[], Vec::as_slice))
+            program.run(kernel, *size, &task, cpus.get(copy).map_or(&[], Vec::as_slice))
         })?;
         let mut batches = Vec::new();
         for output in &outputs {
-            if let Some(note) = self.program.verify(kernel, *size, output)? {
-                record.note("bits", &note);
-            }
+            self.program.verify(kernel, *size, output, record)?;
             let scored = output.scored().filter(|batch| Seconds::from_ns(batch.cpu_ns).0 >= *seconds);
             batches.push(scored.ok_or_else(|| {
                 Fault::new(format!("{}: no batch lasted the {seconds} s that it was told", kernel.name()))
@@ -190,18 +189,6 @@ impl Scored {
             record.refuse(apart(kernel, *copies, share));
         }
         rates(kernel, *size, &batches)
-    }
-
-    /// Where the processes run, in words.
-    fn place(&self) -> String {
-        let first = self.asked.cpus.first().map_or(&[] as &[u32], Vec::as_slice);
-        match (self.asked.copies, first.len()) {
-            (1, 1) => format!("on CPU {}", model::params::show_cpus(first)),
-            (1, _) => {
-                format!("on CPUs {}, so that its compiler works beside it", model::params::show_cpus(first))
-            }
-            (copies, each) => format!("{copies} copies with {each} of {} CPUs each", self.busy().len()),
-        }
     }
 
     fn busy(&self) -> Vec<u32> {
@@ -239,8 +226,8 @@ impl Probe for Scored {
     }
 
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let place = self.place();
-        self.program.tell(&place, record);
+        let cpus = self.busy();
+        self.program.tell(self.asked.copies, &cpus, record);
         self.program.is_same()?;
         let mut each = Vec::new();
         for kernel in self.asked.kernels.clone() {

@@ -166,8 +166,7 @@ impl Probe for Warming {
     }
 
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        let cpus = model::params::show_cpus(&self.asked.cpus);
-        self.program.tell(&format!("on CPUs {cpus}"), record);
+        self.program.tell(1, &self.asked.cpus, record);
         self.program.is_same()?;
         for kernel in self.asked.kernels.clone() {
             self.measure(kernel, record)?;

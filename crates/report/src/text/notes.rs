@@ -3,7 +3,7 @@
 //! Findings of one rule are one line, however many figures they are about. What could not be checked is counted,
 //! with its rules.
 
-use model::data::{GIVEN_UP, UNFIT};
+use model::data::{BITS, GIVEN_UP, TOOLCHAIN, UNFIT};
 use model::doc::{CompareDoc, RunDoc};
 use model::{Finding, Validity};
 
@@ -131,6 +131,23 @@ fn of_kind(run: &RunDoc, kind: &str, says: &str) -> Vec<String> {
     reasons.into_iter().map(line).collect()
 }
 
+/// Notes of these kinds, each text once.
+fn of_kinds(run: &RunDoc, kinds: &[&str], look: Look) -> String {
+    let mut said: Vec<&str> = Vec::new();
+    for note in run.notes.iter().filter(|note| kinds.contains(&note.kind.as_str())) {
+        if !said.contains(&note.text.as_str()) {
+            said.push(&note.text);
+        }
+    }
+    said.into_iter().map(|text| marked("-", Tone::Dim, text, look)).collect()
+}
+
+/// The compilers and virtual machines that a run's figures are of.
+#[must_use]
+pub fn tools(run: &RunDoc, look: Look) -> String {
+    of_kinds(run, &[TOOLCHAIN, BITS], look)
+}
+
 /// Everything to be said below a run's figures.
 #[must_use]
 pub fn of_run(run: &RunDoc, look: Look) -> String {
@@ -150,9 +167,8 @@ pub fn of_run(run: &RunDoc, look: Look) -> String {
         out.push_str(&marked("-", Tone::Dim, &text, look));
     }
     const TOLD: [&str; 5] = ["user", "no-profile", "store-holds", "store-evicts", "keys-left"];
-    for note in run.notes.iter().filter(|note| TOLD.contains(&note.kind.as_str())) {
-        out.push_str(&marked("-", Tone::Dim, &note.text, look));
-    }
+    out.push_str(&of_kinds(run, &TOLD, look));
+    out.push_str(&tools(run, look));
     let other = if out.is_empty() { "" } else { "other " };
     let ok = quiet(&run.findings, Validity::Ok);
     if !ok.is_empty() {
