@@ -170,7 +170,7 @@ pub fn concern(
             dependent = Some((key, values));
             let has =
                 |cell: &&Cell| card.lay(&cell.params, set).is_ok_and(|all| all.get(&word.key).is_some());
-            if of(&card).iter().any(has) {
+            if of(card).iter().any(has) {
                 dependent = None;
                 break;
             }
