@@ -226,7 +226,7 @@ fn the_unit_that_calculates_is_named() {
     // Says what gcc does for 32 bits, and builds for 64, so that it needs no library.
     let cc = compilers.script(
         "wide",
-        "case \"$*\" in *-dM*) echo '#define __i386__ 1'; exit 0;; esac\nfor flag; do shift; \
+        "case \"$*\" in *-m32*-dM*) echo '#define __i386__ 1'; exit 0;; esac\nfor flag; do shift; \
          [ \"$flag\" = -m32 ] || set -- \"$@\" \"$flag\"; done\nexec gcc \"$@\"\n",
     );
     let set = format!("cc={} -O2", text(&cc));

@@ -159,24 +159,21 @@ pub fn concern(
     for word in words {
         let none = Params::default();
         let set = word.arm.and_then(|arm| arms.get(arm)).map_or(&none, |arm| &arm.set);
-        let of = |card: &&Card| cells.iter().filter(|cell| cell.instrument == card.name).collect::<Vec<_>>();
-        let specs = chosen.iter().filter(|card| word.is_of(card));
-        let mut dependent = None;
-        for (card, spec) in specs.filter_map(|card| Some((card, card.param(&word.key)?))) {
-            let ParamKind::Only(key, values, _) = spec.kind else {
-                dependent = None;
-                break;
-            };
-            dependent = Some((key, values));
-            let has =
-                |cell: &&Cell| card.lay(&cell.params, set).is_ok_and(|all| all.get(&word.key).is_some());
-            if of(card).iter().any(has) {
-                dependent = None;
-                break;
-            }
+        let has = |card: &Card| {
+            let mut own = cells.iter().filter(|cell| cell.instrument == card.name);
+            own.any(|cell| card.lay(&cell.params, set).is_ok_and(|all| all.get(&word.key).is_some()))
+        };
+        let cards = || chosen.iter().filter(|card| word.is_of(card));
+        let condition = |card: &&&'static Card| match card.param(&word.key)?.kind {
+            ParamKind::Only(key, values, _) => Some(format!("{key} is {}", values.join(" or "))),
+            _ => None,
+        };
+        let conditions: Vec<String> = cards().filter_map(|card| condition(&card)).collect();
+        if conditions.len() < cards().count() || cards().any(|card| has(card)) {
+            continue;
         }
-        if let Some((key, values)) = dependent {
-            let why = format!("`{}` is there only where {key} is {}", word.key, values.join(" or "));
+        if let Some(condition) = conditions.first() {
+            let why = format!("`{}` is there only where {condition}", word.key);
             return Err(CliError::usage(format!("{} concerns nothing that is measured: {why}", word.flag)));
         }
     }
