@@ -1,7 +1,8 @@
 //! Holds what was planted against what was read of it, line by line.
 //!
 //! A line passes where both agree, fails where they do not or where nothing was read, and is unknown only where the
-//! host did not let the fault be planted. Times are s, shares 0 to 1. Nothing is measured here.
+//! host did not let the fault be planted, or where a single gap that other work tore into the cores is longer than what
+//! a time was missed by. Times are s, shares 0 to 1. Nothing is measured here.
 
 use std::collections::BTreeMap;
 
@@ -122,14 +123,24 @@ impl Gaps {
         added.into_iter().fold((least, ""), |most, one| if one.0 > most.0 { one } else { most })
     }
 
-    /// Says what else may have spoilt a line.
+    /// The longest time that the machine itself kept somebody waiting, in seconds.
+    fn longest_s(&self) -> f64 {
+        self.gaps_ns.iter().chain(&self.wakes_ns).max().map_or(0.0, |longest| *longest as f64 / 1e9)
+    }
+
+    /// Says what else may have spoilt a line that is wrong by `beyond` seconds more than is allowed. Nobody can tell
+    /// whether it was that or the reading where one gap alone is as long.
     #[must_use]
-    pub fn blamed(&self, mut line: ProofLineDoc) -> ProofLineDoc {
-        let lost = self.lost();
+    pub fn blamed(&self, mut line: ProofLineDoc, beyond: f64) -> ProofLineDoc {
+        let (lost, longest) = (self.lost(), self.longest_s());
         if line.state == ProofState::Fail && line.read.is_some() && lost > BUSY {
-            let share = say::percent(lost);
-            line.why =
-                Some(format!("other work took {share} of a core's time here: try again on a quiet machine"));
+            let (share, most) = (say::percent(lost), say::quantity(longest, Unit::Second));
+            line.why = Some(format!(
+                "other work took {share} of a core's time here, up to {most} at once: try again on a quiet machine"
+            ));
+            if beyond <= longest {
+                line.state = ProofState::Unknown;
+            }
         }
         line
     }
@@ -181,9 +192,10 @@ pub fn percentile(
     };
     let (middle, half) = ((held + answered) / 2.0, (answered - held) / 2.0);
     let (off, whose) = gaps.allowed(TIME_S.max(TIME_SHARE * held), quantile, own.held);
-    let mut line = within(&what, Unit::Second, middle, read.and_then(seconds), half + off);
+    let read = read.and_then(seconds);
+    let mut line = within(&what, Unit::Second, middle, read, half + off);
     line.wanted.push_str(whose);
-    gaps.blamed(line)
+    gaps.blamed(line, read.map_or(f64::INFINITY, |read| (read - middle).abs() - half - off))
 }
 
 /// How late 99 in 100 sends at most were: 100 us, or what the machine itself adds there.
@@ -192,10 +204,10 @@ pub fn late(run: &RunData, instrument: &str, gaps: &Gaps) -> ProofLineDoc {
     let mut at_once = Histogram::default();
     at_once.record(1);
     let (limit, whose) = gaps.allowed(LATE_S, 0.99, &at_once);
-    let mut line =
-        at_most("p99 lateness of sends", Unit::Second, 0.0, limit, median(run, instrument, "late-p99"));
+    let read = median(run, instrument, "late-p99");
+    let mut line = at_most("p99 lateness of sends", Unit::Second, 0.0, limit, read);
     line.wanted.push_str(whose);
-    gaps.blamed(line)
+    gaps.blamed(line, read.map_or(f64::INFINITY, |read| read - limit))
 }
 
 /// All measured values of one metric of an instrument.
@@ -309,9 +321,11 @@ pub fn in_flight(run: &RunData, instrument: &str, planted: Option<f64>, gaps: &G
     match planted {
         Some(own) => {
             // On its way to and from the server a request is in flight for its client alone.
-            let on_the_way = median(run, instrument, "throughput").unwrap_or(0.0) * gaps.mean_s();
-            let off = (0.02 * own).max(on_the_way);
-            lines.push(gaps.blamed(within("requests in flight", Unit::Count, own, read, off)));
+            let rate = median(run, instrument, "throughput").unwrap_or(0.0);
+            let off = (0.02 * own).max(rate * gaps.mean_s());
+            // By so many seconds each request would have had to stay longer.
+            let beyond = read.map_or(f64::INFINITY, |read| ((read - own).abs() - off) / rate);
+            lines.push(gaps.blamed(within("requests in flight", Unit::Count, own, read, off), beyond));
         }
         None => lines.push(missing(
             "requests in flight",
@@ -436,7 +450,15 @@ mod tests {
         let noisy = Gaps { span_ns: 100_000_000, gaps_ns: vec![3_000_000], ..Gaps::default() };
         assert_eq!(state(&times(21), &noisy), ProofState::Pass);
         let far = percentile("service time", 0.999, own, Some(&times(60)), &noisy);
-        assert!(far.why.is_some_and(|why| why.contains("quiet machine")));
+        // Wrong by more than any gap is wrong, whatever else went on; by less, nobody can tell.
+        assert!(
+            far.state == ProofState::Fail && far.why.is_some_and(|why| why.contains("up to 3.00 ms at once"))
+        );
+        let near = percentile("service time", 0.5, own, Some(&times(22)), &noisy);
+        assert!(
+            near.state == ProofState::Unknown && near.why.is_some_and(|why| why.contains("quiet machine"))
+        );
+        assert_eq!(percentile("service time", 0.5, own, Some(&times(22)), &quiet).state, ProofState::Fail);
         // An answer that took from 20 to 22 ms to leave is in time anywhere between.
         let left = times(22);
         let slow = Own { answered: &left, ..own };
