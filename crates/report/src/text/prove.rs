@@ -75,12 +75,12 @@ fn one(line: &ProofLineDoc, mark: &str, look: Look) -> String {
 /// How all of it ended.
 #[must_use]
 pub fn tally(doc: &ProveDoc) -> String {
-    let mut parts = vec![format!("{} of {} read rightly", doc.passed, doc.passed + doc.failed)];
+    let mut parts = vec![format!("{} of {} read rightly", doc.passed, doc.passed + doc.failed + doc.unknown)];
     if doc.failed > 0 {
         parts.push(format!("{} read wrongly", doc.failed));
     }
     if doc.unknown > 0 {
-        parts.push(format!("{} not planted here", doc.unknown));
+        parts.push(format!("{} cannot be told here", doc.unknown));
     }
     format!("\n{}, in {} s\n", parts.join(", "), fixed(doc.seconds, 0))
 }
@@ -143,6 +143,6 @@ mod tests {
             seconds: 58.4,
         };
         assert_eq!(tally(&doc(0, 0)), "\n3 of 3 read rightly, in 58 s\n");
-        assert_eq!(tally(&doc(1, 2)), "\n3 of 4 read rightly, 1 read wrongly, 2 not planted here, in 58 s\n");
+        assert_eq!(tally(&doc(1, 2)), "\n3 of 6 read rightly, 1 read wrongly, 2 cannot be told here, in 58 s\n");
     }
 }
