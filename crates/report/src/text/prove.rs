@@ -143,6 +143,9 @@ mod tests {
             seconds: 58.4,
         };
         assert_eq!(tally(&doc(0, 0)), "\n3 of 3 read rightly, in 58 s\n");
-        assert_eq!(tally(&doc(1, 2)), "\n3 of 6 read rightly, 1 read wrongly, 2 cannot be told here, in 58 s\n");
+        assert_eq!(
+            tally(&doc(1, 2)),
+            "\n3 of 6 read rightly, 1 read wrongly, 2 cannot be told here, in 58 s\n"
+        );
     }
 }

@@ -56,6 +56,21 @@ pub struct Prepared<'a> {
     pub step: Option<f64>,
 }
 
+impl<'a> Prepared<'a> {
+    /// Nothing of a side yet.
+    #[must_use]
+    pub fn new(side: &'a Side<'a>) -> Prepared<'a> {
+        Prepared {
+            side,
+            order: Vec::new(),
+            rows: BTreeMap::new(),
+            doubts: Vec::new(),
+            ambiguous: BTreeSet::new(),
+            step: None,
+        }
+    }
+}
+
 /// What a side says of a row.
 pub enum Said<'p, 'a> {
     Measured(&'p Row<'a>),
@@ -87,14 +102,7 @@ pub fn prepare<'a>(
     runs.sort_by_key(|run| run.head.started_ns);
     let newest = runs.len().saturating_sub(HISTORY_MAX);
     let context = RunContext { cards: options.cards, ..RunContext::default() };
-    let mut prepared = Prepared {
-        side,
-        order: Vec::new(),
-        rows: BTreeMap::new(),
-        doubts: Vec::new(),
-        ambiguous: BTreeSet::new(),
-        step: None,
-    };
+    let mut prepared = Prepared::new(side);
     for run in runs.into_iter().skip(newest) {
         add_run(&mut prepared, run, &context, dropped, options);
     }

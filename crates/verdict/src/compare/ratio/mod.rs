@@ -108,14 +108,7 @@ fn differing(pools: &[Pool<'_>], asked: &Asked) -> Vec<String> {
 fn doubted(pools: &[Pool<'_>], asked: &Asked) -> Vec<model::Finding> {
     let prepared: Vec<Prepared<'_>> = pools
         .iter()
-        .map(|pool| Prepared {
-            side: pool.side,
-            order: Vec::new(),
-            rows: std::collections::BTreeMap::new(),
-            doubts: pool.doubts(asked),
-            ambiguous: BTreeSet::new(),
-            step: None,
-        })
+        .map(|pool| Prepared { doubts: pool.doubts(asked), ..Prepared::new(pool.side) })
         .collect();
     doubts::findings(&prepared)
 }

@@ -73,12 +73,10 @@ fn measured<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions<'_>) ->
     let (over_side, under_side) = (side(&asked.over), side(&asked.under));
     let step = pool.step(&runs);
     let prepared = |side, of: for<'p> fn(&'p Pair<'a>) -> &'p Row<'a>| Prepared {
-        side,
         order: pairs.iter().map(|pair| pair.key.clone()).collect(),
         rows: pairs.iter().map(|pair| (pair.key.clone(), of(pair).clone())).collect(),
-        doubts: Vec::new(),
-        ambiguous: BTreeSet::new(),
         step,
+        ..Prepared::new(side)
     };
     let over = prepared(&over_side, |pair| &pair.over);
     let under = prepared(&under_side, |pair| &pair.under);
@@ -227,15 +225,7 @@ fn published<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions<'_>) -
     }
     let side = |name: &str, published| Side { published, ..Side::new(name, pool.side.machine.clone()) };
     let (over, under) = (side(&asked.over, over_points), side(&asked.under, under_points));
-    let bare = |side| Prepared {
-        side,
-        order: Vec::new(),
-        rows: BTreeMap::new(),
-        doubts: Vec::new(),
-        ambiguous: BTreeSet::new(),
-        step: None,
-    };
-    let judged = judge::pair(&bare(&over), &bare(&under), &BTreeSet::new(), options);
+    let judged = judge::pair(&Prepared::new(&over), &Prepared::new(&under), &BTreeSet::new(), options);
     let line = |judged: Judged| {
         let (shared, only) = shown.get(&judged.key)?.clone();
         let mut doc = document(pool, judged.row, only, Method::Point);
