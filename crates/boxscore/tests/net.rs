@@ -112,8 +112,8 @@ fn a_peer_serves_who_has_its_token() {
     run(&bench, &[&to[..], &["--token", "token", "--set", "size=64"]].concat()).expect(0, &[]);
     assert!(value(&bench.only(), "net-rtt", "rtt", &format!("to={}", peer.address)) > 0.0);
     for (more, why) in [
-        (&["--set", "size=64"][..], "another token"),
-        (&["--token", "other", "--set", "size=64"], "another token"),
+        (&["--set", "size=64"][..], "its own token"),
+        (&["--token", "other", "--set", "size=64"], "its own token"),
         (&["--token", "token", "--set", "size=2KiB"], "1 to 1024 B"),
     ] {
         let said = run(&bench, &[&to[..], more].concat());

@@ -156,7 +156,7 @@ fn points(run: &RunData, series: &Series, row: bool, takes: &BTreeMap<u64, &Take
 /// That the take has the series' arm and, where it is a row of figures, its instrument.
 fn of_take(run: &RunData, series: &Series, row: bool, take: &TakeHead) -> Result<(), String> {
     let key = &series.key;
-    let arm = run.plan.arms.get(take.arm as usize).map_or("", |arm| arm.name.as_str());
+    let arm = run.plan.arm_name(take.cell, take.arm);
     if arm != key.arm {
         return Err(format!("is of arm `{}`, and its take {} of arm `{arm}`", key.arm, take.seq));
     }
