@@ -316,7 +316,7 @@ fn keys_that_do_not_fit_are_refused_before_the_first() {
 fn a_store_that_is_full_midway_is_left_as_it_was() {
     let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
     let used = store.store.info().expect("it answers").number("used_memory").expect("bytes");
-    let most = format!("CONFIG SET maxmemory {}\r\n", used + 11_900_000);
+    let most = format!("CONFIG SET maxmemory {}\r\n", used + 11_500_000);
     assert_eq!(store.ask(&most), "+OK");
     let url = store.url();
     let load = ["load", &url, "--keys", "130k", "--value-size", "1", "-c", "2", "-n", "10", "--json"];

@@ -375,6 +375,6 @@ mod tests {
         assert_eq!(read(" a b\n"), Ok(b"a b".to_vec()));
         assert!(read(" \n").unwrap_err().contains("is empty"));
         assert!(read(&"x".repeat(5000)).unwrap_err().contains("5000 B"));
-        assert!(read_token(&dir.path().join("none")).unwrap_err().contains("No such file"));
+        assert!(read_token(&dir.path().join("none")).unwrap_err().contains("no such file"));
     }
 }

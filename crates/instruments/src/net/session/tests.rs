@@ -191,7 +191,12 @@ fn who_speaks_another_protocol_learns_nothing() {
     let _ended = stranger.read_to_end(&mut got);
     assert_eq!(got, b"");
     assert_eq!(ping(&target(address), Wait::Block, 8, 1).unwrap().messages, 1);
-    assert!(said.lock().unwrap()[0].contains("another protocol"));
+    // It says so when that connection is over for it, which the stranger may have left long before.
+    let told = || said.lock().unwrap().iter().any(|line| line.contains("another protocol"));
+    assert!((0..6000).any(|_| told() || {
+        std::thread::sleep(Duration::from_millis(10));
+        false
+    }));
     // A frame that is too long, or none, after a right opening.
     for bytes in [&[0xff; 8][..], &[4, 0, 0, 0, 9, 9, 9, 9]] {
         let mut stranger = TcpStream::connect(address).unwrap();
