@@ -128,9 +128,7 @@ fn pairs<'a>(pool: &Pool<'a>, asked: &Asked) -> Vec<Pair<'a>> {
     for (over, of_over) in &overs {
         for (under, of_under) in unders.iter().filter(|(under, _)| belong(over, under)) {
             let Some((over_row, under_row)) = rows_of(of_over, of_under, &asked.param) else { continue };
-            let key = RowKey { params: over.params.with(&under.params), ..over.clone() };
-            let shared = common(&over.params, &under.params);
-            let only = (over.params.without(&under.params), under.params.without(&over.params));
+            let Joined { key, shared, only } = Joined::of(over, under);
             let pair = Pair { key, shared, only, over: over_row, under: under_row };
             match pairs.iter_mut().find(|known| known.key == pair.key) {
                 Some(known) if known.shared.0.len() >= pair.shared.0.len() => {}
@@ -151,8 +149,22 @@ pub fn is_one_metric(a: &RowKey, b: &RowKey) -> bool {
     (&a.instrument, &a.metric, a.unit, a.definition) == (&b.instrument, &b.metric, b.unit, b.definition)
 }
 
-fn common(a: &Params, b: &Params) -> Params {
-    a.without(&a.without(b))
+/// The keys of two figures that belong together as one row: what they have in common, and what only one of them has.
+struct Joined {
+    key: RowKey,
+    shared: Params,
+    only: (Params, Params),
+}
+
+impl Joined {
+    fn of(over: &RowKey, under: &RowKey) -> Joined {
+        let only = (over.params.without(&under.params), under.params.without(&over.params));
+        Joined {
+            key: RowKey { params: over.params.with(&under.params), ..over.clone() },
+            shared: over.params.without(&only.0),
+            only,
+        }
+    }
 }
 
 /// The entries of both, one of each run: of several arms, those that differ in nothing else.
@@ -208,9 +220,7 @@ fn published<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions<'_>) -
         for (under, below) in
             unders.iter().filter(|(under, below)| belong(over, under) && below.better == above.better)
         {
-            let key = RowKey { params: over.params.with(&under.params), ..over.clone() };
-            let only = (over.params.without(&under.params), under.params.without(&over.params));
-            let shared = common(&over.params, &under.params);
+            let Joined { key, shared, only } = Joined::of(over, under);
             if shown.insert(key.clone(), (shared, only)).is_some() {
                 continue;
             }
