@@ -6,7 +6,6 @@
  */
 final class MonteCarlo implements Kernel {
     private static final int SAMPLE_SEED = 113;
-    private static final int BLOCK = 1 << 30;
 
     private long hits = 0;
 
@@ -15,21 +14,15 @@ final class MonteCarlo implements Kernel {
         hits += hitsAmong(cycles);
     }
 
-    /** In blocks: the compiler knows loops best that an int counts. */
     private static long hitsAmong(long samples) {
         Random random = new Random(SAMPLE_SEED);
         long hits = 0;
-        for (long left = samples; left > 0; left -= BLOCK) {
-            int block = (int) Math.min(left, BLOCK);
-            int inBlock = 0;
-            for (int sample = 0; sample < block; sample++) {
-                double x = random.nextDouble();
-                double y = random.nextDouble();
-                if (x * x + y * y <= 1.0) {
-                    inBlock++;
-                }
+        for (long sample = 0; sample < samples; sample++) {
+            double x = random.nextDouble();
+            double y = random.nextDouble();
+            if (x * x + y * y <= 1.0) {
+                hits++;
             }
-            hits += inBlock;
         }
         return hits;
     }
