@@ -144,6 +144,33 @@ fn a_flag_that_the_machine_rejects_leaves_the_other_arm_alone() {
     assert!(notes(&run, "unfit").iter().any(|note| note.contains("arm jvm=-XX:+NoSuchFlag cannot run")));
 }
 
+/// A real virtual machine that is killed from outside while it works: its second timed take and no other.
+#[test]
+fn a_virtual_machine_that_is_killed_costs_its_take_alone() {
+    let compilers = Compilers::new();
+    let bench = &compilers.bench;
+    // The shell becomes the machine and keeps its number, so what it left behind can kill it by that.
+    let body = format!(
+        "case \"$*\" in *' time '*)\n  echo x >> {0}\n  \
+         [ $(wc -l < {0}) -eq 2 ] && (sleep 0.7; kill -9 $$) > /dev/null 2>&1 &\nesac\nexec java \"$@\"\n",
+        text(&bench.path("timed"))
+    );
+    let arm = format!("jvm={}", text(&compilers.script("mortal-java", &body)));
+    let what = ["run", "scimark", "--lang", "java", "--kernel", "sor", "--arm", "jvm=hotspot", "--arm", &arm];
+    bench
+        .run(&[&what[..], &["--set", "seconds=1", "--no-report", "--takes", "3"]].concat())
+        .expect(3, &["signal: 9"]);
+    let run = bench.only();
+    let faults: Vec<&String> = run.takes.iter().filter_map(|take| take.fault.as_ref()).collect();
+    assert!(faults.len() == 1 && faults[0].contains("signal: 9"), "{faults:?}");
+    let measured = |arm: &str| {
+        let of_arm = |series: &&Series| series.key.arm == arm;
+        of(&run, "flops").into_iter().find(of_arm).map(|series| series.points.len())
+    };
+    let (whole, cut) = (measured("jvm=hotspot"), measured(&arm));
+    assert!(cut.is_some_and(|cut| cut > 0) && whole >= cut, "{whole:?} {cut:?}");
+}
+
 /// Programs that stand for a C compiler: what they build is a script.
 struct Compilers {
     bench: Bench,
