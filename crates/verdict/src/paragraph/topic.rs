@@ -37,6 +37,9 @@ impl Topic {
             traffic::INSTRUMENT if row.metric == traffic::TIME => Topic::Wait("a request".to_owned()),
             "crc32c" | "rabin" | "mac" | "hash-table" | "recover-segment" | "compress" | "cipher"
             | "index" | "sort" => Topic::Compute,
+            "scimark" if !lower => {
+                Topic::Rate(format!("scimark in {}", row.params.get("lang").unwrap_or("every language")))
+            }
             name if name.starts_with("kv-") && lower => Topic::Wait("requests to a store".to_owned()),
             _ if lower => Topic::Wait(wait(row)),
             _ => Topic::Rate(name(row)),
@@ -99,11 +102,13 @@ fn spelled(value: &str) -> &str {
 
 /// A short name of a row: the instrument, and what tells it from its like.
 pub fn name(row: &RowDoc) -> String {
-    let tells = ["test", "kind", "codec", "algorithm", "op", "mode", "impl", "size", "depth"];
+    let tells =
+        ["test", "kind", "codec", "algorithm", "kernel", "lang", "op", "mode", "impl", "size", "depth"];
     let mut words: Vec<&str> = vec![match row.instrument.as_str() {
         "mem-bandwidth" => "memory",
         "mem-latency" => "memory latency",
         "index" => "",
+        "scimark" if row.params.get("kernel").is_some() => "",
         "disk-read" => "disk read",
         "disk-seq" => "disk sequential",
         "disk-fsync" => "disk fsync",
@@ -111,7 +116,7 @@ pub fn name(row: &RowDoc) -> String {
         "recover-segment" => "recover segment",
         other => other,
     }];
-    let usual = |key: &str| row.instrument == "cipher" && key == "size";
+    let usual = |key: &str| matches!(row.instrument.as_str(), "cipher" | "scimark") && key == "size";
     words.extend(tells.iter().filter(|key| !usual(key)).filter_map(|key| row.params.get(key)).map(spelled));
     if row.instrument == "cmd" {
         words.push(&row.metric);
