@@ -35,6 +35,14 @@ pub fn all() -> Vec<&'static dyn Instrument> {
     .concat()
 }
 
+/// All of them in the order of the families, for those who read a list.
+#[must_use]
+pub fn by_family() -> Vec<&'static dyn Instrument> {
+    let mut all = all();
+    all.sort_by_key(|instrument| instrument.card().family);
+    all
+}
+
 /// The instrument of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static dyn Instrument> {

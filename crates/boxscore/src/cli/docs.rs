@@ -91,7 +91,7 @@ fn metrics() -> String {
         "{GENERATED}# Metrics\n\nWhat every instrument measures. A take repeats its kernel until it lasts at least \
          50 ms. `definition` is part of a series' identity: figures of different definitions are never compared.\n"
     );
-    for one in instruments::all() {
+    for one in instruments::by_family() {
         metric_section(&mut text, one);
     }
     text

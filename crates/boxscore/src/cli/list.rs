@@ -26,7 +26,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let wanted = |card: &Card| {
         args.names.is_empty() || args.names.iter().any(|name| name == card.name || name == card.family.name())
     };
-    let chosen: Vec<_> = instruments::all().into_iter().filter(|one| wanted(one.card())).collect();
+    let chosen: Vec<_> = instruments::by_family().into_iter().filter(|one| wanted(one.card())).collect();
     if chosen.is_empty() {
         let known = instruments::all();
         let names = known.iter().map(|one| one.card().name);
