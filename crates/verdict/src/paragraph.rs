@@ -20,20 +20,21 @@ pub fn paragraph(doc: &CompareDoc) -> String {
     if arms.is_empty() {
         return format!("Only {}: nothing to compare it with.", base.name);
     }
-    let lines: Vec<String> = arms
-        .iter()
-        .map(|arm| {
-            let rows: Vec<&RowDoc> = doc.rows.iter().filter(|row| row.arm == arm.name).collect();
-            one(&arm.name, &base.name, &rows, doc.index.iter().find(|index| index.arm == arm.name))
-        })
-        .collect();
+    let rows = |arm: &str| doc.rows.iter().filter(|row| row.arm == arm).collect::<Vec<&RowDoc>>();
+    let (strangers, known): (Vec<_>, Vec<_>) = arms.iter().partition(|arm| rows(&arm.name).is_empty());
+    let index = |arm: &str| doc.index.iter().find(|index| index.arm == arm);
+    let mut lines: Vec<String> =
+        known.iter().map(|arm| one(&arm.name, &base.name, &rows(&arm.name), index(&arm.name))).collect();
+    let strangers: Vec<String> = strangers.into_iter().map(|arm| arm.name.clone()).collect();
+    match &strangers[..] {
+        [] => {}
+        [only] => lines.push(format!("{only} and {} have no figure in common.", base.name)),
+        several => lines.push(format!("{} have no figure in common with {}.", say::list(several), base.name)),
+    }
     lines.join("\n")
 }
 
 fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> String {
-    if rows.is_empty() {
-        return format!("{arm} and {base} have no figure in common.");
-    }
     let heads: Vec<&RowDoc> = rows.iter().copied().filter(|row| row.headline && !row.point).collect();
     let judged: Vec<&RowDoc> =
         if heads.is_empty() { rows.iter().copied().filter(|row| !row.point).collect() } else { heads };
@@ -389,5 +390,8 @@ mod tests {
     #[test]
     fn nothing_in_common_is_said() {
         assert_eq!(paragraph(&doc(Vec::new())), "mini-1 and ref have no figure in common.");
+        let mut three = doc(Vec::new());
+        three.arms.push(arm("mini-2"));
+        assert_eq!(paragraph(&three), "mini-1 and mini-2 have no figure in common with ref.");
     }
 }

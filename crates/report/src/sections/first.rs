@@ -22,6 +22,9 @@ use crate::text::{count, notes};
 use crate::theme::{Trust, Verdict};
 use crate::web::has_sweeps;
 
+/// Of more runs than these the page has their own sections alone.
+const MOST: usize = 4;
+
 pub struct First;
 pub static SECTION: First = First;
 
@@ -237,22 +240,32 @@ fn ratio_row(figure: &Figure<'_>, place: usize, group: &str) -> Option<RatioRow>
 
 fn right(input: &ReportInput) -> Markup {
     let several = input.runs.len() > 1;
-    let runs = || input.runs.iter().take(4).enumerate();
+    let runs = || input.runs.iter().take(MOST).enumerate();
     html! {
         @for (run, (doc, data)) in runs() {
             @let name = if several { format!("Trust · {}", input.name(run)) } else { "Trust".to_owned() };
             // Of a run that no rule looks at there is nothing to say.
             @if !doc.findings.is_empty() || !doc.errors.is_empty() { (page::card(&name, &trust(doc, data))) }
         }
-        @for (run, _) in runs() {
-            @let facts = input.facts(run);
-            @let lines = Spec(&facts).summary();
-            @if !lines.is_empty() {
-                @let name = if several { input.name(run) } else { "This machine".to_owned() };
-                (page::card(&name, &html! { p { @for line in &lines { (line) br; } a href="#machines" { "full spec sheet" } } }))
-            }
+        @for (names, lines) in sheets(input) {
+            @let name = if several { names.join(", ") } else { "This machine".to_owned() };
+            (page::card(&name, &html! { p { @for line in &lines { (line) br; } a href="#machines" { "full spec sheet" } } }))
         }
     }
+}
+
+/// The short sheets of the machines with the runs of each: the runs of one that did not change share a sheet.
+fn sheets(input: &ReportInput) -> Vec<(Vec<String>, Vec<String>)> {
+    let mut all: Vec<(&str, Vec<String>, Vec<String>)> = Vec::new();
+    for (run, (doc, _)) in input.runs.iter().enumerate() {
+        let (id, lines) = (doc.machine.id.as_str(), Spec(&input.facts(run)).summary());
+        match all.iter_mut().find(|(same, _, sheet)| *same == id && *sheet == lines) {
+            Some((_, names, _)) => names.push(input.name(run)),
+            None if lines.is_empty() => {}
+            None => all.push((id, vec![input.name(run)], lines)),
+        }
+    }
+    all.into_iter().take(MOST).map(|(_, names, lines)| (names, lines)).collect()
 }
 
 /// Doubts first, then what was checked and found nothing.
