@@ -190,6 +190,29 @@ fn one_family_alone_makes_its_own_section() {
 }
 
 #[test]
+fn a_family_that_a_later_run_alone_has_is_drawn() {
+    for (instrument, id) in [("disk-read", "disk"), ("net-rtt", "net"), ("kv-basic", "kv")] {
+        let mut two = input();
+        let (mut doc, mut data) = (common::run(), common::data(12, 4, 60));
+        doc.run = "0192ffff".to_owned();
+        doc.series.retain(|series| series.instrument == "disk-read");
+        for series in &mut doc.series {
+            series.instrument = instrument.to_owned();
+        }
+        for series in data.series.iter_mut().filter(|series| series.key.instrument == "disk-read") {
+            series.key.instrument = instrument.to_owned();
+        }
+        two.runs[0].0.series.retain(|series| series.instrument == "index");
+        two.runs.push((doc, data));
+        let text = report(&two);
+        sound(&text);
+        let part = text.split(&format!("<section id=\"{id}\"")).nth(1).unwrap_or_default();
+        assert!(part.split("</section>").next().unwrap_or_default().contains("each dot one take"), "{id}");
+        assert_eq!(text.matches("full spec sheet").count(), 1, "both runs are of one machine");
+    }
+}
+
+#[test]
 fn runtimes_have_ratios_and_warm_up_curves() {
     let mut one = input();
     one.ratios = vec![common::runtime::ratios()];
@@ -216,7 +239,7 @@ fn runtimes_have_ratios_and_warm_up_curves() {
         ratios.contains("this runtime is immature on this machine") && ratios.contains("Java by wall clock")
     );
     let warm = part("warm-up");
-    assert!(warm.contains("Sor: java hotspot is steady after 8 iterations: 77"), "{warm}");
+    assert!(warm.contains("sor: java hotspot is steady after 8 iterations: 77"), "{warm}");
     assert!(warm.contains("java zero is steady after 1 iteration"), "{warm}");
     assert!(warm.contains("java hotspot steady"), "{warm}");
     // A runtime that was not measured to the end says so.

@@ -144,8 +144,10 @@ fn bandwidth(input: &ReportInput) -> Option<Markup> {
         found.and_then(Figure::estimate)
     };
     let several = input.runs.len() > 1;
+    let has = |run: &usize| ops.iter().any(|op| value(*run, op, "1").is_some());
+    let runs: Vec<usize> = (0..input.runs.len()).filter(has).collect();
     let series: Vec<String> = if several {
-        (0..input.runs.len()).map(|run| input.name(run)).collect()
+        runs.iter().map(|run| input.name(*run)).collect()
     } else {
         vec!["1 thread".to_owned(), "all threads".to_owned()]
     };
@@ -154,7 +156,7 @@ fn bandwidth(input: &ReportInput) -> Option<Markup> {
         .map(|op| Group {
             name: if op.1 == "stream" { format!("{} (STREAM)", op.0) } else { op.0.clone() },
             values: if several {
-                (0..input.runs.len()).map(|run| value(run, op, "1")).collect()
+                runs.iter().map(|run| value(*run, op, "1")).collect()
             } else {
                 vec![value(0, op, "1"), value(0, op, "all")]
             },

@@ -7,11 +7,13 @@ pub mod cpu;
 pub mod disk;
 pub mod faults;
 pub mod first;
+pub mod kv;
 pub mod logs;
 pub mod logs_beside;
 pub mod machines;
 pub mod memory;
 pub mod methods;
+pub mod net;
 pub mod noise;
 pub mod other;
 pub mod profile;
@@ -34,10 +36,12 @@ pub static ALL: &[&dyn Section] = &[
     &disk::SECTION,
     &faults::SECTION,
     &first::SECTION,
+    &kv::SECTION,
     &logs::SECTION,
     &machines::SECTION,
     &memory::SECTION,
     &methods::SECTION,
+    &net::SECTION,
     &noise::SECTION,
     &other::SECTION,
     &profile::SECTION,

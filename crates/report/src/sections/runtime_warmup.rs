@@ -15,7 +15,7 @@ use crate::page;
 use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
-use crate::section::{ReportInput, Section, sentence};
+use crate::section::{ReportInput, Section};
 
 pub struct RuntimeWarmup;
 pub static SECTION: RuntimeWarmup = RuntimeWarmup;
@@ -55,7 +55,7 @@ impl Section for RuntimeWarmup {
         }
         kernels.sort_by_key(|kernel| rank(kernel));
         let most = curves.iter().max_by(|a, b| a.gain().total_cmp(&b.gain()))?;
-        let title = sentence(&format!("{}: {}", most.kernel, most.said(&name(input, most))));
+        let title = format!("{}: {}", most.kernel, most.said(&name(input, most)));
         let plots: Vec<Markup> = kernels.iter().map(|kernel| plot(input, &curves, kernel)).collect();
         Some(page::section("warm-up", &title, &page::grid(&plots)))
     }

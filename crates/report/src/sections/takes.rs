@@ -19,11 +19,15 @@ fn has_takes(figure: &Figure<'_>) -> bool {
     figure.doc.samples == Samples::Takes && figure.takes().len() > 1
 }
 
-/// The figures that are drawn: headlines, or the first ones where a run has none.
+/// The figures that are drawn, each of the first run that has it: headlines, or the first ones where a run has none.
 fn chosen<'a>(input: &'a ReportInput, family: &str) -> Vec<Figure<'a>> {
-    let all: Vec<Figure<'a>> = input.family(0, family).into_iter().filter(has_takes).collect();
-    let headline = all.iter().any(|figure| figure.doc.headline);
-    all.into_iter().filter(|figure| figure.doc.headline || !headline).take(MOST).collect()
+    let of = |run: usize| {
+        let all: Vec<Figure<'a>> = input.family(run, family).into_iter().filter(has_takes).collect();
+        let headline = all.iter().any(|figure| figure.doc.headline);
+        all.into_iter().filter(move |figure| figure.doc.headline || !headline)
+    };
+    let first = |figure: &Figure<'a>| (0..figure.run).all(|run| input.twin(figure, run).is_none());
+    (0..input.runs.len()).flat_map(of).filter(first).take(MOST).collect()
 }
 
 /// How far the measured takes of a figure lie from their median at most; nothing of a refused figure.

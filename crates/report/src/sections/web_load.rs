@@ -14,7 +14,7 @@ use crate::page;
 use crate::plot::line::{Marker, Point, Series, Span};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
-use crate::section::{ReportInput, Section, sentence};
+use crate::section::{ReportInput, Section};
 use crate::text::names::web::unusual;
 use crate::web::{curves, is_refused, percentile, served};
 
@@ -103,8 +103,7 @@ impl Open<'_> {
                 quantity(time, Kind::of(Unit::Second))
             )
         });
-        let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
-        Some(titled(&format!("{name}{held}{}", tail.unwrap_or_default())))
+        Some(self.named(&format!("{held}{}", tail.unwrap_or_default())))
     }
 
     fn plots(&self, alone: bool) -> Vec<Markup> {
@@ -156,10 +155,10 @@ impl Open<'_> {
             if series.iter().any(|line| line.reference) { "; dashed = from when it was sent" } else { "" };
         let bands = if has_intervals(&series) { "; bands = 95 % intervals of p50, p99" } else { "" };
         let title = match &self.curve.knee {
-            Some(knee) => sentence(&knee.text),
-            None => titled(&format!("{} by offered load", self.setup())),
+            Some(knee) => knee.text.clone(),
+            None => format!("{} by offered load", self.setup()),
         };
-        let title = if self.name.is_empty() { title } else { titled(&format!("{}: {title}", self.name)) };
+        let title = self.named(&title);
         LinePlot {
             caption: Caption::new(title)
                 .subtitle(format!("response time from when a request was due{service}{bands}{shaded}")),
@@ -173,6 +172,11 @@ impl Open<'_> {
         .render()
     }
 
+    /// A heading; behind a machine's name, which is written as it is, where there are several.
+    fn named(&self, text: &str) -> String {
+        if self.name.is_empty() { titled(text) } else { format!("{}: {text}", self.name) }
+    }
+
     /// Good answers against what was asked for.
     fn served(&self) -> Option<Markup> {
         let line = self.line("served", |point| Some(&point.throughput));
@@ -180,10 +184,10 @@ impl Open<'_> {
         let last = line.points.last()?;
         let share = percent(last.y / last.x);
         let title = match &self.curve.peak {
-            Some(peak) => sentence(&peak.text),
-            None => format!("Of {} offered, {share} is served", quantity(last.x, Kind::of(Unit::PerSec))),
+            Some(peak) => peak.text.clone(),
+            None => format!("of {} offered, {share} is served", quantity(last.x, Kind::of(Unit::PerSec))),
         };
-        let title = if self.name.is_empty() { title } else { titled(&format!("{}: {title}", self.name)) };
+        let title = self.named(&title);
         let plot = LinePlot {
             caption: Caption::new(title).subtitle("good answers per second; dashed = all that is offered"),
             x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
@@ -294,7 +298,7 @@ fn together(all: &[Open<'_>]) -> Vec<Markup> {
     let title = format!("{} keeps up with most, {}", best.name, quantity(held(best), Kind::of(Unit::PerSec)));
     let plot = |title: String, what: &str, subtitle: &str, y: AxisSpec, series: Vec<Series>| {
         let plot = LinePlot {
-            caption: Caption::new(titled(&title)).subtitle(subtitle),
+            caption: Caption::new(title).subtitle(subtitle),
             x: AxisSpec::new("offered load", Kind::of(Unit::PerSec)),
             y: AxisSpec { title: what.to_owned(), ..y },
             series,
