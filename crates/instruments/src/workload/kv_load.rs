@@ -23,9 +23,9 @@ static CARD: Card = Card {
     family: Family::Kv,
     says: "a load on a key-value store: rate, response times, failures, and what held it back",
     source: "own engine; closed loops as redis-benchmark and memtier_benchmark without pipelining, whose answers \
-             gather for 1/32 of their time and 50 us at most, Zipf as YCSB",
+             gather for 1/16 of their time and 50 us at most, Zipf as YCSB",
     cadence: Cadence::Repeat,
-    definition: 2,
+    definition: 3,
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],

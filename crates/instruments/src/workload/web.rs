@@ -32,10 +32,10 @@ static CARD: Card = Card {
     name: "web",
     family: Family::Web,
     says: "a load on a web server: rate, response times, failures, and what held it back",
-    source: "own engine; closed loops as wrk and ab, whose answers gather for 1/32 of their time and 50 us at most so \
+    source: "own engine; closed loops as wrk and ab, whose answers gather for 1/16 of their time and 50 us at most so \
              that waking the generator costs the server little, open loops as wrk2",
     cadence: Cadence::Repeat,
-    definition: 3,
+    definition: 4,
     params: params::PARAMS,
     metrics: metrics::ALL,
     needs: &[Need::Server],

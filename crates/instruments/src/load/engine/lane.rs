@@ -5,7 +5,7 @@
 //!
 //! A server that answers a sleeping client on the same host pays for waking it, which one elsewhere does not cost it.
 //! So in a closed loop whose answers take `GATHER_FROM_NS` and longer, the thread first looks away for a moment, of
-//! 50 us and 1/32 of the age of the oldest request at most. An answer that comes meanwhile is read so much later, and
+//! 50 us and 1/16 of the age of the oldest request at most. An answer that comes meanwhile is read so much later, and
 //! its time says so. An open loop never does this.
 
 use std::collections::VecDeque;
@@ -33,8 +33,8 @@ const SPIN_NS: u64 = 50_000;
 /// How long a closed loop lets answers gather before it sleeps until one comes: so long at most, and this part of the
 /// age of the oldest request in flight, which must be so old.
 const GATHER_MOST_NS: u64 = 50_000;
-const GATHER_PART: u64 = 32;
-const GATHER_FROM_NS: u64 = 500_000;
+const GATHER_PART: u64 = 16;
+const GATHER_FROM_NS: u64 = 100_000;
 /// How often the thread looks at what is not urgent.
 const TICK_NS: u64 = 50_000_000;
 /// How long a connection that is to be closed waits for the server to do so.
