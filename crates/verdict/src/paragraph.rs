@@ -283,7 +283,7 @@ mod tests {
             row("index", "kind=integer;threads=1", Higher, 1.31, won),
             row("compress", "codec=zstd;threads=1", Higher, 1.18, won),
             row("mem-latency", "level=memory", Lower, 1.21, Worse),
-            row("mem-bandwidth", "op=read;threads=1", Higher, 1.0, Tie),
+            row("mem-bandwidth", "op=read;size=auto;threads=1", Higher, 1.0, Tie),
             held,
             refused,
         ]));

@@ -117,7 +117,8 @@ pub fn name(row: &RowDoc) -> String {
         other => other,
     }];
     let usual = |key: &str| matches!(row.instrument.as_str(), "cipher" | "scimark") && key == "size";
-    words.extend(tells.iter().filter(|key| !usual(key)).filter_map(|key| row.params.get(key)).map(spelled));
+    let telling = tells.iter().filter(|key| !usual(key)).filter_map(|key| row.params.get(key));
+    words.extend(telling.filter(|value| *value != "auto").map(spelled));
     if row.instrument == "cmd" {
         words.push(&row.metric);
     }
