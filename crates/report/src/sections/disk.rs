@@ -5,7 +5,6 @@ use model::unit::Unit;
 
 use super::takes;
 use crate::number::{self, Kind, quantity};
-use crate::page;
 use crate::plot::line::{Point, Series};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
@@ -20,14 +19,8 @@ impl Section for Disk {
     }
 
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let mut plots: Vec<Markup> =
-            [by_depth(input, "iops", Unit::PerSec), by_depth(input, "latency", Unit::Second)]
-                .into_iter()
-                .flatten()
-                .collect();
-        plots.extend(takes::plots(input, "disk"));
-        let title = takes::title(input, "disk", "Disk").unwrap_or_else(|| "Disk: no figure holds".to_owned());
-        (!plots.is_empty()).then(|| page::section("disk", &title, &page::grid(&plots)))
+        let plots = [by_depth(input, "iops", Unit::PerSec), by_depth(input, "latency", Unit::Second)];
+        takes::section(input, "disk", "Disk", plots.into_iter().flatten().collect())
     }
 }
 

@@ -1,9 +1,8 @@
-//! Key-value stores: the takes of each test. Loads and searches have the sections of loads.
+//! Key-value stores: the takes of each test, loads among them; the curves of loads have sections of their own.
 
 use maud::Markup;
 
 use super::takes;
-use crate::page;
 use crate::section::{ReportInput, Section};
 
 pub struct Kv;
@@ -15,9 +14,6 @@ impl Section for Kv {
     }
 
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let plots = takes::plots(input, "kv");
-        let title =
-            takes::title(input, "kv", "Stores").unwrap_or_else(|| "Stores: no figure holds".to_owned());
-        (!plots.is_empty()).then(|| page::section("kv", &title, &page::grid(&plots)))
+        takes::section(input, "kv", "Stores", Vec::new())
     }
 }

@@ -3,7 +3,6 @@
 use maud::Markup;
 
 use super::takes;
-use crate::page;
 use crate::section::{ReportInput, Section};
 
 pub struct Net;
@@ -15,9 +14,6 @@ impl Section for Net {
     }
 
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
-        let plots = takes::plots(input, "net");
-        let title =
-            takes::title(input, "net", "Network").unwrap_or_else(|| "Network: no figure holds".to_owned());
-        (!plots.is_empty()).then(|| page::section("net", &title, &page::grid(&plots)))
+        takes::section(input, "net", "Network", Vec::new())
     }
 }

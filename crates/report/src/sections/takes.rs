@@ -6,6 +6,7 @@ use model::unit::Unit;
 use model::{Samples, Validity};
 
 use crate::number::{self, Kind, quantity};
+use crate::page;
 use crate::plot::strip::{Strip, Take};
 use crate::plot::{Caption, Estimate, Size, StripPlot};
 use crate::scale::AxisSpec;
@@ -65,6 +66,14 @@ fn finding(figures: &[Figure<'_>]) -> Option<String> {
 #[must_use]
 pub fn title(input: &ReportInput, family: &str, name: &str) -> Option<String> {
     Some(format!("{name}: {}", finding(&chosen(input, family))?))
+}
+
+/// A topic's section: plots of its own, and the strips of its takes.
+#[must_use]
+pub fn section(input: &ReportInput, family: &str, name: &str, mut plots: Vec<Markup>) -> Option<Markup> {
+    plots.extend(self::plots(input, family));
+    let title = title(input, family, name).unwrap_or_else(|| format!("{name}: no figure holds"));
+    (!plots.is_empty()).then(|| page::section(family, &title, &page::grid(&plots)))
 }
 
 /// Every headline take of one run on one axis, each as a share of its figure's median.
