@@ -30,10 +30,9 @@ static TOY: Card = Card {
     source: "own",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[ParamSpec { name: "say", kind: ParamKind::Text, default: "", says: "a word a generator" }],
+    params: &[ParamSpec::new("say", ParamKind::Text, "", "a word a generator")],
     metrics: &METRICS,
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 struct Toy;

@@ -29,10 +29,9 @@ static TOY: Card = Card {
     source: "own",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[ParamSpec { name: "n", kind: ParamKind::Int { min: 0, max: 99 }, default: "0", says: "which" }],
+    params: &[ParamSpec::new("n", ParamKind::Int { min: 0, max: 99 }, "0", "which")],
     metrics: &METRICS,
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 /// n = 8 never fits; n = 9 fails every other take; n = 7 pushes only what has no direction, and never steadies; n = 6

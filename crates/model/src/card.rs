@@ -153,6 +153,20 @@ pub struct Card {
 }
 
 impl Card {
+    /// What a card has that does not say otherwise: no parameters, metrics, needs and variants, and takes on request.
+    pub const DEFAULT: Card = Card {
+        name: "",
+        family: Family::User,
+        says: "",
+        source: "own",
+        cadence: Cadence::Repeat,
+        definition: 1,
+        params: &[],
+        metrics: &[],
+        needs: &[],
+        variants: &[],
+    };
+
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<&'static MetricInfo> {
         self.metrics.iter().find(|metric| metric.name == name)
@@ -272,17 +286,10 @@ mod tests {
         cadence: Cadence::Repeat,
         definition: 1,
         params: &[
-            ParamSpec {
-                name: "size",
-                kind: ParamKind::Bytes { min: 1, max: 1 << 20 },
-                default: "1KiB",
-                says: "",
-            },
-            ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "" },
+            ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 1 << 20 }, "1KiB", ""),
+            ParamSpec::new("threads", ParamKind::Threads, "1", ""),
         ],
-        metrics: &[],
-        needs: &[],
-        variants: &[],
+        ..Card::DEFAULT
     };
 
     #[test]
@@ -305,10 +312,8 @@ mod tests {
 
     #[test]
     fn what_has_no_default_is_there_where_it_is_given() {
-        const WHERE: ParamSpec =
-            ParamSpec { name: "where", kind: ParamKind::Or("", &ParamKind::Path), default: "", says: "" };
-        const SIZE: ParamSpec =
-            ParamSpec { name: "size", kind: ParamKind::Bytes { min: 1, max: 9 }, default: "7", says: "" };
+        const WHERE: ParamSpec = ParamSpec::new("where", ParamKind::Or("", &ParamKind::Path), "", "");
+        const SIZE: ParamSpec = ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 9 }, "7", "");
         let card = Card { params: &[SIZE, WHERE], ..CARD };
         let of = |text: &str| card.resolve(&Params::parse(text).unwrap()).unwrap().to_string();
         assert_eq!((of("size=8").as_str(), of("where=/a").as_str()), ("size=8", "size=7;where=/a"));
@@ -318,14 +323,9 @@ mod tests {
 
     #[test]
     fn some_parameters_depend_on_another() {
-        const LANG: ParamSpec =
-            ParamSpec { name: "lang", kind: ParamKind::Choice(&["c", "java"]), default: "c", says: "" };
-        const JVM: ParamSpec = ParamSpec {
-            name: "jvm",
-            kind: ParamKind::Only("lang", &["java"], &ParamKind::Text),
-            default: "hotspot",
-            says: "",
-        };
+        const LANG: ParamSpec = ParamSpec::new("lang", ParamKind::Choice(&["c", "java"]), "c", "");
+        const JVM: ParamSpec =
+            ParamSpec::new("jvm", ParamKind::Only("lang", &["java"], &ParamKind::Text), "hotspot", "");
         let card = Card { params: &[LANG, JVM], ..CARD };
         let of = |text: &str| card.resolve(&Params::parse(text).unwrap()).unwrap().to_string();
         assert_eq!([of(""), of("lang=java"), of("jvm=zero")], ["lang=c", "jvm=hotspot;lang=java", "lang=c"]);
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn each_is_every_cpu_by_itself() {
-        const CPUS: ParamSpec = ParamSpec { name: "cpus", kind: ParamKind::Cpus, default: "auto", says: "" };
+        const CPUS: ParamSpec = ParamSpec::new("cpus", ParamKind::Cpus, "auto", "");
         let card = Card { params: &[CPUS], ..CARD };
         let variant = Variant { tier: Tier::Full, set: "cpus=each", headline: &[] };
         let sets: Vec<String> =
@@ -355,13 +355,8 @@ mod tests {
 
     #[test]
     fn nodes_are_a_matrix_where_there_are_several() {
-        const CPUS: ParamSpec = ParamSpec { name: "cpus", kind: ParamKind::Cpus, default: "auto", says: "" };
-        const NODE: ParamSpec = ParamSpec {
-            name: "node",
-            kind: ParamKind::Choice(&["any", "0", "1", "2"]),
-            default: "any",
-            says: "",
-        };
+        const CPUS: ParamSpec = ParamSpec::new("cpus", ParamKind::Cpus, "auto", "");
+        const NODE: ParamSpec = ParamSpec::new("node", ParamKind::Choice(&["any", "0", "1", "2"]), "any", "");
         let card = Card { params: &[CPUS, NODE], ..CARD };
         let variant = Variant { tier: Tier::Full, set: "cpus=nodes;node=nodes", headline: &[] };
         let sets = |nodes: &[Node]| -> Vec<String> {

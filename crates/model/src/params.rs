@@ -114,6 +114,17 @@ pub struct ParamSpec {
 }
 
 impl ParamSpec {
+    /// A parameter that has its default where nobody gives it; `says` is one line for its user.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        kind: ParamKind,
+        default: &'static str,
+        says: &'static str,
+    ) -> ParamSpec {
+        ParamSpec { name, kind, default, says }
+    }
+
     /// The canonical spelling of `value`, or what is wanted instead.
     pub fn canonical(&self, value: &str) -> Result<String, ParamError> {
         let wrong = |wanted: String| ParamError::Impossible {
@@ -229,8 +240,7 @@ mod tests {
     fn says_what_is_wrong() {
         assert_eq!(Params::parse("a=1,a=2"), Err(ParamError::Twice("a".into())));
         assert_eq!(Params::parse("a"), Err(ParamError::NotAPair("a".into())));
-        let spec =
-            ParamSpec { name: "op", kind: ParamKind::Choice(&["read", "copy"]), default: "read", says: "" };
+        let spec = ParamSpec::new("op", ParamKind::Choice(&["read", "copy"]), "read", "");
         assert_eq!(
             spec.canonical("wirte").unwrap_err().to_string(),
             "`op=wirte` is not possible: one of read, copy"
@@ -239,12 +249,7 @@ mod tests {
 
     #[test]
     fn sizes_have_one_spelling() {
-        let spec = ParamSpec {
-            name: "size",
-            kind: ParamKind::Bytes { min: 1, max: 1 << 30 },
-            default: "1KiB",
-            says: "",
-        };
+        let spec = ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 1 << 30 }, "1KiB", "");
         assert_eq!(spec.canonical("1024").unwrap(), "1KiB");
         assert_eq!(spec.canonical("1k").unwrap(), "1KiB");
         assert_eq!(spec.canonical("127").unwrap(), "127");

@@ -11,8 +11,7 @@ use model::{Fault, ParamKind, ParamSpec, Probe, Record, Seconds, Setup, Size, Un
 use super::team::{self, Done, Team};
 
 /// How many threads do the work.
-pub const THREADS: ParamSpec =
-    ParamSpec { name: "threads", kind: ParamKind::Threads, default: "1", says: "threads at work" };
+pub const THREADS: ParamSpec = ParamSpec::new("threads", ParamKind::Threads, "1", "threads at work");
 
 /// One thread's share of an instrument's work.
 pub trait Kernel: 'static {

@@ -23,10 +23,7 @@ impl Scan {
             source: "own",
             cadence: Cadence::Once,
             definition: 1,
-            params: &[],
-            metrics: &[],
-            needs: &[],
-            variants: &[],
+            ..Card::DEFAULT
         };
         Scan { card, scan }
     }

@@ -29,12 +29,12 @@ const FASTEST: Metric<BytesPerSec> =
 const SLOWEST: Metric<BytesPerSec> =
     Metric::new("netBandwidth.min", Better::Neither, "what the slowest client read by the time").binary();
 
-const SERVERS: ParamSpec = ParamSpec {
-    name: "servers",
-    kind: ParamKind::Int { min: 1, max: 16 },
-    default: "1",
-    says: "stores that are started, each with an object of its own",
-};
+const SERVERS: ParamSpec = ParamSpec::new(
+    "servers",
+    ParamKind::Int { min: 1, max: 16 },
+    "1",
+    "stores that are started, each with an object of its own",
+);
 const SIZE: ParamSpec = ParamSpec { default: "1MiB", ..params::SIZE };
 const CLIENTS: ParamSpec = ParamSpec {
     default: "2",
@@ -53,6 +53,7 @@ static CARD: Card = Card {
     metrics: &[SUM.info(), FASTEST.info(), SLOWEST.info()],
     needs: &[Need::Server],
     variants: &[Variant { tier: Tier::Default, set: "kv=redis|memcached", headline: &["netBandwidth"] }],
+    ..Card::DEFAULT
 };
 
 pub struct KvBandwidth;

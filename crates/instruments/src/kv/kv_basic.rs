@@ -107,6 +107,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Default, set: "kv=redis;replicas=1|2;definition=era1", headline: SMALLEST },
         Variant { tier: Tier::Full, set: "kv=redis|memcached;definition=era2", headline: SMALLEST },
     ],
+    ..Card::DEFAULT
 };
 
 /// clusterperf's, in bytes.

@@ -22,12 +22,12 @@ use crate::{kv_figure, kv_params};
 
 const FIGURE: Figure = kv_figure!("readDist", "readDist.Bw", "median", "read the object");
 
-const WARM_UP: ParamSpec = ParamSpec {
-    name: "warmup",
-    kind: ParamKind::Int { min: 0, max: 1_000_000 },
-    default: "100",
-    says: "reads before those that count",
-};
+const WARM_UP: ParamSpec = ParamSpec::new(
+    "warmup",
+    ParamKind::Int { min: 0, max: 1_000_000 },
+    "100",
+    "reads before those that count",
+);
 
 static CARD: Card = Card {
     name: "kv-dist",
@@ -44,6 +44,7 @@ static CARD: Card = Card {
         set: "kv=redis|memcached",
         headline: &["readDist", "readDist.99"],
     }],
+    ..Card::DEFAULT
 };
 
 pub struct KvDist;

@@ -62,6 +62,7 @@ static CARD: Card = Card {
         },
         Variant { tier: Tier::Default, set: "kv=redis;replicas=2", headline: &["writeDistRandom"] },
     ],
+    ..Card::DEFAULT
 };
 
 pub struct KvDistRandom;

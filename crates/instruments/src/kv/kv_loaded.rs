@@ -45,6 +45,7 @@ static CARD: Card = Card {
     metrics: &[TIME.info(), DERIVED.info(), MEASURED.info()],
     needs: &[Need::Server],
     variants: &[Variant { tier: Tier::Default, set: "kv=redis|memcached", headline: &["readLoaded"] }],
+    ..Card::DEFAULT
 };
 
 pub struct KvLoaded;

@@ -30,6 +30,7 @@ static CARD: Card = Card {
     metrics: &[MISS.info(), MISSES.info()],
     needs: &[Need::Server],
     variants: &[Variant { tier: Tier::Default, set: "kv=redis|memcached", headline: &["readNotFound"] }],
+    ..Card::DEFAULT
 };
 
 /// Keys of two bytes that are tried.

@@ -21,12 +21,12 @@ const TIME: Metric<Seconds> = lower("multiRead_oneMaster", "mean time of one req
 const EACH: Metric<Seconds> =
     aside("multiRead_oneMaster.perObject", "mean time of one request by the number of its objects");
 
-const SPAN: ParamSpec = ParamSpec {
-    name: "span",
-    kind: ParamKind::Seconds { max: 10 },
-    default: "0.05",
-    says: "seconds that each mean is taken over at least; clusterperf has 0.5",
-};
+const SPAN: ParamSpec = ParamSpec::new(
+    "span",
+    ParamKind::Seconds { max: 10 },
+    "0.05",
+    "seconds that each mean is taken over at least; clusterperf has 0.5",
+);
 
 static CARD: Card = Card {
     name: "kv-multi-read",
@@ -43,6 +43,7 @@ static CARD: Card = Card {
         set: "kv=redis|memcached",
         headline: &["multiRead_oneMaster"],
     }],
+    ..Card::DEFAULT
 };
 
 const MOST_OBJECTS: u32 = 5000;

@@ -38,12 +38,8 @@ const COMMAND: Metric<Seconds> =
 const CPU: Metric<Seconds> = aside("server-cpu", "CPU time of the store for a request, all its threads");
 const HANDSHAKE: Metric<Seconds> = aside("handshake", "median time of a TCP handshake with the store's port");
 
-const OP: ParamSpec = ParamSpec {
-    name: "op",
-    kind: ParamKind::Choice(&["read", "write"]),
-    default: "read",
-    says: "what is asked of the store",
-};
+const OP: ParamSpec =
+    ParamSpec::new("op", ParamKind::Choice(&["read", "write"]), "read", "what is asked of the store");
 
 static CARD: Card = Card {
     name: "kv-split",
@@ -77,6 +73,7 @@ static CARD: Card = Card {
             headline: &["rtt", "server-time"],
         },
     ],
+    ..Card::DEFAULT
 };
 
 /// Handshakes of a take, before its requests and after them.

@@ -46,12 +46,12 @@ const WRITE_CLIENTS: Metric<PerSec> =
     Metric::new("writeThroughput.clients", Better::Neither, "writes per second as the clients counted them")
         .per("request");
 
-const WINDOW: ParamSpec = ParamSpec {
-    name: "window",
-    kind: ParamKind::Seconds { max: 60 },
-    default: "0.25",
-    says: "seconds between the two looks at the store's counters; clusterperf has 1",
-};
+const WINDOW: ParamSpec = ParamSpec::new(
+    "window",
+    ParamKind::Seconds { max: 60 },
+    "0.25",
+    "seconds between the two looks at the store's counters; clusterperf has 1",
+);
 
 static CARD: Card = Card {
     name: "kv-throughput",
@@ -75,6 +75,7 @@ static CARD: Card = Card {
         set: "kv=redis|memcached",
         headline: &["readThroughput", "writeThroughput"],
     }],
+    ..Card::DEFAULT
 };
 
 /// Before the first look.

@@ -7,83 +7,79 @@ use model::{ParamKind, ParamSpec, Setup, Size, Unfit};
 
 use crate::net::frame::Wait;
 
-pub const KV: ParamSpec = ParamSpec {
-    name: "kv",
-    kind: ParamKind::Text,
-    default: "redis",
-    says: "the store: redis, valkey, memcached or ramcloud, started here for the test, or HOST:PORT of one that runs",
-};
-pub const REPLICAS: ParamSpec = ParamSpec {
-    name: "replicas",
-    kind: ParamKind::Int { min: 0, max: 8 },
-    default: "0",
-    says: "replicas that have each write before it counts as done: SET and WAIT in one piece, an option of the start of \
+pub const KV: ParamSpec = ParamSpec::new(
+    "kv",
+    ParamKind::Text,
+    "redis",
+    "the store: redis, valkey, memcached or ramcloud, started here for the test, or HOST:PORT of one that runs",
+);
+pub const REPLICAS: ParamSpec = ParamSpec::new(
+    "replicas",
+    ParamKind::Int { min: 0, max: 8 },
+    "0",
+    "replicas that have each write before it counts as done: SET and WAIT in one piece, an option of the start of \
            RAMCloud's servers; memcached has none",
-};
-pub const PERSISTENCE: ParamSpec = ParamSpec {
-    name: "persistence",
-    kind: ParamKind::Choice(&["off", "everysec", "always", "rdb"]),
-    default: "off",
-    says: "what a store that is started here keeps on disk: nothing, its log synced each second or each write, snapshots",
-};
-pub const MODE: ParamSpec = ParamSpec {
-    name: "mode",
-    kind: ParamKind::Choice(&["block", "spin"]),
-    default: "block",
-    says: "how a client waits: asleep, or asking again and again",
-};
-pub const DEFINITION: ParamSpec = ParamSpec {
-    name: "definition",
-    kind: ParamKind::Choice(&["era1", "era2", "era3"]),
-    default: "era3",
-    says: "which basic: means of one hot object (2011 to July 2014), each request of it (to September 2014), or \
+);
+pub const PERSISTENCE: ParamSpec = ParamSpec::new(
+    "persistence",
+    ParamKind::Choice(&["off", "everysec", "always", "rdb"]),
+    "off",
+    "what a store that is started here keeps on disk: nothing, its log synced each second or each write, snapshots",
+);
+pub const MODE: ParamSpec = ParamSpec::new(
+    "mode",
+    ParamKind::Choice(&["block", "spin"]),
+    "block",
+    "how a client waits: asleep, or asking again and again",
+);
+pub const DEFINITION: ParamSpec = ParamSpec::new(
+    "definition",
+    ParamKind::Choice(&["era1", "era2", "era3"]),
+    "era3",
+    "which basic: means of one hot object (2011 to July 2014), each request of it (to September 2014), or \
            random objects (since)",
-};
-pub const SIZES: ParamSpec = ParamSpec {
-    name: "sizes",
-    kind: ParamKind::Choice(&["all", "100", "1K", "10K", "100K", "1M"]),
-    default: "all",
-    says: "bytes of an object; K is 1000 in era1 and era2, 1024 in era3",
-};
-pub const SIZE: ParamSpec = ParamSpec {
-    name: "size",
-    kind: ParamKind::Bytes { min: 1, max: 32 << 20 },
-    default: "100",
-    says: "bytes of an object's value",
-};
-pub const FILL: ParamSpec = ParamSpec {
-    name: "fill",
-    kind: ParamKind::Int { min: 1, max: 10_000 },
-    default: "20",
-    says: "MB (10^6 B) of objects of each size that era3 draws from; clusterperf has 200",
-};
-pub const COUNT: ParamSpec = ParamSpec {
-    name: "count",
-    kind: ParamKind::Int { min: 10, max: 10_000_000 },
-    default: "10000",
-    says: "requests of a figure in one take, at most; clusterperf has 100000 in its only take",
-};
+);
+pub const SIZES: ParamSpec = ParamSpec::new(
+    "sizes",
+    ParamKind::Choice(&["all", "100", "1K", "10K", "100K", "1M"]),
+    "all",
+    "bytes of an object; K is 1000 in era1 and era2, 1024 in era3",
+);
+pub const SIZE: ParamSpec =
+    ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 32 << 20 }, "100", "bytes of an object's value");
+pub const FILL: ParamSpec = ParamSpec::new(
+    "fill",
+    ParamKind::Int { min: 1, max: 10_000 },
+    "20",
+    "MB (10^6 B) of objects of each size that era3 draws from; clusterperf has 200",
+);
+pub const COUNT: ParamSpec = ParamSpec::new(
+    "count",
+    ParamKind::Int { min: 10, max: 10_000_000 },
+    "10000",
+    "requests of a figure in one take, at most; clusterperf has 100000 in its only take",
+);
 /// How long one figure may take; what clusterperf has differs by test.
 #[must_use]
 pub const fn limit(default: &'static str, says: &'static str) -> ParamSpec {
-    ParamSpec { name: "limit", kind: ParamKind::Seconds { max: 60 }, default, says }
+    ParamSpec::new("limit", ParamKind::Seconds { max: 60 }, default, says)
 }
-pub const CLIENTS: ParamSpec = ParamSpec {
-    name: "clients",
-    kind: ParamKind::Int { min: 1, max: 64 },
-    default: "4",
-    says: "clients at most, each a thread with a connection",
-};
-pub const OBJECTS: ParamSpec = ParamSpec {
-    name: "objects",
-    kind: ParamKind::Int { min: 1, max: 100_000_000 },
-    default: "200000",
-    says: "objects that are drawn from; clusterperf has 2000000",
-};
+pub const CLIENTS: ParamSpec = ParamSpec::new(
+    "clients",
+    ParamKind::Int { min: 1, max: 64 },
+    "4",
+    "clients at most, each a thread with a connection",
+);
+pub const OBJECTS: ParamSpec = ParamSpec::new(
+    "objects",
+    ParamKind::Int { min: 1, max: 100_000_000 },
+    "200000",
+    "objects that are drawn from; clusterperf has 2000000",
+);
 
 /// Of RAMCloud alone; what is not given is no part of a figure's name.
 const fn of_ramcloud(name: &'static str, kind: ParamKind, says: &'static str) -> ParamSpec {
-    ParamSpec { name, kind, default: "", says }
+    ParamSpec::new(name, kind, "", says)
 }
 pub const LIBRARY: ParamSpec = of_ramcloud(
     "ramcloud-library",

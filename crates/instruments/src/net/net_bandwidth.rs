@@ -42,24 +42,19 @@ static CARD: Card = Card {
         params::TO,
         params::TOKEN,
         params::FAR,
-        ParamSpec {
-            name: "streams",
-            kind: ParamKind::Int { min: 1, max: MOST_STREAMS as u64 },
-            default: "1",
-            says: "connections at a time, in each direction",
-        },
-        ParamSpec {
-            name: "direction",
-            kind: ParamKind::Choice(&["send", "receive", "both"]),
-            default: "send",
-            says: "which way the bytes go, seen from here",
-        },
-        ParamSpec {
-            name: "size",
-            kind: ParamKind::Bytes { min: 1, max: 64 << 20 },
-            default: "128KiB",
-            says: "bytes of one write",
-        },
+        ParamSpec::new(
+            "streams",
+            ParamKind::Int { min: 1, max: MOST_STREAMS as u64 },
+            "1",
+            "connections at a time, in each direction",
+        ),
+        ParamSpec::new(
+            "direction",
+            ParamKind::Choice(&["send", "receive", "both"]),
+            "send",
+            "which way the bytes go, seen from here",
+        ),
+        ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 64 << 20 }, "128KiB", "bytes of one write"),
         params::DURATION,
     ],
     metrics: &[BANDWIDTH.info(), BANDWIDTH_OF.info()],
@@ -69,6 +64,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Full, set: "streams=2|4|8;direction=send", headline: &["bandwidth"] },
         Variant { tier: Tier::Full, set: "streams=1;direction=both", headline: &["bandwidth"] },
     ],
+    ..Card::DEFAULT
 };
 
 /// While connections gather speed.

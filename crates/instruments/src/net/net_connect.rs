@@ -47,6 +47,7 @@ static CARD: Card = Card {
     metrics: &[RATE.info(), TIME.info(), TIMES.info()],
     needs: &[Need::Peer],
     variants: &[Variant { tier: Tier::Quick, set: "", headline: &["connection-rate"] }],
+    ..Card::DEFAULT
 };
 
 /// Before those that count.

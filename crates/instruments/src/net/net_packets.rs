@@ -48,6 +48,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Quick, set: "size=64", headline: &["packet-rate"] },
         Variant { tier: Tier::Full, set: "size=8|1400", headline: &["packet-rate"] },
     ],
+    ..Card::DEFAULT
 };
 
 /// Datagrams between two readings of the clock.

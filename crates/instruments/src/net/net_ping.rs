@@ -43,17 +43,18 @@ static CARD: Card = Card {
     definition: 1,
     params: &[
         params::TO,
-        ParamSpec {
-            name: "size",
-            kind: ParamKind::Bytes { min: 8, max: 65_000 },
-            default: "56",
-            says: "bytes of data behind the ICMP header",
-        },
+        ParamSpec::new(
+            "size",
+            ParamKind::Bytes { min: 8, max: 65_000 },
+            "56",
+            "bytes of data behind the ICMP header",
+        ),
         params::TIMEOUT,
     ],
     metrics: &[RTT.info(), RTT_P99.info(), RTT_P999.info(), RTTS.info(), LOST.info()],
     needs: &[Need::Peer],
     variants: &[Variant { tier: Tier::Quick, set: "", headline: &["rtt"] }],
+    ..Card::DEFAULT
 };
 
 /// Type, code, checksum, identifier, number.

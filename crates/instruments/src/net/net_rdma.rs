@@ -40,24 +40,19 @@ static CARD: Card = Card {
         params::TO,
         params::TOKEN,
         params::FAR,
-        ParamSpec {
-            name: "verb",
-            kind: ParamKind::Choice(&["send", "write"]),
-            default: "send",
-            says: "send: the far end receives each message; write: it appears in the far end's memory",
-        },
-        ParamSpec {
-            name: "size",
-            kind: ParamKind::Bytes { min: 1, max: 8 << 20 },
-            default: "2",
-            says: "bytes of a message",
-        },
-        ParamSpec {
-            name: "device",
-            kind: ParamKind::Text,
-            default: "first",
-            says: "name of the RDMA device at both ends, such as mlx5_0, or first",
-        },
+        ParamSpec::new(
+            "verb",
+            ParamKind::Choice(&["send", "write"]),
+            "send",
+            "send: the far end receives each message; write: it appears in the far end's memory",
+        ),
+        ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 8 << 20 }, "2", "bytes of a message"),
+        ParamSpec::new(
+            "device",
+            ParamKind::Text,
+            "first",
+            "name of the RDMA device at both ends, such as mlx5_0, or first",
+        ),
     ],
     metrics: &[
         RTT.info(),
@@ -73,6 +68,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Quick, set: "verb=send|write", headline: &["one-way"] },
         Variant { tier: Tier::Full, set: "verb=send|write;size=64|1KiB|64KiB", headline: &["one-way"] },
     ],
+    ..Card::DEFAULT
 };
 
 pub struct NetRdma;

@@ -59,6 +59,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Full, set: "size=64KiB|1MiB", headline: HEADLINE },
         Variant { tier: Tier::Full, set: "proto=tcp|udp;size=64;mode=busy-poll", headline: HEADLINE },
     ],
+    ..Card::DEFAULT
 };
 
 const HEADLINE: &[&str] = &["rtt", "one-way"];

@@ -10,55 +10,47 @@ use super::target::To;
 use crate::facts::Root;
 use crate::facts::cgroup;
 
-pub const TO: ParamSpec = ParamSpec {
-    name: "to",
-    kind: ParamKind::Text,
-    default: "loopback",
-    says: "the far end: HOST or HOST:PORT where `boxscore peer` listens, or loopback: a child on other cores here",
-};
-pub const TOKEN: ParamSpec = ParamSpec {
-    name: "token",
-    kind: ParamKind::Or("none", &ParamKind::Path),
-    default: "none",
-    says: "file with the token that the peer was given too",
-};
-pub const FAR: ParamSpec = ParamSpec {
-    name: model::plan::FAR,
-    kind: ParamKind::Text,
-    default: "",
-    says: "the child of the study (--far) that is the far end: it listens at the address of `to`, on its port or a free one",
-};
-pub const PROTO: ParamSpec = ParamSpec {
-    name: "proto",
-    kind: ParamKind::Choice(&["tcp", "udp"]),
-    default: "tcp",
-    says: "what carries the messages; tcp has TCP_NODELAY",
-};
-pub const MODE: ParamSpec = ParamSpec {
-    name: "mode",
-    kind: ParamKind::Choice(&["spin", "block", "busy-poll"]),
-    default: "spin",
-    says: "how both ends wait: asking again and again, asleep, or asleep while the kernel polls the device for 50 us",
-};
+pub const TO: ParamSpec = ParamSpec::new(
+    "to",
+    ParamKind::Text,
+    "loopback",
+    "the far end: HOST or HOST:PORT where `boxscore peer` listens, or loopback: a child on other cores here",
+);
+pub const TOKEN: ParamSpec = ParamSpec::new(
+    "token",
+    ParamKind::Or("none", &ParamKind::Path),
+    "none",
+    "file with the token that the peer was given too",
+);
+pub const FAR: ParamSpec = ParamSpec::new(
+    model::plan::FAR,
+    ParamKind::Text,
+    "",
+    "the child of the study (--far) that is the far end: it listens at the address of `to`, on its port or a free one",
+);
+pub const PROTO: ParamSpec = ParamSpec::new(
+    "proto",
+    ParamKind::Choice(&["tcp", "udp"]),
+    "tcp",
+    "what carries the messages; tcp has TCP_NODELAY",
+);
+pub const MODE: ParamSpec = ParamSpec::new(
+    "mode",
+    ParamKind::Choice(&["spin", "block", "busy-poll"]),
+    "spin",
+    "how both ends wait: asking again and again, asleep, or asleep while the kernel polls the device for 50 us",
+);
 /// Of a message or datagram.
-pub const SIZE: ParamSpec = ParamSpec {
-    name: "size",
-    kind: ParamKind::Bytes { min: 1, max: 64 << 20 },
-    default: "64",
-    says: "bytes of a message",
-};
-pub const TIMEOUT: ParamSpec = ParamSpec {
-    name: "timeout",
-    kind: ParamKind::Time { max: 10 },
-    default: "200ms",
-    says: "a datagram without an answer within this time is lost",
-};
-pub const DURATION: ParamSpec = ParamSpec {
-    name: "duration",
-    kind: ParamKind::Seconds { max: 60 },
-    default: "0.4",
-    says: "how long one take sends, in seconds",
-};
+pub const SIZE: ParamSpec =
+    ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 64 << 20 }, "64", "bytes of a message");
+pub const TIMEOUT: ParamSpec = ParamSpec::new(
+    "timeout",
+    ParamKind::Time { max: 10 },
+    "200ms",
+    "a datagram without an answer within this time is lost",
+);
+pub const DURATION: ParamSpec =
+    ParamSpec::new("duration", ParamKind::Seconds { max: 60 }, "0.4", "how long one take sends, in seconds");
 
 const SMOKE: Duration = Duration::from_millis(20);
 

@@ -13,22 +13,22 @@ pub const BITS: &str = "bits";
 /// Which of some languages; the first of them where none is named.
 pub const fn lang(names: &'static [&'static str]) -> ParamSpec {
     let says = "language whose compiler or virtual machine is measured";
-    ParamSpec { name: LANG, kind: ParamKind::Choice(names), default: names[0], says }
+    ParamSpec::new(LANG, ParamKind::Choice(names), names[0], says)
 }
 
-pub const KERNELS: ParamSpec = ParamSpec {
-    name: KERNEL,
-    kind: ParamKind::Choice(kernel::CHOICES),
-    default: kernel::ALL,
-    says: "kernels of a take; `all` gives their arithmetic mean too",
-};
+pub const KERNELS: ParamSpec = ParamSpec::new(
+    KERNEL,
+    ParamKind::Choice(kernel::CHOICES),
+    kernel::ALL,
+    "kernels of a take; `all` gives their arithmetic mean too",
+);
 
-pub const WIDTH: ParamSpec = ParamSpec {
-    name: BITS,
-    kind: ParamKind::Only(LANG, language::WITH_BITS, &ParamKind::Or("", &ParamKind::Choice(&["32", "64"]))),
-    default: "",
-    says: "bits of an address, where the compiler can be asked; what it makes by itself where nothing is given",
-};
+pub const WIDTH: ParamSpec = ParamSpec::new(
+    BITS,
+    ParamKind::Only(LANG, language::WITH_BITS, &ParamKind::Or("", &ParamKind::Choice(&["32", "64"]))),
+    "",
+    "bits of an address, where the compiler can be asked; what it makes by itself where nothing is given",
+);
 
 /// These parameters with the arms of all languages behind them.
 pub const fn with_arms<const N: usize>(own: &[ParamSpec]) -> [ParamSpec; N] {

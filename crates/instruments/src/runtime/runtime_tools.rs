@@ -16,10 +16,7 @@ static CARD: Card = Card {
     source: "own: what the programs say",
     cadence: Cadence::Once,
     definition: 1,
-    params: &[],
-    metrics: &[],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct RuntimeTools;

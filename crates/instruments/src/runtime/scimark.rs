@@ -41,24 +41,24 @@ const CYCLES: Metric<Count> = Metric::new(
 const OWN: [ParamSpec; 6] = [
     params::lang(NAMES),
     params::KERNELS,
-    ParamSpec {
-        name: "size",
-        kind: ParamKind::Choice(SIZES),
-        default: SIZES[0],
-        says: "SciMark2's sizes: small fits into caches, large does not",
-    },
-    ParamSpec {
-        name: "seconds",
-        kind: ParamKind::Seconds { max: 60 },
-        default: "0.3",
-        says: "least CPU time of the batch that is scored (SciMark2 has 2)",
-    },
-    ParamSpec {
-        name: "copies",
-        kind: ParamKind::Int { min: 1, max: 1024 },
-        default: "1",
-        says: "processes at once, each on a CPU of its own",
-    },
+    ParamSpec::new(
+        "size",
+        ParamKind::Choice(SIZES),
+        SIZES[0],
+        "SciMark2's sizes: small fits into caches, large does not",
+    ),
+    ParamSpec::new(
+        "seconds",
+        ParamKind::Seconds { max: 60 },
+        "0.3",
+        "least CPU time of the batch that is scored (SciMark2 has 2)",
+    ),
+    ParamSpec::new(
+        "copies",
+        ParamKind::Int { min: 1, max: 1024 },
+        "1",
+        "processes at once, each on a CPU of its own",
+    ),
     params::WIDTH,
 ];
 static PARAMS: [ParamSpec; OWN.len() + ARMS.len()] = params::with_arms(&OWN);
@@ -72,8 +72,8 @@ static CARD: Card = Card {
     definition: 1,
     params: &PARAMS,
     metrics: &[FLOPS.info(), WALL_FLOPS.info(), CYCLES.info()],
-    needs: &[],
     variants: &[Variant { tier: Tier::Full, set: "lang=every", headline: &["flops"] }],
+    ..Card::DEFAULT
 };
 
 pub struct Scimark;

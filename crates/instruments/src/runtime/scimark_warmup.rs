@@ -36,12 +36,12 @@ const STEADY_FROM: Metric<Count> = Metric::new(
 const OWN: [ParamSpec; 3] = [
     params::lang(WARMING),
     params::KERNELS,
-    ParamSpec {
-        name: "iterations",
-        kind: ParamKind::Int { min: 20, max: 999 },
-        default: "40",
-        says: "iterations of each process (one cycle; of monte-carlo 10000, of sparse 10)",
-    },
+    ParamSpec::new(
+        "iterations",
+        ParamKind::Int { min: 20, max: 999 },
+        "40",
+        "iterations of each process (one cycle; of monte-carlo 10000, of sparse 10)",
+    ),
 ];
 static PARAMS: [ParamSpec; OWN.len() + ARMS.len()] = params::with_arms(&OWN);
 
@@ -54,8 +54,8 @@ static CARD: Card = Card {
     definition: 1,
     params: &PARAMS,
     metrics: &[ITERATION.info(), FIRST.info(), STEADY.info(), STEADY_FROM.info()],
-    needs: &[],
     variants: &[Variant { tier: Tier::Full, set: "lang=every", headline: &["steady"] }],
+    ..Card::DEFAULT
 };
 
 pub struct ScimarkWarmup;

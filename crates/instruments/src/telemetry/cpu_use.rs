@@ -32,7 +32,6 @@ static CARD: Card = Card {
     source: "/proc/stat",
     cadence: Cadence::Tick,
     definition: 1,
-    params: &[],
     metrics: &[
         USER.info(),
         NICE.info(),
@@ -43,8 +42,7 @@ static CARD: Card = Card {
         IOWAIT.info(),
         IDLE.info(),
     ],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct CpuUse;

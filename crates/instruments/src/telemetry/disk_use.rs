@@ -31,10 +31,8 @@ static CARD: Card = Card {
     source: "/proc/diskstats",
     cadence: Cadence::Tick,
     definition: 1,
-    params: &[],
     metrics: &[READS.info(), WRITES.info(), READ.info(), WRITTEN.info(), BUSY.info()],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct DiskUse;

@@ -27,10 +27,8 @@ static CARD: Card = Card {
     source: "cpufreq in /sys",
     cadence: Cadence::Tick,
     definition: 1,
-    params: &[],
     metrics: &[CLOCK.info()],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct Frequency;

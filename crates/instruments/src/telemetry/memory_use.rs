@@ -27,10 +27,8 @@ static CARD: Card = Card {
     source: "/proc/meminfo",
     cadence: Cadence::Tick,
     definition: 1,
-    params: &[],
     metrics: &[AVAILABLE.info(), CACHED.info(), DIRTY.info(), SWAP.info()],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct MemoryUse;

@@ -29,10 +29,8 @@ static CARD: Card = Card {
     source: "/proc/net/dev",
     cadence: Cadence::Tick,
     definition: 1,
-    params: &[],
     metrics: &[RECEIVED.info(), SENT.info(), IN.info(), OUT.info(), DROPPED.info()],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct NetUse;

@@ -24,10 +24,8 @@ static CARD: Card = Card {
     source: "/proc/vmstat",
     cadence: Cadence::Tick,
     definition: 1,
-    params: &[],
     metrics: &[FAULTS.info(), MAJOR.info(), IN.info(), OUT.info()],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct Paging;

@@ -25,10 +25,8 @@ static CARD: Card = Card {
     source: "/proc/pressure",
     cadence: Cadence::Tick,
     definition: 1,
-    params: &[],
     metrics: &[SOME.info(), FULL.info()],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct PressureStall;

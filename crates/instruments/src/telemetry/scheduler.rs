@@ -25,10 +25,8 @@ static CARD: Card = Card {
     source: "/proc/stat, /proc/loadavg",
     cadence: Cadence::Tick,
     definition: 1,
-    params: &[],
     metrics: &[RUNNING.info(), BLOCKED.info(), LOAD.info(), SWITCHES.info(), INTERRUPTS.info(), FORKS.info()],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct Scheduler;

@@ -25,10 +25,8 @@ static CARD: Card = Card {
     source: "hwmon and thermal zones in /sys",
     cadence: Cadence::Tick,
     definition: 1,
-    params: &[],
     metrics: &[TEMPERATURE.info()],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct Temperature;

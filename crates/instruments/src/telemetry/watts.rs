@@ -25,10 +25,8 @@ static CARD: Card = Card {
     source: "RAPL in /sys/class/powercap",
     cadence: Cadence::Tick,
     definition: 1,
-    params: &[],
     metrics: &[POWER.info()],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct WattsUsed;

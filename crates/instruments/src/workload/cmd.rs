@@ -54,15 +54,16 @@ static CARD: Card = Card {
     source: "own: wait4 of the command",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[ParamSpec {
-        name: "timeout",
-        kind: ParamKind::Int { min: 1, max: 86_400 },
-        default: "86400",
-        says: "seconds after which a run is killed and its take fails",
-    }],
+    params: &[ParamSpec::new(
+        "timeout",
+        ParamKind::Int { min: 1, max: 86_400 },
+        "86400",
+        "seconds after which a run is killed and its take fails",
+    )],
     metrics: &[WALL.info(), CPU.info(), MEMORY.info(), VALUE.info(), HIGHER.info(), LOWER.info()],
     needs: &[Need::Command],
     variants: &[Variant { tier: Tier::Quick, set: "", headline: &["wall"] }],
+    ..Card::DEFAULT
 };
 
 pub struct Cmd;

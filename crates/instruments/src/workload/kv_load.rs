@@ -30,6 +30,7 @@ static CARD: Card = Card {
     metrics: metrics::ALL,
     needs: &[Need::Server],
     variants: VARIANTS,
+    ..Card::DEFAULT
 };
 
 /// What a named run measures.

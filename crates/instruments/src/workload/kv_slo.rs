@@ -32,6 +32,7 @@ static CARD: Card = Card {
     metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],
     variants: &[Variant { tier: Tier::Full, set: "", headline: &["slo-throughput"] }],
+    ..Card::DEFAULT
 };
 
 pub struct KvSlo;

@@ -55,10 +55,10 @@ static CARD: Card = Card {
     source: "serving speed, bytes over time as Apache logs them (%B over %D): the 2010 study of Apache on SSD and HDD",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[],
     metrics: &METRICS,
     needs: &[Need::Files],
     variants: &[Variant { tier: Tier::Full, set: "", headline: &["ratio_of_totals", "time.p99"] }],
+    ..Card::DEFAULT
 };
 
 pub struct Logs;

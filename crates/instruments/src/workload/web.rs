@@ -40,6 +40,7 @@ static CARD: Card = Card {
     metrics: metrics::ALL,
     needs: &[Need::Server],
     variants: VARIANTS,
+    ..Card::DEFAULT
 };
 
 /// What a named run measures; the last ones go where time is short.

@@ -39,18 +39,13 @@ pub const USUAL_STEPS: u32 = 10;
 const FROM: f64 = 0.3;
 
 pub(super) const OWN: [ParamSpec; 2] = [
-    ParamSpec {
-        name: "percentile",
-        kind: ParamKind::Choice(PERCENTILES),
-        default: "p99",
-        says: "the percentile of response times that has a limit",
-    },
-    ParamSpec {
-        name: "limit",
-        kind: ParamKind::Time { max: 3600 },
-        default: "10ms",
-        says: "the limit, such as 10ms",
-    },
+    ParamSpec::new(
+        "percentile",
+        ParamKind::Choice(PERCENTILES),
+        "p99",
+        "the percentile of response times that has a limit",
+    ),
+    ParamSpec::new("limit", ParamKind::Time { max: 3600 }, "10ms", "the limit, such as 10ms"),
 ];
 const COUNT: usize = OWN.len() + params::PARAMS.len() - OF_SCHEDULE;
 const PARAMS: [ParamSpec; COUNT] = {
@@ -97,6 +92,7 @@ static CARD: Card = Card {
     metrics: &METRICS,
     needs: &[Need::Server, Need::Objective],
     variants: &[Variant { tier: Tier::Full, set: "", headline: &["slo-throughput"] }],
+    ..Card::DEFAULT
 };
 
 pub struct WebSlo;

@@ -35,28 +35,17 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "algorithm",
-            kind: ParamKind::Choice(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305", "sha-256"]),
-            default: "aes-128-gcm",
-            says: "what is done to a message",
-        },
-        ParamSpec {
-            name: "size",
-            kind: ParamKind::Bytes { min: 32, max: 16 << 20 },
-            default: "16KiB",
-            says: "bytes in a message",
-        },
-        ParamSpec {
-            name: "library",
-            kind: ParamKind::Choice(&[LIBRARY]),
-            default: LIBRARY,
-            says: "the library built in",
-        },
+        ParamSpec::new(
+            "algorithm",
+            ParamKind::Choice(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305", "sha-256"]),
+            "aes-128-gcm",
+            "what is done to a message",
+        ),
+        ParamSpec::new("size", ParamKind::Bytes { min: 32, max: 16 << 20 }, "16KiB", "bytes in a message"),
+        ParamSpec::new("library", ParamKind::Choice(&[LIBRARY]), LIBRARY, "the library built in"),
         THREADS,
     ],
     metrics: &[THROUGHPUT.info()],
-    needs: &[],
     variants: &[
         Variant {
             tier: Tier::Quick,
@@ -71,6 +60,7 @@ static CARD: Card = Card {
             headline: &[],
         },
     ],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: Cipher = Cipher;

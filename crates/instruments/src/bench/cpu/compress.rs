@@ -45,34 +45,24 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "codec",
-            kind: ParamKind::Choice(&["zstd", "lz4"]),
-            default: "zstd",
-            says: "the format",
-        },
-        ParamSpec {
-            name: "level",
-            kind: ParamKind::Int { min: 1, max: 19 },
-            default: "3",
-            says: "how hard zstd tries; lz4 has one level only",
-        },
-        ParamSpec {
-            name: "library",
-            kind: ParamKind::Choice(&[LIBRARIES]),
-            default: LIBRARIES,
-            says: "the libraries built in",
-        },
+        ParamSpec::new("codec", ParamKind::Choice(&["zstd", "lz4"]), "zstd", "the format"),
+        ParamSpec::new(
+            "level",
+            ParamKind::Int { min: 1, max: 19 },
+            "3",
+            "how hard zstd tries; lz4 has one level only",
+        ),
+        ParamSpec::new("library", ParamKind::Choice(&[LIBRARIES]), LIBRARIES, "the libraries built in"),
         THREADS,
     ],
     metrics: &[COMPRESS.info(), DECOMPRESS.info(), RATIO.info()],
-    needs: &[],
     variants: &[
         Variant { tier: Tier::Quick, set: "codec=zstd;threads=1", headline: &[COMPRESS.info().name] },
         Variant { tier: Tier::Quick, set: "codec=zstd;threads=all", headline: &[] },
         Variant { tier: Tier::Default, set: "codec=lz4;threads=1", headline: &[] },
         Variant { tier: Tier::Full, set: "codec=zstd|lz4;threads=sweep", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 const SIZE: usize = 2 << 20;

@@ -31,23 +31,17 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "size",
-            kind: ParamKind::Bytes { min: 1, max: 16 << 20 },
-            default: "1KiB",
-            says: "bytes in a message",
-        },
-        ParamSpec {
-            name: "impl",
-            kind: ParamKind::Choice(&["chain", "fast", "table"]),
-            default: "fast",
-            says: "chain: one dependent chain of the CRC instruction; fast: the best way that the processor \
+        ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 16 << 20 }, "1KiB", "bytes in a message"),
+        ParamSpec::new(
+            "impl",
+            ParamKind::Choice(&["chain", "fast", "table"]),
+            "fast",
+            "chain: one dependent chain of the CRC instruction; fast: the best way that the processor \
                    has; table: eight table look-ups for eight bytes",
-        },
+        ),
         THREADS,
     ],
     metrics: &[THROUGHPUT.info()],
-    needs: &[],
     variants: &[
         Variant {
             tier: Tier::Full,
@@ -56,6 +50,7 @@ static CARD: Card = Card {
         },
         Variant { tier: Tier::Full, set: "impl=fast;size=1KiB;threads=sweep", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: Crc32c = Crc32c;

@@ -47,22 +47,21 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "buckets",
-            kind: ParamKind::Bytes { min: 64 << 10, max: 64 << 30 },
-            default: "128MiB",
-            says: "bytes of table, rounded down to a power of two; objects come on top",
-        },
-        ParamSpec {
-            name: "load",
-            kind: ParamKind::Choice(&["0.25", "0.5", "0.75", "0.9"]),
-            default: "0.5",
-            says: "share of the entries that hold keys",
-        },
+        ParamSpec::new(
+            "buckets",
+            ParamKind::Bytes { min: 64 << 10, max: 64 << 30 },
+            "128MiB",
+            "bytes of table, rounded down to a power of two; objects come on top",
+        ),
+        ParamSpec::new(
+            "load",
+            ParamKind::Choice(&["0.25", "0.5", "0.75", "0.9"]),
+            "0.5",
+            "share of the entries that hold keys",
+        ),
         THREADS,
     ],
     metrics: &[LOOKUP.info(), REPLACE.info(), LOOKUP_RATE.info(), REPLACE_RATE.info()],
-    needs: &[],
     variants: &[
         Variant {
             tier: Tier::Full,
@@ -72,6 +71,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Full, set: "buckets=1MiB;load=0.5;threads=1", headline: &[] },
         Variant { tier: Tier::Full, set: "buckets=128MiB;load=0.5;threads=sweep", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: HashTable = HashTable;

@@ -38,23 +38,23 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "kind",
-            kind: ParamKind::Choice(&["memory", "integer", "floating"]),
-            default: "integer",
-            says: "memory: string sort, bit fields, assignment; integer: sort, cipher arithmetic, Huffman, \
+        ParamSpec::new(
+            "kind",
+            ParamKind::Choice(&["memory", "integer", "floating"]),
+            "integer",
+            "memory: string sort, bit fields, assignment; integer: sort, cipher arithmetic, Huffman, \
                    dictionary; floating: Fourier transform, linear equations, neural network, gravity",
-        },
+        ),
         THREADS,
     ],
     metrics: &[RATE.info(), PART_RATE.info()],
-    needs: &[],
     variants: &[
         Variant { tier: Tier::Quick, set: "kind=integer|floating;threads=1", headline: &[RATE.info().name] },
         Variant { tier: Tier::Quick, set: "kind=integer|floating;threads=all", headline: &[] },
         Variant { tier: Tier::Default, set: "kind=memory;threads=1|all", headline: &[] },
         Variant { tier: Tier::Full, set: "kind=integer|floating|memory;threads=sweep", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 /// The inputs are part of the definition: the run's own seed must not move the figure.

@@ -36,16 +36,15 @@ static CARD: Card = Card {
     definition: 1,
     params: &[
         ladder::SIZE,
-        ParamSpec {
-            name: "digest",
-            kind: ParamKind::Choice(&["64", "128", "both"]),
-            default: "64",
-            says: "bits of a digest; both: with size=worst and size=best only",
-        },
+        ParamSpec::new(
+            "digest",
+            ParamKind::Choice(&["64", "128", "both"]),
+            "64",
+            "bits of a digest; both: with size=worst and size=best only",
+        ),
         THREADS,
     ],
     metrics: &[THROUGHPUT.info()],
-    needs: &[],
     variants: &[
         Variant {
             tier: Tier::Full,
@@ -59,6 +58,7 @@ static CARD: Card = Card {
         },
         Variant { tier: Tier::Full, set: "size=1KiB;digest=64;threads=sweep", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: Mac = Mac;

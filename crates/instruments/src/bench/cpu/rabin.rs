@@ -35,12 +35,12 @@ static CARD: Card = Card {
     definition: 1,
     params: &[ladder::SIZE, THREADS],
     metrics: &[THROUGHPUT.info()],
-    needs: &[],
     variants: &[
         Variant { tier: Tier::Full, set: "size=worst|best;threads=1", headline: &[THROUGHPUT.info().name] },
         Variant { tier: Tier::Full, set: "size=7|31|63|127|1KiB|64KiB|1MiB;threads=1", headline: &[] },
         Variant { tier: Tier::Full, set: "size=1KiB;threads=sweep", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: Rabin = Rabin;

@@ -43,28 +43,22 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "object",
-            kind: ParamKind::Bytes { min: 16, max: 64 << 10 },
-            default: "64",
-            says: "bytes of data in an object",
-        },
-        ParamSpec {
-            name: "segments",
-            kind: ParamKind::Int { min: 1, max: 4096 },
-            default: "20",
-            says: "segments to replay",
-        },
-        ParamSpec {
-            name: "segment",
-            kind: ParamKind::Bytes { min: 128 << 10, max: 64 << 20 },
-            default: "8MiB",
-            says: "bytes of a segment",
-        },
+        ParamSpec::new(
+            "object",
+            ParamKind::Bytes { min: 16, max: 64 << 10 },
+            "64",
+            "bytes of data in an object",
+        ),
+        ParamSpec::new("segments", ParamKind::Int { min: 1, max: 4096 }, "20", "segments to replay"),
+        ParamSpec::new(
+            "segment",
+            ParamKind::Bytes { min: 128 << 10, max: 64 << 20 },
+            "8MiB",
+            "bytes of a segment",
+        ),
         THREADS,
     ],
     metrics: &[TIME.info(), THROUGHPUT.info()],
-    needs: &[],
     variants: &[
         Variant {
             tier: Tier::Full,
@@ -74,6 +68,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Full, set: "object=128|256|1KiB|8KiB;threads=1", headline: &[] },
         Variant { tier: Tier::Full, set: "object=64;threads=sweep", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: RecoverSegment = RecoverSegment;

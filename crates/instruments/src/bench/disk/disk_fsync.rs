@@ -35,18 +35,13 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "sync",
-            kind: ParamKind::Choice(&["fdatasync", "fsync"]),
-            default: "fdatasync",
-            says: "the call after each write; fsync also makes the file's times safe",
-        },
-        ParamSpec {
-            name: "block",
-            kind: ParamKind::Bytes { min: 512, max: 1 << 20 },
-            default: "4KiB",
-            says: "bytes of a write",
-        },
+        ParamSpec::new(
+            "sync",
+            ParamKind::Choice(&["fdatasync", "fsync"]),
+            "fdatasync",
+            "the call after each write; fsync also makes the file's times safe",
+        ),
+        ParamSpec::new("block", ParamKind::Bytes { min: 512, max: 1 << 20 }, "4KiB", "bytes of a write"),
         FILE_SIZE,
     ],
     metrics: &[LATENCY.info(), LATENCIES.info()],
@@ -55,6 +50,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Quick, set: "sync=fdatasync", headline: &["latency"] },
         Variant { tier: Tier::Full, set: "sync=fsync", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: DiskFsync = DiskFsync;

@@ -40,31 +40,16 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "pattern",
-            kind: ParamKind::Choice(&["random"]),
-            default: "random",
-            says: "blocks in random order",
-        },
-        ParamSpec {
-            name: "block",
-            kind: ParamKind::Bytes { min: 512, max: 1 << 20 },
-            default: "4KiB",
-            says: "bytes of a read",
-        },
-        ParamSpec {
-            name: "qd",
-            kind: ParamKind::Int { min: 1, max: 1024 },
-            default: "1",
-            says: "queue depth: reads under way",
-        },
-        ParamSpec {
-            name: "engine",
-            kind: ParamKind::Choice(&["auto", "threads", "cached"]),
-            default: "auto",
-            says: "auto: io_uring where it works, else threads; threads: blocking reads; cached: from the page cache, \
+        ParamSpec::new("pattern", ParamKind::Choice(&["random"]), "random", "blocks in random order"),
+        ParamSpec::new("block", ParamKind::Bytes { min: 512, max: 1 << 20 }, "4KiB", "bytes of a read"),
+        ParamSpec::new("qd", ParamKind::Int { min: 1, max: 1024 }, "1", "queue depth: reads under way"),
+        ParamSpec::new(
+            "engine",
+            ParamKind::Choice(&["auto", "threads", "cached"]),
+            "auto",
+            "auto: io_uring where it works, else threads; threads: blocking reads; cached: from the page cache, \
                    to show that it is refused",
-        },
+        ),
         FILE_SIZE,
     ],
     metrics: &[IOPS.info(), LATENCY.info(), LATENCIES.info()],
@@ -74,6 +59,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Default, set: "qd=4|16|32", headline: &[] },
         Variant { tier: Tier::Full, set: "qd=2|8|64|128|256", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: DiskRead = DiskRead;

@@ -33,23 +33,19 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "op",
-            kind: ParamKind::Choice(&["read", "write"]),
-            default: "read",
-            says: "read, or write over the test file",
-        },
-        ParamSpec {
-            name: "block",
-            kind: ParamKind::Bytes { min: 512, max: 16 << 20 },
-            default: "1MiB",
-            says: "bytes of a transfer",
-        },
+        ParamSpec::new(
+            "op",
+            ParamKind::Choice(&["read", "write"]),
+            "read",
+            "read, or write over the test file",
+        ),
+        ParamSpec::new("block", ParamKind::Bytes { min: 512, max: 16 << 20 }, "1MiB", "bytes of a transfer"),
         FILE_SIZE,
     ],
     metrics: &[BANDWIDTH.info()],
     needs: &[Need::Directory],
     variants: &[Variant { tier: Tier::Default, set: "op=read|write", headline: &[] }],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: DiskSeq = DiskSeq;

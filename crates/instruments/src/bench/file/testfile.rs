@@ -22,12 +22,12 @@ use crate::bench::kernels::random::Random;
 const SMOKE: u64 = 4 << 20;
 const CHUNK: usize = 1 << 20;
 
-pub const FILE_SIZE: ParamSpec = ParamSpec {
-    name: "file-size",
-    kind: ParamKind::Bytes { min: 1 << 20, max: 1 << 44 },
-    default: "1GiB",
-    says: "bytes of the test file; twice as much must be free",
-};
+pub const FILE_SIZE: ParamSpec = ParamSpec::new(
+    "file-size",
+    ParamKind::Bytes { min: 1 << 20, max: 1 << 44 },
+    "1GiB",
+    "bytes of the test file; twice as much must be free",
+);
 
 /// The file, and the device under it (or why that is not known).
 #[derive(Debug)]

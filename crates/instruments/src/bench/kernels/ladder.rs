@@ -19,12 +19,12 @@ const SIZES: &[&str] = &[
 ];
 
 /// The `size` parameter of what is measured over the ladder.
-pub const SIZE: ParamSpec = ParamSpec {
-    name: "size",
-    kind: ParamKind::Choice(SIZES),
-    default: "1KiB",
-    says: "bytes in a message; worst and best: the extremes over a ladder of 145 sizes",
-};
+pub const SIZE: ParamSpec = ParamSpec::new(
+    "size",
+    ParamKind::Choice(SIZES),
+    "1KiB",
+    "bytes in a message; worst and best: the extremes over a ladder of 145 sizes",
+);
 
 pub const LARGEST: usize = 16 << 20;
 

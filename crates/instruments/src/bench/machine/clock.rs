@@ -30,26 +30,21 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "threads",
-            kind: ParamKind::Threads,
-            default: "all",
-            says: "threads that heat and measure",
-        },
-        ParamSpec {
-            name: "heat",
-            kind: ParamKind::Int { min: 0, max: 600_000 },
-            default: "100",
-            says: "ms of load in each take before the clock is read",
-        },
+        ParamSpec::new("threads", ParamKind::Threads, "all", "threads that heat and measure"),
+        ParamSpec::new(
+            "heat",
+            ParamKind::Int { min: 0, max: 600_000 },
+            "100",
+            "ms of load in each take before the clock is read",
+        ),
     ],
     metrics: &[CLOCK.info(), SLOWEST.info()],
-    needs: &[],
     variants: &[
         Variant { tier: Tier::Default, set: "", headline: &[] },
         Variant { tier: Tier::Full, set: "threads=sweep", headline: &[] },
         Variant { tier: Tier::Full, set: "heat=1000", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub struct Clock;

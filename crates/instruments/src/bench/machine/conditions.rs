@@ -63,7 +63,6 @@ static CARD: Card = Card {
     source: "own: /proc, /sys and control group counters",
     cadence: Cadence::Around,
     definition: 1,
-    params: &[],
     metrics: &[
         STEAL.info(),
         BACKGROUND.info(),
@@ -75,8 +74,7 @@ static CARD: Card = Card {
         THERMAL.info(),
         PRESSURE.info(),
     ],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct Conditions;

@@ -39,18 +39,18 @@ static CARD: Card = Card {
     source: "own",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[ParamSpec {
-        name: "span",
-        kind: ParamKind::Int { min: 1, max: 60_000 },
-        default: "100",
-        says: "ms that the loop spins in each take",
-    }],
+    params: &[ParamSpec::new(
+        "span",
+        ParamKind::Int { min: 1, max: 60_000 },
+        "100",
+        "ms that the loop spins in each take",
+    )],
     metrics: &[LONGEST.info(), LOST.info(), GAPS.info(), STOLEN.info()],
-    needs: &[],
     variants: &[
         Variant { tier: Tier::Default, set: "", headline: &[] },
         Variant { tier: Tier::Full, set: "span=1000", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub struct Jitter;

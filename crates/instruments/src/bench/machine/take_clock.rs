@@ -26,10 +26,8 @@ static CARD: Card = Card {
     source: "own: dependent additions",
     cadence: Cadence::Around,
     definition: 1,
-    params: &[],
     metrics: &[BEFORE.info(), AFTER.info()],
-    needs: &[],
-    variants: &[],
+    ..Card::DEFAULT
 };
 
 pub struct TakeClock;

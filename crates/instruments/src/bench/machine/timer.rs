@@ -45,10 +45,9 @@ static CARD: Card = Card {
     source: "own",
     cadence: Cadence::Repeat,
     definition: 1,
-    params: &[],
     metrics: &[COST.info(), STEP.info(), DISAGREEMENT.info()],
-    needs: &[],
     variants: &[Variant { tier: Tier::Quick, set: "", headline: &[] }],
+    ..Card::DEFAULT
 };
 
 pub struct Timer;

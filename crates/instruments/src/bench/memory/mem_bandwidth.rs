@@ -32,41 +32,40 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 2,
     params: &[
-        ParamSpec {
-            name: "op",
-            kind: ParamKind::Choice(&[
+        ParamSpec::new(
+            "op",
+            ParamKind::Choice(&[
                 "read", "write", "rdwr", "copy", "fread", "fwrite", "fcopy", "scale", "add", "triad",
             ]),
-            default: "read",
-            says: "read, write, rdwr, copy touch 4 of every 16 bytes (all lines move); fread, fwrite, fcopy \
+            "read",
+            "read, write, rdwr, copy touch 4 of every 16 bytes (all lines move); fread, fwrite, fcopy \
                    every byte; with counting=stream: copy, scale, add, triad on doubles",
-        },
-        ParamSpec {
-            name: "counting",
-            kind: ParamKind::Choice(&["bw_mem", "stream"]),
-            default: "bw_mem",
-            says: "bw_mem: the buffer counts once; stream: 2 (copy, scale) or 3 (add, triad) arrays count",
-        },
-        ParamSpec {
-            name: "store",
-            kind: ParamKind::Choice(&["temporal", "streaming"]),
-            default: "temporal",
-            says: "temporal: stores go through the caches; streaming: around them",
-        },
+        ),
+        ParamSpec::new(
+            "counting",
+            ParamKind::Choice(&["bw_mem", "stream"]),
+            "bw_mem",
+            "bw_mem: the buffer counts once; stream: 2 (copy, scale) or 3 (add, triad) arrays count",
+        ),
+        ParamSpec::new(
+            "store",
+            ParamKind::Choice(&["temporal", "streaming"]),
+            "temporal",
+            "temporal: stores go through the caches; streaming: around them",
+        ),
         THREADS,
         CPUS,
-        ParamSpec {
-            name: SIZE,
-            kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
-            default: "auto",
-            says: "bytes of each array; auto: 4 times the last-level cache, all arrays within a quarter of \
+        ParamSpec::new(
+            SIZE,
+            ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
+            "auto",
+            "bytes of each array; auto: 4 times the last-level cache, all arrays within a quarter of \
                    the memory",
-        },
+        ),
         PAGES,
         NODE,
     ],
     metrics: &[BANDWIDTH.info()],
-    needs: &[],
     variants: &[
         Variant { tier: Tier::Quick, set: "op=read;threads=1", headline: &["bandwidth"] },
         Variant { tier: Tier::Quick, set: "op=read;threads=all", headline: &[] },
@@ -84,6 +83,7 @@ static CARD: Card = Card {
         },
         Variant { tier: Tier::Full, set: "op=read;threads=1|all;pages=huge", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: MemBandwidth = MemBandwidth;

@@ -34,51 +34,50 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "mode",
-            kind: ParamKind::Choice(&["random", "stride", "shuffled"]),
-            default: "random",
-            says: "random: pages in random order, each load on another page; stride: forward; shuffled: \
+        ParamSpec::new(
+            "mode",
+            ParamKind::Choice(&["random", "stride", "shuffled"]),
+            "random",
+            "random: pages in random order, each load on another page; stride: forward; shuffled: \
                    all slots in one pseudo-random order",
-        },
-        ParamSpec {
-            name: "level",
-            kind: ParamKind::Choice(&["any", "L1", "L2", "L3", "L4", "memory"]),
-            default: "any",
-            says: "working set in the middle of that cache's plateau; memory: the whole range; any: what \
+        ),
+        ParamSpec::new(
+            "level",
+            ParamKind::Choice(&["any", "L1", "L2", "L3", "L4", "memory"]),
+            "any",
+            "working set in the middle of that cache's plateau; memory: the whole range; any: what \
                    `size` says, else the whole range",
-        },
-        ParamSpec {
-            name: SIZE,
-            kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 1024, max: 1 << 40 }),
-            default: "auto",
-            says: "working set; auto: from the level",
-        },
-        ParamSpec {
-            name: "stride",
-            kind: ParamKind::Bytes { min: 8, max: 1 << 20 },
-            default: "64",
-            says: "bytes between the slots of the chain",
-        },
-        ParamSpec {
-            name: RANGE,
-            kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
-            default: "auto",
-            says: "the largest working set; auto: 4 times the last-level cache, within a quarter of the \
+        ),
+        ParamSpec::new(
+            SIZE,
+            ParamKind::Or("auto", &ParamKind::Bytes { min: 1024, max: 1 << 40 }),
+            "auto",
+            "working set; auto: from the level",
+        ),
+        ParamSpec::new(
+            "stride",
+            ParamKind::Bytes { min: 8, max: 1 << 20 },
+            "64",
+            "bytes between the slots of the chain",
+        ),
+        ParamSpec::new(
+            RANGE,
+            ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
+            "auto",
+            "the largest working set; auto: 4 times the last-level cache, within a quarter of the \
                    memory",
-        },
-        ParamSpec {
-            name: "threads",
-            kind: ParamKind::Int { min: 1, max: 1 },
-            default: "1",
-            says: "one walker (mem-loaded has a load beside it)",
-        },
+        ),
+        ParamSpec::new(
+            "threads",
+            ParamKind::Int { min: 1, max: 1 },
+            "1",
+            "one walker (mem-loaded has a load beside it)",
+        ),
         CPUS,
         PAGES,
         NODE,
     ],
     metrics: &[LATENCY.info()],
-    needs: &[],
     variants: &[
         Variant { tier: Tier::Quick, set: "level=memory", headline: &["latency"] },
         Variant {
@@ -103,6 +102,7 @@ static CARD: Card = Card {
         Variant { tier: Tier::Full, set: "level=memory;cpus=each", headline: &[] },
         Variant { tier: Tier::Full, set: "level=memory;cpus=nodes;node=nodes", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: MemLatency = MemLatency;

@@ -30,34 +30,29 @@ static CARD: Card = Card {
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec {
-            name: "pause",
-            kind: ParamKind::Int { min: 0, max: 1_000_000 },
-            default: "0",
-            says: "nanoseconds that a loader waits after each 4 KiB; 0 is the heaviest load",
-        },
-        ParamSpec {
-            name: "threads",
-            kind: ParamKind::Threads,
-            default: "all",
-            says: "one walker and the others loaders",
-        },
+        ParamSpec::new(
+            "pause",
+            ParamKind::Int { min: 0, max: 1_000_000 },
+            "0",
+            "nanoseconds that a loader waits after each 4 KiB; 0 is the heaviest load",
+        ),
+        ParamSpec::new("threads", ParamKind::Threads, "all", "one walker and the others loaders"),
         CPUS,
-        ParamSpec {
-            name: RANGE,
-            kind: ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
-            default: "auto",
-            says: "bytes of the chain and of the loaders' array each; auto: 4 times the last-level cache",
-        },
+        ParamSpec::new(
+            RANGE,
+            ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
+            "auto",
+            "bytes of the chain and of the loaders' array each; auto: 4 times the last-level cache",
+        ),
         PAGES,
         NODE,
     ],
     metrics: &[LATENCY.info(), LOAD.info()],
-    needs: &[],
     variants: &[
         Variant { tier: Tier::Default, set: "pause=0|1000", headline: &[] },
         Variant { tier: Tier::Full, set: "pause=0|100|300|1000|3000|10000|100000", headline: &[] },
     ],
+    ..Card::DEFAULT
 };
 
 pub static INSTRUMENT: MemLoaded = MemLoaded;

@@ -22,26 +22,26 @@ pub const RANGE: &str = "range";
 /// The largest size of a smoke test.
 pub const SMOKE: u64 = 1 << 20;
 
-pub const CPUS: ParamSpec = ParamSpec {
-    name: "cpus",
-    kind: ParamKind::Cpus,
-    default: "auto",
-    says: "CPUs that threads are pinned to, one each; auto: the first allowed ones",
-};
-pub const PAGES: ParamSpec = ParamSpec {
-    name: "pages",
-    kind: ParamKind::Choice(&["default", "huge"]),
-    default: "default",
-    says: "default: as the kernel's setting has it; huge: 2 MiB pages asked for",
-};
-pub const NODE: ParamSpec = ParamSpec {
-    name: "node",
-    kind: ParamKind::Choice(&[
+pub const CPUS: ParamSpec = ParamSpec::new(
+    "cpus",
+    ParamKind::Cpus,
+    "auto",
+    "CPUs that threads are pinned to, one each; auto: the first allowed ones",
+);
+pub const PAGES: ParamSpec = ParamSpec::new(
+    "pages",
+    ParamKind::Choice(&["default", "huge"]),
+    "default",
+    "default: as the kernel's setting has it; huge: 2 MiB pages asked for",
+);
+pub const NODE: ParamSpec = ParamSpec::new(
+    "node",
+    ParamKind::Choice(&[
         "any", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15",
     ]),
-    default: "any",
-    says: "NUMA node that the memory is bound to; any: where it is first touched",
-};
+    "any",
+    "NUMA node that the memory is bound to; any: where it is first touched",
+);
 
 /// CPUs, pages and node of a take.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::workload::web;
 use crate::workload::web::params::NONE;
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
-    ParamSpec { name, kind, default, says }
+    ParamSpec::new(name, kind, default, says)
 }
 
 const fn is(one: &str, other: &str) -> bool {

@@ -68,7 +68,7 @@ pub const PARAMS: &[ParamSpec] = &[
 ];
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
-    ParamSpec { name, kind, default, says }
+    ParamSpec::new(name, kind, default, says)
 }
 
 /// How httpd divides work among processes and threads.

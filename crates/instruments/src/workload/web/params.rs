@@ -39,7 +39,7 @@ const MOST_REQUESTS: u64 = 1_000_000_000_000;
 const SMOKE: Duration = Duration::from_millis(500);
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {
-    ParamSpec { name, kind, default, says }
+    ParamSpec::new(name, kind, default, says)
 }
 
 const OWN: &[ParamSpec] = &[
