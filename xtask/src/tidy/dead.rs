@@ -66,7 +66,7 @@ fn children_if(source: &Source, wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let mut before = "";
     for ((_, code), (_, text)) in lines(&source.code).zip(lines(&source.text)) {
         if code.trim_start().starts_with("#[path") {
-            given = text.split('"').nth(1).map(|path| format!("{folder}/{path}"));
+            given = text.split('"').nth(1).map(|path| joined(folder, path));
         }
         let is_wanted = wanted(std::mem::replace(&mut before, code));
         let Some(module) = declared(code).filter(|_| is_wanted) else { continue };
@@ -76,6 +76,18 @@ fn children_if(source: &Source, wanted: impl Fn(&str) -> bool) -> Vec<String> {
         }
     }
     found
+}
+
+/// A path relative to a folder, with each `..` carried out.
+fn joined(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').collect();
+    for part in path.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// The name in `mod name;`, whatever its visibility.
@@ -105,6 +117,8 @@ mod tests {
             ("crates/a/src/odd/name.rs", ""),
             ("crates/a/tests/end.rs", "mod common;"),
             ("crates/a/tests/common/mod.rs", ""),
+            ("crates/a/tests/all/main.rs", "#[path = \"../shared/mod.rs\"]\nmod shared;"),
+            ("crates/a/tests/shared/mod.rs", ""),
         ];
         assert_eq!(lost(&files), [""; 0]);
     }

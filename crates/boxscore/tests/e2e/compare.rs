@@ -1,0 +1,245 @@
+//! `boxscore compare` end to end: runs that stand on two sides, three sides in order, tables and ratios.
+
+use crate::common::Bench;
+use model::doc::{CompareDoc, Method, RatioDoc, VerdictWord};
+
+#[test]
+fn a_run_on_two_sides_counts_on_one() {
+    let bench = Bench::new();
+    for _ in 0..2 {
+        bench.fake(&["--takes", "6", "--label", "pool"]).expect(0, &[]);
+    }
+    let said = bench.run(&["compare", "pool", "latest", "--json"]).expect(0, &[]);
+    let document: CompareDoc = serde_json::from_str(&said.out).expect("a document");
+    let (pool, latest) = (&document.arms[0], &document.arms[1]);
+    assert_eq!((pool.runs.len(), latest.runs.len()), (1, 1));
+    assert_ne!(pool.runs, latest.runs);
+    let note = format!("pool: without run {}, counted as latest only", &latest.runs[0][..12]);
+    assert!(document.footnotes.contains(&note), "{:?}", document.footnotes);
+    let text = bench.run(&["compare", "pool", "latest"]).expect(0, &[]).out;
+    assert!(text.contains("pool: without run"), "{text}");
+    bench.run(&["compare", "pool", "latest", "latest~1"]).expect(2, &["nothing is left of it"]);
+}
+
+#[test]
+fn three_sides_have_brackets() {
+    let bench = Bench::new();
+    for _ in 0..3 {
+        bench.fake(&["--takes", "6"]).expect(0, &[]);
+    }
+    let names = ["compare", "latest~2", "latest~1", "latest"];
+    let said = bench.run(&[&names[..], &["--json"]].concat()).expect(0, &[]);
+    let document: CompareDoc = serde_json::from_str(&said.out).expect("a document");
+    assert!(
+        !document.ties.is_empty() && document.ties.iter().all(|tie| tie.arms.len() == 3),
+        "{:?}",
+        document.ties
+    );
+    let text = bench.run(&names).expect(0, &[]).out;
+    assert!(text.contains("[1-3 latest"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn a_label_may_have_a_slash() {
+    let bench = Bench::new();
+    for (seed, label) in [(7, "rack/a"), (8, "rack/b")] {
+        let world = format!(
+            r#"{{"seed": {seed}, "series": [{{"instrument": "*", "median": 1e9, "spread": 0.01}}]}}"#
+        );
+        bench.world(&world);
+        bench.fake(&["--takes", "4", "--label", label]).expect(0, &[]);
+    }
+    let said = bench.run(&["compare", "rack/a", "rack/b"]).expect(0, &[]);
+    assert!(said.out.contains("rack/b"), "{}", said.out);
+}
+
+#[test]
+fn a_matrix_sets_figures_over_parameters() {
+    let bench = Bench::new();
+    let call = |more: &[&str]| {
+        let names = ["compare", "atom-c2750", "ramcloud-xeon-infiniband", "--matrix"];
+        bench.run(&[&names[..], more].concat())
+    };
+    let said = call(&["transport,replicas,size", "--json"]).expect(0, &[]);
+    let doc: model::doc::MatrixDoc = serde_json::from_str(&said.out).expect("a document");
+    let reads = doc.tables.iter().find(|table| table.metric == "basic.read").expect("the reads");
+    let rows: Vec<&str> = reads.rows.iter().map(|row| row.as_deref().unwrap_or("-")).collect();
+    assert_eq!(rows, ["100", "1K", "10K", "100K", "1M"]);
+    let columns: Vec<String> = (reads.columns.iter())
+        .map(|one| {
+            format!("{} {}", one.side, one.values.iter().flatten().cloned().collect::<Vec<_>>().join(" "))
+        })
+        .collect();
+    let expected = [
+        "atom-c2750 kernel-tcp 0",
+        "atom-c2750 kernel-bypass 0",
+        "atom-c2750 kernel-bypass 1",
+        "ramcloud-xeon-infiniband kernel-tcp 0",
+        "ramcloud-xeon-infiniband kernel-tcp 1",
+        "ramcloud-xeon-infiniband infiniband 0",
+    ];
+    assert_eq!(columns, expected);
+    assert_eq!(reads.cells.len(), 7 + 7);
+    assert!(reads.cells.iter().all(|cell| cell.point && cell.n == 0 && cell.source == "ramcloud-atom-2014"));
+    // Any instrument and parameter, and one name is enough.
+    let said =
+        bench.run(&["compare", "xeon-e5620", "--matrix", "impl,size", "--metric", "crc32c"]).expect(0, &[]);
+    assert!(said.out.starts_with("crc32c throughput"), "{}", said.out);
+    call(&["nosuch"]).expect(1, &["no figure has any of the parameters nosuch"]);
+    call(&["size,size"]).expect(2, &["each parameter stands once"]);
+    call(&["size", "--format", "csv"]).expect(2, &["text or JSON"]);
+    call(&["size", "--all"]).expect(2, &[]);
+}
+
+/// Two runs of a study of two settings: on the second one `chain` is slower than it should be.
+fn settings(bench: &Bench) {
+    for (label, chain) in [("usual", 2e9), ("new", 0.5e9)] {
+        bench.world(&format!(
+            r#"{{"seed": 9, "series": [
+                {{"instrument": "crc32c", "params": {{"impl": "chain"}}, "median": {chain:e}, "spread": 0.01}},
+                {{"instrument": "*", "median": 6e9, "spread": 0.01}}]}}"#
+        ));
+        let study =
+            ["run", "crc32c", "--set", "size=1KiB;threads=1", "--arm", "impl=fast", "--arm", "impl=chain"];
+        let rest = ["--takes", "8", "--fake", "world.json", "--no-report", "--seed", "5", "--label", label];
+        bench.run(&[&study[..], &rest].concat()).expect(0, &[]);
+    }
+}
+
+#[test]
+fn ratios_of_two_arms_and_of_two_runs() {
+    let bench = Bench::new();
+    settings(&bench);
+    let call = |more: &[&str]| bench.run(&[&["compare", "--ratio", "impl=fast/chain"], more].concat());
+    let document = |more: &[&str]| -> RatioDoc {
+        serde_json::from_str(&call(&[more, &["--json"]].concat()).expect(0, &[]).out).expect("a document")
+    };
+    let one = document(&["usual"]);
+    let [row] = one.rows.as_slice() else { panic!("{one:?}") };
+    assert_eq!((row.method, row.row.verdict, row.row.margin), (Method::Blocks, VerdictWord::Better, 0.02));
+    assert!(row.row.ratio.is_some_and(|ratio| (ratio - 3.0).abs() < 0.1), "{row:?}");
+    assert!(one.ratios_of_ratios.is_empty() && one.findings.iter().all(|finding| finding.kind != "immature"));
+    let two = document(&["usual", "new"]);
+    let [across] = two.ratios_of_ratios.as_slice() else { panic!("{two:?}") };
+    assert_eq!((across.method, across.row.verdict), (Method::Runs, VerdictWord::Better));
+    assert!(across.row.ratio.is_some_and(|ratio| (ratio - 4.0).abs() < 0.2), "{across:?}");
+    let found: Vec<&str> =
+        two.findings.iter().filter(|one| one.kind == "immature").map(|one| one.subject.as_str()).collect();
+    assert_eq!(found, ["new: impl=chain"]);
+    let text = call(&["usual", "new"]).expect(0, &[]).out;
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for says in
+        ["fast / chain on usual", "fast / chain: new over usual", "fast better", "fast gains", "falls behind"]
+    {
+        assert!(text.contains(says), "no `{says}` in {text}");
+    }
+    assert!(call(&["usual", "new", "--format", "markdown"]).expect(0, &[]).out.contains("| new |"));
+    assert_eq!(call(&["usual", "new", "--format", "csv"]).expect(0, &[]).out.lines().count(), 1 + 2 + 1);
+    // Arms of one run are sides, too; the other value is what --fail-on may be asked about.
+    call(&["usual", "new", "--fail-on", "better"]).expect(3, &[]);
+    call(&["usual", "new", "--fail-on", "worse"]).expect(0, &[]);
+    call(&["usual", "--fail-on", "better"]).expect(3, &[]);
+}
+
+#[test]
+fn what_a_ratio_lacks_is_said() {
+    let bench = Bench::new();
+    settings(&bench);
+    let call =
+        |ratio: &str, more: &[&str]| bench.run(&[&["compare", "--ratio", ratio, "usual"], more].concat());
+    call("impl", &[]).expect(2, &["no `=` in it", "lang=c/java"]);
+    call("impl=fast", &[]).expect(2, &["two values"]);
+    call("impl=fast/fast", &[]).expect(2, &["over itself"]);
+    call("imp=fast/chain", &[])
+        .expect(1, &["no figure has the parameter `imp`", "did you mean `impl`?", "threads"]);
+    call("impl=fast/table", &[]).expect(1, &["no figure has impl=table", "impl=chain, fast"]);
+    call("impl=fast/chain", &["--metric", "nosuch"])
+        .expect(1, &["no figure of `nosuch` has the parameter `impl`"]);
+    call("impl=fast/chain", &["--matrix", "size"]).expect(2, &["--matrix"]);
+    call("impl=fast/chain", &["--margin", "x"]).expect(2, &["--margin"]);
+    call("impl=fast/chain", &["usual"]).expect(2, &["the same run"]);
+    call("impl=fast/chain", &["nosuch"]).expect(1, &["no run, label, machine or file is called `nosuch`"]);
+    // A machine that has neither value is said.
+    let said = call("impl=fast/chain", &["pandaboard-es"]).expect(0, &[]);
+    assert!(
+        said.out.contains("pandaboard-es: no two figures that differ in impl=fast and chain alone"),
+        "{}",
+        said.out
+    );
+    bench.run(&["compare", "--ratio", "impl=fast/chain"]).expect(1, &["this machine has no complete run"]);
+}
+
+#[test]
+fn published_figures_and_ratios_are_points() {
+    let bench = Bench::new();
+    let call = |more: &[&str]| -> RatioDoc {
+        let said = bench.run(&[&["compare", "--json", "--ratio"], more].concat()).expect(0, &[]);
+        serde_json::from_str(&said.out).expect("a document")
+    };
+    let both = call(&["lang=c/java", "intel-i5", "pandaboard-es"]);
+    assert_eq!(
+        both.rows.iter().map(|row| row.row.ratio).collect::<Vec<_>>(),
+        [Some(1.0), Some((3.6_f64 * 8.9).sqrt())]
+    );
+    assert!(
+        both.rows.iter().all(|row| row.row.point && row.method == Method::Point && row.row.low.is_none())
+    );
+    let [across] = both.ratios_of_ratios.as_slice() else { panic!("{both:?}") };
+    assert!(across.row.point && across.unlike == ["jvm: zero, on intel-i5 hotspot"], "{across:?}");
+    assert!(
+        both.findings.is_empty() && both.footnotes.iter().any(|note| note.contains("Java by wall clock"))
+    );
+    let turned = call(&["lang=java/c", "pandaboard-es"]);
+    let bounds = turned.rows[0].bounds.clone().expect("the printed range");
+    assert!((bounds.low * 8.9 - 1.0).abs() < 1e-12 && (bounds.high * 3.6 - 1.0).abs() < 1e-12, "{bounds:?}");
+    // Two figures of one machine are a point as well.
+    let replicas = call(&["replicas=0/1", "ramcloud-xeon-infiniband", "--all"]);
+    assert!(
+        !replicas.rows.is_empty() && replicas.rows.iter().all(|row| row.row.point && row.bounds.is_none())
+    );
+    let text = bench.run(&["compare", "--ratio", "lang=c/java", "pandaboard-es"]).expect(0, &[]).out;
+    assert!(
+        text.contains("published in linaro-2012")
+            && text.contains("point, range")
+            && text.contains("3.60 - 8.90"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_run_of_runtimes_shows_their_ratio_beside_the_printed_ones() {
+    let bench = Bench::new();
+    bench.world(
+        r#"{"seed": 7, "series": [
+            {"instrument": "scimark", "params": {"lang": "c"}, "median": 2e9, "spread": 0.01},
+            {"instrument": "scimark", "params": {"jvm": "zero"}, "median": 4e7, "spread": 0.01},
+            {"instrument": "*", "median": 1e9, "spread": 0.01}]}"#,
+    );
+    let study =
+        ["run", "scimark", "--lang", "c,java", "--arm", "jvm=hotspot", "--arm", "jvm=zero", "--takes", "8"];
+    let said = bench.run(&[&study[..], &["--fake", "world.json", "--seed", "5"]].concat()).expect(0, &[]);
+    for says in
+        ["c / java on planted", "c / java on pandaboard-es, published in linaro-2012", "Java by wall clock"]
+    {
+        assert!(said.out.contains(says), "no `{says}` in {}", said.out);
+    }
+    assert!(said.out.lines().all(|line| line.chars().count() <= 80), "{}", said.out);
+    let out = bench
+        .run(&["compare", "--ratio", "lang=c/java", "latest", "pandaboard-es", "--json"])
+        .expect(0, &[])
+        .out;
+    let doc: RatioDoc = serde_json::from_str(&out).expect("a document");
+    let flops = doc.rows.iter().filter(|one| one.row.metric == "flops" && !one.row.point);
+    let ratios: Vec<(Option<&str>, f64)> =
+        flops.map(|one| (one.row.params.get("jvm"), one.row.ratio.expect("a ratio").round())).collect();
+    assert!(
+        ratios.len() == 2
+            && ratios.contains(&(Some("hotspot"), 2.0))
+            && ratios.contains(&(Some("zero"), 50.0))
+    );
+    assert!(doc.ratios_of_ratios.iter().all(|one| one.row.params.get("jvm") == Some("zero")));
+    let page = bench.run(&["report", "latest", "-o", "page.html"]).expect(0, &[]);
+    let page = std::fs::read_to_string(bench.path(page.out.trim())).expect("the report");
+    assert!(page.contains("<section id=\"runtime\"") && page.contains("gcc -O3 / zero on pandaboard-es"));
+}

@@ -1,0 +1,47 @@
+//! `boxscore history` end to end: newest first, limits, and no store at all.
+
+use crate::common::Bench;
+use model::doc::HistoryDoc;
+
+#[test]
+fn without_a_store_there_is_no_history_and_no_error() {
+    let bench = Bench::new();
+    let said = bench.run(&["history"]).expect(0, &[]);
+    assert!(said.out.contains("no runs yet"), "{}", said.out);
+    let said = bench.run(&["history", "--json"]).expect(0, &[]);
+    let document: HistoryDoc = serde_json::from_str(&said.out).expect("a document");
+    assert!(document.runs.is_empty());
+    assert!(!bench.store().exists(), "looking made a store");
+}
+
+#[test]
+fn runs_come_newest_first_up_to_the_limit() {
+    let bench = Bench::new();
+    for label in ["one", "two", "two"] {
+        bench.fake(&["--takes", "3", "--label", label]).expect(0, &[]);
+    }
+    let document = |args: &[&str]| -> HistoryDoc {
+        serde_json::from_str(&bench.run(args).expect(0, &[]).out).expect("a document")
+    };
+    let all = document(&["history", "--json"]);
+    assert_eq!(all.schema, "boxscore.history/1");
+    let labels: Vec<_> = all.runs.iter().map(|run| run.label.as_deref().unwrap_or("")).collect();
+    assert_eq!(labels, ["two", "two", "one"]);
+    assert!(all.runs.windows(2).all(|pair| pair[0].started >= pair[1].started));
+    assert!(all.runs.iter().all(|run| run.status == "complete" && run.takes > 0 && run.faults == 0));
+    let newest = document(&["history", "--limit", "1", "--json"]);
+    assert_eq!(newest.runs, all.runs[..1]);
+    assert_eq!(document(&["history", "--label", "one", "--json"]).runs.len(), 1);
+    assert!(document(&["history", "--machine", "nobody", "--json"]).runs.is_empty());
+    let text = bench.run(&["history"]).expect(0, &[]).out;
+    assert_eq!(text.lines().filter(|line| line.contains("complete")).count(), 3, "{text}");
+    assert_eq!(bench.run(&["history", "--label", "nosuch"]).expect(0, &[]).out, "no run matches\n");
+    bench.run(&["history", "--limit", "0"]).expect(2, &["0"]);
+}
+
+#[test]
+fn a_store_of_the_environment_is_no_argument_that_was_given() {
+    let bench = Bench::new();
+    let said = bench.run(&["load"]).expect(2, &["<URL>", "boxscore load"]);
+    assert!(!said.err.contains("--store"), "{said:#?}");
+}

@@ -1,0 +1,33 @@
+//! The program end to end, each verb or topic in a file of its own.
+
+mod common;
+
+mod compare;
+mod doctor;
+mod export;
+mod faults;
+mod from;
+mod history;
+mod import;
+mod inspect;
+mod interrupt;
+mod kv;
+mod kv_load;
+mod kv_login;
+mod load;
+mod logs;
+mod logs_kept;
+mod mix;
+mod net;
+mod net_far;
+mod note;
+mod ramcloud;
+mod resume;
+mod run;
+mod runtime;
+mod serve;
+mod show;
+mod silent;
+mod study;
+mod via;
+mod web;

@@ -1,0 +1,89 @@
+//! `boxscore note` end to end: what is said of a run or a machine is there afterwards, and wrong words change nothing.
+
+use crate::common::Bench;
+use model::FactValue;
+use model::doc::{DoneDoc, InspectDoc, RunDoc, Scalar};
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.fake(&["--takes", "3"]).expect(0, &[]);
+    bench
+}
+
+#[test]
+fn a_run_takes_words_price_watts_and_a_label() {
+    let bench = bench();
+    let id = bench.only().head.id;
+    let args =
+        ["note", "latest", "after the update", "--price", "0.2/h", "--currency", "EUR", "--watts", "35"];
+    let said = bench.run(&[&args[..], &["--label", "after", "--json"]].concat()).expect(0, &[]);
+    let done: DoneDoc = serde_json::from_str(&said.out).expect("a document");
+    assert_eq!((done.schema.as_str(), done.ok, done.run), ("boxscore.note/1", true, Some(id.clone())));
+    bench.run(&args).expect(0, &["noted with run "]);
+    let said = bench.run(&["show", "after", "--json"]).expect(0, &[]).out;
+    let document: RunDoc = serde_json::from_str(&said).expect("a document");
+    assert_eq!((document.run, document.watts), (id, Some(35.0)));
+    let price = document.price.expect("a price");
+    assert_eq!((price.amount, price.currency.as_str(), price.hourly), (0.2, "EUR", true));
+    assert_eq!(document.notes.iter().filter(|note| note.text == "after the update").count(), 1);
+}
+
+#[test]
+fn a_machine_keeps_facts_and_gives_its_price_to_its_runs() {
+    let bench = bench();
+    bench
+        .run(&[
+            "note",
+            "planted",
+            "loud",
+            "--price",
+            "429",
+            "--fact",
+            "memory.slots=4",
+            "--fact",
+            "rack.row=B 12",
+        ])
+        .expect(0, &["noted with planted"]);
+    bench.run(&["note", "planted", "hot"]).expect(0, &[]);
+    bench.run(&["note", "latest", "--fact", "rack.unit=7"]).expect(0, &["added to the run's machine"]);
+    bench.run(&["note", "latest", "--label", "latest"]).expect(2, &["`latest` means something else"]);
+    let run = bench.only();
+    assert!(run.head.price.as_ref().is_some_and(|price| price.amount == 429.0 && !price.hourly));
+    assert!(run.fact("memory.slots").is_none_or(|fact| fact.value != Some(FactValue::Number(4.0))));
+    let said = bench.run(&["inspect", "planted", "--json"]).expect(0, &[]).out;
+    let sheet: InspectDoc = serde_json::from_str(&said).expect("a document");
+    let fact = |key: &str| sheet.facts.iter().find(|fact| fact.key == key).expect("the fact");
+    assert_eq!(fact("memory.slots").value, Some(Scalar::Number(4.0)));
+    assert_eq!(fact("memory.slots").source, "added by hand");
+    assert_eq!(fact("rack.row").value, Some(Scalar::Text("B 12".into())));
+    assert_eq!(fact("memory.slots").why.as_deref(), Some("added by hand"));
+    bench.run(&["note", "planted", "--fact", "cpu.cores=12"]).expect(0, &[]);
+    let alone = bench.run(&["inspect", "planted"]).expect(0, &[]).out;
+    let row =
+        |text: &str, key: &str| text.lines().find(|line| line.contains(key)).unwrap_or_default().to_owned();
+    assert!(row(&alone, "memory.slots").ends_with("added by hand"), "{alone}");
+    assert!(alone.contains("added by hand; read was 4"), "{alone}");
+    // Side by side there is no column for sources: a footnote says it.
+    let both = bench.run(&["inspect", "planted", "xeon-x3470"]).expect(0, &[]).out;
+    assert!(row(&both, "DIMM slots").contains("4 (") && both.contains(") added by hand"), "{both}");
+    assert_eq!(fact("note").value, Some(Scalar::Text("loud; hot".into())));
+}
+
+#[test]
+fn wrong_words_change_nothing_and_say_what_is_meant() {
+    let bench = bench();
+    let before = bench.only();
+    bench.run(&["note", "latest"]).expect(2, &["TEXT"]);
+    bench
+        .run(&["note", "latest", "x", "--price", "cheap"])
+        .expect(2, &["--price cheap: not a price", "hint: "]);
+    bench.run(&["note", "latest", "x", "--watts", "0"]).expect(2, &["--watts 0: must be above 0"]);
+    bench.run(&["note", "latest", "x", "--fact", "slots"]).expect(2, &["--fact slots: not of the form"]);
+    bench.run(&["note", "latest", "x", "--fact", "cpu.cores=many"]).expect(2, &["`many` is not a number"]);
+    bench.run(&["note", "latest", ""]).expect(2, &["the note is empty"]);
+    bench.run(&["note", "planted", "--label", "x"]).expect(2, &["--label belongs to a run"]);
+    bench.run(&["note", "xeon-e5620", "x"]).expect(1, &["takes no notes"]);
+    bench.run(&["note", "nobody", "x"]).expect(1, &["nobody", "boxscore history"]);
+    assert_eq!(bench.only(), before);
+    Bench::new().run(&["note", "latest", "x"]).expect(1, &["error: ", "boxscore run"]);
+}

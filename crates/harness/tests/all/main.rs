@@ -1,0 +1,4 @@
+//! Studies and their generators, with toys as instruments.
+
+mod generators;
+mod study;

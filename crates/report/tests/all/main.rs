@@ -1,0 +1,7 @@
+//! What is printed and drawn, as agreed.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod html;
+mod html_logs;
+mod text;

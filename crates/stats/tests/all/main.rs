@@ -1,0 +1,5 @@
+//! Proofs by simulation, reference values, and any input.
+
+mod any_input;
+mod proofs;
+mod scipy;
