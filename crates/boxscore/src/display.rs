@@ -153,7 +153,7 @@ impl Display {
         };
         self.estimates.insert((machine, take.cell, take.arm), estimate.clone());
         match &take.fault {
-            Some(fault) if self.faults.insert((machine, fault.clone())) => {
+            Some(fault) if self.faults.insert((machine, fault.text.clone())) => {
                 self.talk(&format!("fault: {}: {fault}", self.doing));
             }
             Some(_) => self.refresh("fault"),

@@ -19,7 +19,7 @@ use instruments::workload::kv_load::{self, ask::KvAsk};
 use instruments::workload::web::{self, params::Ask};
 use model::doc::LoadDoc;
 use model::plan::{PLAN_VERSION, PLAN_VERSION_ALONE, Takes};
-use model::{Cell, Instrument, ParamKind, Params, Plan, Setup};
+use model::{Cell, Fault, FaultKind, Instrument, ParamKind, Params, Plan, Setup};
 use report::text::load::live::Live;
 use report::text::load::{Tail, screen};
 
@@ -49,7 +49,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let seed = sys::clock::wall_ns() ^ u64::from(std::process::id());
     let (plan, load) = plan(args, &allowed, seed)?;
     // Nothing is stored of a server that nobody can reach.
-    reachable(&load).map_err(|error| failed(&error.to_string()))?;
+    reachable(&load).map_err(|error| failed(&error.into()))?;
     let params = &plan.cells[0].params;
     let number = |key: &str| params.get(key).and_then(|text| text.parse::<u64>().ok());
     let count = usize::try_from(number("connections").unwrap_or_default()).unwrap_or(usize::MAX);
@@ -305,7 +305,7 @@ fn finish(outcome: &Outcome, runs: &[String], global: &Global) -> Result<u8, Cli
         });
     }
     Err(match (fault(&shown), outcome.ended) {
-        (Some(fault), _) if cut => CliError { kind: Kind::Interrupted, ..CliError::data(fault) },
+        (Some(fault), _) if cut => CliError { kind: Kind::Interrupted, ..CliError::data(&fault.text) },
         (Some(fault), _) => failed(fault),
         (None, Ended::Interrupted) => {
             CliError { kind: Kind::Interrupted, ..CliError::data("interrupted before the load began") }
@@ -318,70 +318,70 @@ fn finish(outcome: &Outcome, runs: &[String], global: &Global) -> Result<u8, Cli
     })
 }
 
-fn fault(shown: &Shown) -> Option<&str> {
-    shown.data.takes.iter().find_map(|take| take.fault.as_deref())
+fn fault(shown: &Shown) -> Option<&Fault> {
+    shown.data.takes.iter().find_map(|take| take.fault.as_ref())
 }
 
 /// Nothing good came back: what did, and what to do about it.
-fn failed(fault: &str) -> CliError {
-    let error = CliError::data(fault);
-    match hint(fault) {
+fn failed(fault: &Fault) -> CliError {
+    let error = CliError::data(&fault.text);
+    match hint(&fault.kind) {
         Some(hint) => error.hint(hint),
         None => error,
     }
 }
 
-/// What to do about the most frequent kind of failure, as far as the fault itself does not say.
-pub fn hint(fault: &str) -> Option<&'static str> {
-    if fault.starts_with("TLS with") {
-        return Some(
+/// What to do about a fault: about its most frequent kind of failure, as far as its text does not say.
+pub fn hint(fault: &FaultKind) -> Option<&'static str> {
+    match fault {
+        FaultKind::Other => None,
+        FaultKind::Tls => Some(
             "certificate=any (load: --insecure) takes any certificate; http:// is for a server without TLS",
-        );
+        ),
+        FaultKind::NoGoodAnswer(failed) => {
+            let most = failed.iter().max_by_key(|failed| failed.count)?;
+            meaning(most.failure).or_else(|| remedy(most.failure))
+        }
     }
-    let kind = kinds(fault)?.into_iter().max_by_key(|(count, _)| *count)?.1;
-    let of_store = Failure::ALL.into_iter().find(|one| one.name() == kind).and_then(meaning);
-    Some(match kind {
-        _ if of_store.is_some() => return of_store,
-        "refused" => "the store refuses the requests: its log says why",
-        kind if kind.starts_with("status 4") => {
+}
+
+/// What to do where requests failed so; stores' own failures are explained by [`meaning`].
+fn remedy(failure: Failure) -> Option<&'static str> {
+    Some(match failure {
+        Failure::Refused => "the store refuses the requests: its log says why",
+        Failure::Status4xx => {
             "the server refuses the request: check path and headers; `curl -i URL` shows its answer"
         }
-        kind if kind.starts_with("status 5") => "the server fails at the request: its error log says why",
-        "cut" => "no answer came until the load was ended: is it the right port?",
-        "connect" => {
+        Failure::Status5xx => "the server fails at the request: its error log says why",
+        Failure::Cut => "no answer came until the load was ended: is it the right port?",
+        Failure::Connect => {
             "no connection could be made: is the server still running, and are ports and files left?"
         }
-        "tls" => "--insecure takes any certificate; http:// is for a server without TLS",
-        "timeout" => "no answer came in time: is it the right port? --timeout waits longer",
-        "reset" | "closed" => {
+        Failure::Tls => "--insecure takes any certificate; http:// is for a server without TLS",
+        Failure::Timeout => "no answer came in time: is it the right port? --timeout waits longer",
+        Failure::Reset | Failure::Closed => {
             "the server closes connections without an answer: try https:// or --no-keepalive; see its error log"
         }
-        "bad_response" => {
+        Failure::BadResponse => {
             "what answers there does not speak HTTP/1.1: check the port, and https:// for http://"
         }
-        "short_body" | "wrong_body" => "its answers are not whole: see the server's error log",
-        "unsent" => "nothing could be sent in time: lower --rate, or raise --connections",
-        _ => return None,
+        Failure::ShortBody | Failure::WrongBody => "its answers are not whole: see the server's error log",
+        Failure::Unsent => "nothing could be sent in time: lower --rate, or raise --connections",
+        Failure::Auth
+        | Failure::Moved
+        | Failure::Loading
+        | Failure::OutOfMemory
+        | Failure::TooLarge
+        | Failure::ReadOnly
+        | Failure::Missing => return None,
     })
 }
 
-/// How often a load without a good answer failed in which way: `404` is `status 404`.
-fn kinds(fault: &str) -> Option<Vec<(u64, &str)>> {
-    let kinds = fault.strip_prefix("no good answer: ")?.split_once(" requests failed: ")?.1;
-    let kinds = kinds.split("; ").next().unwrap_or_default();
-    let counted = kinds.split(", ").filter_map(|one| {
-        let (count, kind) = one.split_once(' ')?;
-        let kind = kind.split_once(" (first ").map_or(kind, |(kind, _)| kind);
-        Some((count.parse::<u64>().ok()?, kind))
-    });
-    Some(counted.collect())
-}
-
-/// The status of the answers of a load that were whole, and all of one status of 4xx or 5xx.
+/// The status of a load whose answers were all whole and of this one status of 4xx or 5xx.
 #[must_use]
-pub fn only_status(fault: &str) -> Option<&str> {
-    match kinds(fault)?.as_slice() {
-        [(_, kind)] => kind.strip_prefix("status "),
+pub fn only_status(fault: &FaultKind) -> Option<u16> {
+    match fault.failed() {
+        [only] => only.status,
         _ => None,
     }
 }
@@ -402,6 +402,7 @@ fn tail(doc: &LoadDoc) -> Tail {
 mod tests {
     use super::*;
     use crate::cli::{Cli, Verb};
+    use model::fault::FailedRequests;
 
     fn args(given: &[&str]) -> Args {
         let all = ["boxscore", "load"].iter().chain(given);
@@ -519,21 +520,24 @@ mod tests {
 
     #[test]
     fn the_most_frequent_failure_has_a_hint() {
-        let said =
-            hint("no good answer: 12 of 12 requests failed: 10 status 404 (first http://a/b: c), 2 reset")
-                .unwrap();
-        assert!(said.contains("path"), "{said}");
-        assert!(hint("TLS with a at b failed: unknown issuer").unwrap().contains("--insecure"));
-        assert_eq!(hint("nothing accepts connections at a; is it running?"), None);
-        // Every kind that there is.
-        for kind in instruments::load::failure::Failure::ALL {
-            let name = match kind.name() {
-                "status_4xx" => "status 418",
-                "status_5xx" => "status 503 (first http://a/); these answers came at 9/s",
-                name => name,
-            };
-            let fault = format!("no good answer: 1 of 1 requests failed: 1 {name}");
-            assert!(hint(&fault).is_some(), "{fault}");
+        let failed = |failure, status, count| FailedRequests { failure, status, count };
+        let both = vec![failed(Failure::Status4xx, Some(404), 10), failed(Failure::Reset, None, 2)];
+        let advice = hint(&FaultKind::NoGoodAnswer(both)).unwrap();
+        assert!(advice.contains("path"), "{advice}");
+        assert!(hint(&FaultKind::Tls).unwrap().contains("--insecure"));
+        assert_eq!(hint(&FaultKind::Other), None);
+        for kind in Failure::ALL {
+            assert!(hint(&FaultKind::NoGoodAnswer(vec![failed(kind, None, 1)])).is_some(), "{kind:?}");
         }
+    }
+
+    #[test]
+    fn the_status_of_a_load_is_known_where_it_had_no_other() {
+        let failed = |status, count| FailedRequests { failure: Failure::Status4xx, status, count };
+        let of = |failed| only_status(&FaultKind::NoGoodAnswer(failed));
+        assert_eq!(of(vec![failed(Some(404), 2)]), Some(404));
+        assert_eq!(of(vec![failed(Some(404), 2), failed(Some(410), 1)]), None);
+        assert_eq!(of(vec![FailedRequests { failure: Failure::Timeout, status: None, count: 1 }]), None);
+        assert_eq!(only_status(&FaultKind::Other), None);
     }
 }

@@ -9,7 +9,7 @@
 use std::path::Path;
 
 use model::plan::{FAR, Plan, Takes, Via};
-use model::{Cell, Params};
+use model::{Cell, Fault, Params};
 
 use crate::error::{CliError, Kind};
 use crate::loading;
@@ -76,14 +76,14 @@ fn on(via: &Via, plan: &Plan, probes: &[Probe], store: &Path, stop: &Stop) -> Re
         // The study meets the same, and says it with all that belongs to it.
         Err(_) => return Ok(()),
     };
-    let faults = run.takes.iter().filter_map(|take| Some((take.cell, take.fault.as_deref()?)));
+    let faults = run.takes.iter().filter_map(|take| Some((take.cell, take.fault.clone()?)));
     // What web cannot carry out at all is said by the study; of a store it is what the store answered.
-    let unfit = outcome.unfit.iter().map(|(_, cell, why)| (*cell, why.as_str()));
+    let unfit = outcome.unfit.iter().map(|(_, cell, why)| (*cell, Fault::new(why)));
     let unfit = unfit
         .filter(|(cell, _)| probes.get(*cell as usize).is_some_and(|probe| probe.instrument != INSTRUMENT));
     for (cell, fault) in faults.chain(unfit) {
         let Some(probe) = probes.get(cell as usize) else { continue };
-        if let Some(error) = refused(probe, fault) {
+        if let Some(error) = refused(probe, &fault) {
             let whom = if via.name.is_empty() { String::new() } else { format!("on {}: ", via.name) };
             return Err(CliError { message: format!("{whom}{}", error.message), ..error });
         }
@@ -92,19 +92,19 @@ fn on(via: &Via, plan: &Plan, probes: &[Probe], store: &Path, stop: &Stop) -> Re
 }
 
 /// Why a server is not loaded; `None` for an answer that is good enough.
-fn refused(probe: &Probe, fault: &str) -> Option<CliError> {
+fn refused(probe: &Probe, fault: &Fault) -> Option<CliError> {
     if probe.instrument != INSTRUMENT {
         let error = CliError::data(format!("{fault}; nothing was measured or stored"));
         let hint = match probe.instrument == OF_NET.0 {
             true => Some("`--test ping` asks the kernel there, and needs no peer"),
-            false => loading::hint(fault),
+            false => loading::hint(&fault.kind),
         };
         return Some(match hint {
             Some(hint) => error.hint(hint),
             None => error,
         });
     }
-    match loading::only_status(fault) {
+    match loading::only_status(&fault.kind) {
         Some(_) if !probe.is_asked => None,
         Some(status) => Some(
             CliError::data(format!("{} answers {status}: nothing was measured or stored", probe.url)).hint(
@@ -113,7 +113,7 @@ fn refused(probe: &Probe, fault: &str) -> Option<CliError> {
         ),
         None => {
             let error = CliError::data(format!("{}: {fault}; nothing was measured or stored", probe.url));
-            Some(match loading::hint(fault) {
+            Some(match loading::hint(&fault.kind) {
                 Some(hint) => error.hint(hint),
                 None => error,
             })
@@ -191,7 +191,9 @@ fn far<'a>(of: &impl Fn(&str) -> Option<&'a str>, cell: &Cell) -> Option<Probe> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Arm;
+    use model::failure::Failure;
+    use model::fault::FailedRequests;
+    use model::{Arm, FaultKind};
 
     fn plan(cells: &[&str], arms: &[&str]) -> Plan {
         let cell = |text: &&str| Cell {
@@ -259,17 +261,20 @@ mod tests {
             params: Params::default(),
             is_asked,
         };
-        let fault = "no good answer: 2 of 2 requests failed: 2 status 404 (first http://a/x); these answers came at 9/s";
-        let error = refused(&probe(true), fault).unwrap();
+        let status = |count| FailedRequests { failure: Failure::Status4xx, status: Some(404), count };
+        let timeout = FailedRequests { failure: Failure::Timeout, status: None, count: 1 };
+        let fault = |failed| Fault { kind: FaultKind::NoGoodAnswer(failed), text: "no good answer".into() };
+        let error = refused(&probe(true), &fault(vec![status(2)])).unwrap();
         assert_eq!(
             (error.kind, error.message.as_str()),
             (Kind::Data, "http://a/x answers 404: nothing was measured or stored")
         );
-        assert_eq!(refused(&probe(false), fault), None, "a replay asks for other paths");
-        let nobody =
-            "nothing accepts connections at a (refused); is the server running, and is the port right?";
-        assert!(refused(&probe(false), nobody).unwrap().message.contains("is the server running"));
-        let both = "no good answer: 2 of 2 requests failed: 1 status 404 (first http://a/x), 1 timeout";
-        assert!(refused(&probe(true), both).unwrap().hint.is_some());
+        assert_eq!(refused(&probe(false), &fault(vec![status(2)])), None, "a replay asks for other paths");
+        let nobody = Fault::new(
+            "nothing accepts connections at a (refused); is the server running, and is the port right?",
+        );
+        assert!(refused(&probe(false), &nobody).unwrap().message.contains("is the server running"));
+        let both = fault(vec![status(1), timeout]);
+        assert!(refused(&probe(true), &both).unwrap().hint.is_some());
     }
 }

@@ -13,7 +13,7 @@ use model::frame::{self, Frame, Hello, Job, Live, OwnCost};
 use model::generate::Relay;
 use model::plan::TakeOrder;
 use model::reading::Take;
-use model::{Cadence, Caller, Fact, Instrument, Params, Phase, Unfit};
+use model::{Cadence, Caller, Fact, Fault, Instrument, Params, Phase, Unfit};
 
 use crate::generator::{self, Generate};
 use crate::recorder::{Recorder, Watch};
@@ -202,7 +202,7 @@ impl Worker {
             let name = one.card().name;
             let taken = one.prepare(&setup).map_err(|unfit| unfit.why);
             if let Err(why) =
-                taken.and_then(|mut probe| probe.take(1, &mut recorder).map_err(|fault| fault.0))
+                taken.and_then(|mut probe| probe.take(1, &mut recorder).map_err(|fault| fault.text))
             {
                 recorder.facts.push(Fact::unknown(name, name, why));
             }
@@ -277,18 +277,18 @@ impl Shift<'_> {
                 recorder.watch = watch(self.job, self.output, self.cut);
                 repeats = if self.job.plan.fake.is_some() { u64::from(order.block) } else { ready.repeats };
                 start_ns = now(self.job, self.zero_ns, order.seq);
-                fault = ready.probe.take(repeats, recorder).err().map(|fault| fault.0);
+                fault = ready.probe.take(repeats, recorder).err();
                 if fault.is_some()
                     && let Some(why) = ready.probe.given_up()
                 {
                     return Err(Unfit { why });
                 }
             }
-            Err(unfit) => fault = Some(unfit.why),
+            Err(unfit) => fault = Some(Fault::new(unfit.why)),
         }
         let end_ns = self.now(order.seq + 1);
         recorder.close(from, start_ns, end_ns);
-        fault = fault.or_else(|| recorder.undeclared.first().cloned());
+        fault = fault.or_else(|| recorder.undeclared.first().map(Fault::new));
         if fault.is_some() {
             recorder.readings.truncate(from);
         }

@@ -2,6 +2,7 @@
 //! they are recomputed from these.
 
 use crate::fact::Fact;
+use crate::fault::Fault;
 use crate::finding::Finding;
 use crate::frame::{OwnCost, Segment};
 use crate::metric::Better;
@@ -139,7 +140,7 @@ pub struct TakeHead {
     pub start_ns: u64,
     pub end_ns: u64,
     pub repeats: u64,
-    pub fault: Option<String>,
+    pub fault: Option<Fault>,
     pub refusals: Vec<Finding>,
 }
 

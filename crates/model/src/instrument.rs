@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::card::Card;
 use crate::fact::Fact;
+use crate::fault::Fault;
 use crate::frame::Live;
 use crate::generate::Relay;
 use crate::histogram::Histogram;
@@ -94,18 +95,6 @@ impl Unfit {
     #[must_use]
     pub fn new(why: impl Into<String>) -> Unfit {
         Unfit { why: why.into() }
-    }
-}
-
-/// Why one take failed. None of its readings is kept; the other takes stand.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Fault(pub String);
-
-impl Fault {
-    #[must_use]
-    pub fn new(what: impl Into<String>) -> Fault {
-        Fault(what.into())
     }
 }
 

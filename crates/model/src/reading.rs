@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::fault::Fault;
 use crate::finding::Finding;
 use crate::histogram::Histogram;
 use crate::metric::Better;
@@ -119,5 +120,5 @@ pub struct Take {
     pub refusals: Vec<Finding>,
     pub notes: Vec<(String, String)>,
     /// The reason, when the take failed; then there are no readings of its instrument.
-    pub fault: Option<String>,
+    pub fault: Option<Fault>,
 }

@@ -5,7 +5,7 @@ use model::fact::CONFIG_CLASS;
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
 use model::reading::{Phase, SeriesKey, Value};
-use model::{Better, Fact, Histogram, Params};
+use model::{Better, Fact, Fault, Histogram, Params};
 use rusqlite::{Params as SqlParams, Row, params};
 
 use crate::error::StoreError;
@@ -295,10 +295,10 @@ impl Store {
 
     fn takes_of(&self, no: i64) -> Result<Vec<TakeHead>> {
         let sql =
-            "SELECT seq, block, warm_up, cell, arm, start_ns, end_ns, repeats, fault, refusals FROM take
+            "SELECT seq, block, warm_up, cell, arm, start_ns, end_ns, repeats, fault, fault_kind, refusals FROM take
             WHERE run = $1 ORDER BY seq";
         let rows = self.rows(sql, [no], |row| {
-            let refusals: Option<String> = row.get(9)?;
+            let (kind, refusals): (Option<String>, Option<String>) = (row.get(9)?, row.get(10)?);
             let take = TakeHead {
                 seq: unsigned(row, 0)?,
                 block: row.get(1)?,
@@ -308,13 +308,17 @@ impl Store {
                 start_ns: unsigned(row, 5)?,
                 end_ns: unsigned(row, 6)?,
                 repeats: unsigned(row, 7)?,
-                fault: row.get(8)?,
+                fault: row.get::<_, Option<String>>(8)?.map(Fault::new),
                 refusals: Vec::new(),
             };
-            Ok((take, refusals))
+            Ok((take, kind, refusals))
         })?;
         rows.into_iter()
-            .map(|(mut take, refusals)| {
+            .map(|(mut take, kind, refusals)| {
+                if let Some((fault, text)) = take.fault.as_mut().zip(kind) {
+                    let wrong = |_| self.data(format!("the fault of take {} cannot be read", take.seq));
+                    fault.kind = serde_json::from_str(&text).map_err(wrong)?;
+                }
                 if let Some(text) = refusals {
                     take.refusals = value::findings(&text).map_err(|what| self.data(what))?;
                 }

@@ -7,7 +7,7 @@ use model::fact::config_class;
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
 use model::reading::{Phase, Reading, SeriesKey, Take, Value};
-use model::{Better, Fact};
+use model::{Better, Fact, Fault};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::journal::Entry;
@@ -261,9 +261,11 @@ pub(crate) fn write_finish(
 pub(crate) fn insert_take_head(tx: &Transaction<'_>, no: i64, take: &Take) -> Sql<bool> {
     let refusals =
         if take.refusals.is_empty() { None } else { Some(to_json(&value::stored_findings(&take.refusals))?) };
-    let sql =
-        "INSERT INTO take (run, seq, block, warm_up, cell, arm, start_ns, end_ns, repeats, fault, refusals)
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING";
+    let kind = take.fault.as_ref().map(|fault| &fault.kind).filter(|kind| !kind.is_other());
+    let kind = kind.map(to_json).transpose()?;
+    let sql = "INSERT INTO take (run, seq, block, warm_up, cell, arm, start_ns, end_ns, repeats, fault,
+                   fault_kind, refusals)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING";
     let rows = tx.prepare_cached(sql)?.execute(params![
         no,
         take.seq.cast_signed(),
@@ -274,7 +276,8 @@ pub(crate) fn insert_take_head(tx: &Transaction<'_>, no: i64, take: &Take) -> Sq
         take.start_ns.cast_signed(),
         take.end_ns.cast_signed(),
         take.repeats.cast_signed(),
-        take.fault,
+        take.fault.as_ref().map(Fault::as_str),
+        kind,
         refusals
     ])?;
     Ok(rows > 0)

@@ -51,7 +51,7 @@ CREATE TABLE series (
 CREATE TABLE take (
     run BIGINT NOT NULL REFERENCES run (no), seq BIGINT NOT NULL, block BIGINT NOT NULL, warm_up BIGINT NOT NULL,
     cell BIGINT NOT NULL, arm BIGINT NOT NULL, start_ns BIGINT NOT NULL, end_ns BIGINT NOT NULL,
-    repeats BIGINT NOT NULL, fault TEXT, refusals TEXT, PRIMARY KEY (run, seq));
+    repeats BIGINT NOT NULL, fault TEXT, fault_kind TEXT, refusals TEXT, PRIMARY KEY (run, seq));
 CREATE INDEX take_fault ON take (run) WHERE fault IS NOT NULL;
 CREATE TABLE reading (
     series BIGINT NOT NULL REFERENCES series (no), seq BIGINT NOT NULL, ord BIGINT NOT NULL, block BIGINT NOT NULL,

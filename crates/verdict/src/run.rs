@@ -103,7 +103,7 @@ fn config(run: &RunData) -> BTreeMap<String, String> {
 fn errors(run: &RunData) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for fault in run.takes.iter().filter_map(|take| take.fault.as_ref()) {
-        *all.entry(fault.clone()).or_insert(0) += 1;
+        *all.entry(fault.text.clone()).or_insert(0) += 1;
     }
     all
 }

@@ -9,7 +9,7 @@ use model::data::{ClockOffset, Note, Origin, Point, Price, RunData, RunHead, Ser
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
 use model::reading::{Phase, SeriesKey, Value};
-use model::{Better, Fact, FactValue, Finding, Histogram, Params, Unit, Validity};
+use model::{Better, Fact, FactValue, Fault, FaultKind, Finding, Histogram, Params, Unit, Validity};
 use serde::{Deserialize, Serialize};
 
 use crate::error::CliError;
@@ -230,6 +230,8 @@ struct TakeText {
     repeats: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
+    #[serde(default, skip_serializing_if = "FaultKind::is_other")]
+    fault_kind: FaultKind,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     refusals: Vec<Refusal>,
 }
@@ -409,7 +411,8 @@ fn take_text(take: &TakeHead) -> TakeText {
         start_ns: take.start_ns,
         end_ns: take.end_ns,
         repeats: take.repeats,
-        fault: take.fault.clone(),
+        fault: take.fault.as_ref().map(|fault| fault.text.clone()),
+        fault_kind: take.fault.as_ref().map(|fault| fault.kind.clone()).unwrap_or_default(),
         refusals: take.refusals.iter().map(refusal).collect(),
     }
 }
@@ -431,7 +434,7 @@ fn take_back(take: TakeText) -> Result<TakeHead, String> {
         start_ns: take.start_ns,
         end_ns: take.end_ns,
         repeats: take.repeats,
-        fault: take.fault,
+        fault: take.fault.map(|text| Fault { kind: take.fault_kind, text }),
         refusals: take.refusals.into_iter().map(finding).collect(),
     })
 }

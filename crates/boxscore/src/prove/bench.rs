@@ -74,7 +74,7 @@ impl Bench<'_> {
         let run = study::aside(plan, &self.folder.path().join("prove.db"), self.stop)
             .map_err(|error| error.message)?;
         match run.takes.iter().find_map(|take| take.fault.clone()) {
-            Some(fault) if run.head.measured == 0 => Err(fault),
+            Some(fault) if run.head.measured == 0 => Err(fault.text),
             _ => Ok(run),
         }
     }

@@ -30,7 +30,7 @@ fn notes<'a>(run: &'a RunData, kind: &str) -> Vec<&'a str> {
 }
 
 fn faults(run: &RunData) -> Vec<&str> {
-    run.takes.iter().filter_map(|take| take.fault.as_deref()).collect()
+    run.takes.iter().filter_map(|take| take.fault.as_ref().map(model::Fault::as_str)).collect()
 }
 
 /// Answers that were timed in each take.

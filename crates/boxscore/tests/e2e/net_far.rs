@@ -98,7 +98,8 @@ fn a_far_end_that_is_killed_makes_faults_that_name_it() {
     running.end().expect(3, &["far end box2 (", "lost: the pipe was closed; killed by signal 9"]);
     let run = bench.only();
     assert_eq!(run.head.status, Status::Faulty);
-    let faults: Vec<&str> = run.takes.iter().filter_map(|take| take.fault.as_deref()).collect();
+    let faults: Vec<&str> =
+        run.takes.iter().filter_map(|take| take.fault.as_ref().map(model::Fault::as_str)).collect();
     assert!(!faults.is_empty() && faults.len() < run.takes.len(), "{} faults", faults.len());
     let named = |fault: &&str| fault.contains("the far end box2: it was lost: ");
     assert!(faults.iter().all(named), "{faults:#?}");
@@ -120,7 +121,8 @@ fn a_far_end_that_hangs_is_given_up() {
     crate::common::signal(pid, "STOP");
     running.end().expect(3, &["far end box2 ("]);
     let run = bench.only();
-    let faults: Vec<&str> = run.takes.iter().filter_map(|take| take.fault.as_deref()).collect();
+    let faults: Vec<&str> =
+        run.takes.iter().filter_map(|take| take.fault.as_ref().map(model::Fault::as_str)).collect();
     assert!(faults.iter().all(|fault| fault.contains("the far end box2: it was lost: ")), "{faults:#?}");
     assert_gone(pid);
 }

@@ -159,7 +159,7 @@ fn a_virtual_machine_that_is_killed_costs_its_take_alone() {
         .run(&[&what[..], &["--set", "seconds=1", "--no-report", "--takes", "3"]].concat())
         .expect(3, &["signal: 9"]);
     let run = bench.only();
-    let faults: Vec<&String> = run.takes.iter().filter_map(|take| take.fault.as_ref()).collect();
+    let faults: Vec<&model::Fault> = run.takes.iter().filter_map(|take| take.fault.as_ref()).collect();
     assert!(faults.len() == 1 && faults[0].contains("signal: 9"), "{faults:?}");
     let measured = |arm: &str| {
         let of_arm = |series: &&Series| series.key.arm == arm;
@@ -282,7 +282,7 @@ fn programs_that_go_wrong_are_faults_with_their_reason() {
         let cc = compilers.compiler(made);
         compilers.beside_gcc(text(&cc)).expect(3, &[]);
         let run = compilers.assert_gcc_alone();
-        let faults: Vec<&String> = run.takes.iter().filter_map(|take| take.fault.as_ref()).collect();
+        let faults: Vec<&model::Fault> = run.takes.iter().filter_map(|take| take.fault.as_ref()).collect();
         assert!(!faults.is_empty() && faults.iter().all(|fault| fault.contains(says)), "{says}: {faults:?}");
         let shown = compilers.bench.run(&["show"]);
         assert!(shown.out.contains("C, sor small"), "{shown:?}");

@@ -207,7 +207,7 @@ fn conduct(plan: &Plan, mut shelf: Shelf, generators: &[fn(UnixStream)]) -> (Out
 }
 
 fn faults(shelf: &Shelf) -> Vec<&str> {
-    shelf.takes.iter().map(|take| take.fault.as_deref().unwrap_or("none")).collect()
+    shelf.takes.iter().map(|take| take.fault.as_ref().map(model::Fault::as_str).unwrap_or("none")).collect()
 }
 
 #[test]

@@ -530,7 +530,10 @@ fn a_watched_take_tells_how_it_goes_and_what_is_cut_counts() {
     let (outcome, shelf) = conduct_to(&plan, &[], shelf, sound);
     assert!(shelf.live >= 2);
     let take = &shelf.takes[0].1;
-    assert_eq!((shelf.takes.len(), take.fault.as_deref(), take.readings.len()), (1, None, 1));
+    assert_eq!(
+        (shelf.takes.len(), take.fault.as_ref().map(model::Fault::as_str), take.readings.len()),
+        (1, None, 1)
+    );
     // All that was planned has a take.
     assert_eq!((outcome.ended, outcome.measured), (Ended::Count, 1));
     assert_eq!(shelf.ends, [(0, Status::Complete)]);

@@ -118,7 +118,7 @@ impl Probe for Bandwidth {
         self.stores.iter_mut().for_each(|(held, _)| held.target.tell(record));
         let explain = |failure: Failure| match self.stores.first() {
             Some((held, _)) => held.target.explain(&failure),
-            None => Fault(failure.to_string()),
+            None => Fault::new(failure.to_string()),
         };
         self.run(record).map_err(explain)
     }

@@ -166,7 +166,9 @@ impl Instrument for KvBasic {
         };
         for (at, size) in sizes.into_iter().enumerate() {
             if wanted == "all" || NAMES.get(at).is_some_and(|name| wanted == *name) {
-                basic.put(at, size).map_err(|failure| Unfit::new(basic.held.target.explain(&failure).0))?;
+                basic
+                    .put(at, size)
+                    .map_err(|failure| Unfit::new(basic.held.target.explain(&failure).text))?;
             }
         }
         Ok(Box::new(basic))

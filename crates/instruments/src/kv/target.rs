@@ -223,7 +223,7 @@ impl Target {
             Target { name, keys, replicas, way: Way::RamCloud(own), near, far, notes, holds: None, ours };
         match target.try_one() {
             Ok(()) => Ok(target),
-            Err(failure) => Err(Unfit::new(target.explain(&failure).0)),
+            Err(failure) => Err(Unfit::new(target.explain(&failure).text)),
         }
     }
 
@@ -317,7 +317,7 @@ impl Target {
 
     /// Binds the calling thread to the nth CPU of this end.
     pub fn pin(&self, nth: usize) -> Result<Option<sys::affinity::Pinned>, Fault> {
-        place::pin(&self.near, nth).map_err(Fault)
+        place::pin(&self.near, nth).map_err(Fault::new)
     }
 
     /// The CPUs that one client keeps busy, and those of a store that is ours.
@@ -334,7 +334,7 @@ impl Target {
     pub fn explain(&self, failure: &Failure) -> Fault {
         let why = self.ours.as_ref().and_then(Shared::ended);
         let kind = failure.kind();
-        Fault(match why {
+        Fault::new(match why {
             Some(why) => format!("{} ({kind}): {failure}; {why}", self.name),
             None => format!("{} ({kind}): {failure}", self.name),
         })
@@ -378,7 +378,7 @@ impl Held {
     pub fn with_table(mut self, count: u32, value: &[u8]) -> Result<(Held, Table), Unfit> {
         match self.fill(b'a', count, value) {
             Ok(table) => Ok((self, table)),
-            Err(failure) => Err(Unfit::new(self.target.explain(&failure).0)),
+            Err(failure) => Err(Unfit::new(self.target.explain(&failure).text)),
         }
     }
 

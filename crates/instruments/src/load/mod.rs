@@ -35,6 +35,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use model::login::Login;
+use model::{Fault, FaultKind};
 use serde::{Deserialize, Serialize};
 
 pub use control::Control;
@@ -145,12 +146,22 @@ pub enum Error {
     /// The server cannot be reached at all.
     #[error("{0}")]
     Unreachable(String),
+    /// The server accepts connections, but the TLS handshake with it fails.
+    #[error("{0}")]
+    Tls(String),
     /// A limit of this host is in the way.
     #[error("{0}")]
     Limit(String),
     /// A call that the engine needs failed.
     #[error("{0}")]
     System(String),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Fault {
+        let kind = if matches!(error, Error::Tls(_)) { FaultKind::Tls } else { FaultKind::Other };
+        Fault { kind, text: error.to_string() }
+    }
 }
 
 /// Carries out a load and waits for its end.

@@ -74,7 +74,7 @@ fn tried(url: &Url, secure: Option<&tls::Shared>, timeout: Duration) -> Result<S
         set.map_err(|error| Error::System(format!("cannot limit the time of a handshake: {error}")))?;
         return secure.probe(&mut stream).map(|()| *address).map_err(|why| {
             let what = format!("TLS with {} at {address} failed: {why}", url.authority());
-            Error::Unreachable(format!("{what}; check the name, the port and the certificate"))
+            Error::Tls(format!("{what}; check the name, the port and the certificate"))
         });
     }
     Err(Error::Unreachable(format!(

@@ -195,7 +195,7 @@ fn rate(report: Report) -> Result<BytesPerSec, Fault> {
 impl Probe for Bulk {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         self.target.tell(record);
-        let brought = self.run().map_err(|why| Fault(self.target.explain(why)))?;
+        let brought = self.run().map_err(|why| Fault::new(self.target.explain(why)))?;
         let sent = brought.sent.map(rate).transpose()?;
         let received = brought.received.map(rate).transpose()?;
         match (sent, received) {

@@ -124,7 +124,7 @@ fn open(peer: SocketAddr, patience: Duration) -> Result<OwnedFd, Errno> {
 impl Probe for Connections {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         self.target.tell(record);
-        let (took, times) = self.run().map_err(|why| Fault(self.target.explain(why)))?;
+        let (took, times) = self.run().map_err(|why| Fault::new(self.target.explain(why)))?;
         let median = times.quantile_ns(0.5).ok_or_else(|| Fault::new("no connection was made"))?;
         record.push(&RATE, Count(times.count() as f64) / took);
         record.push(&TIME, Seconds::from_ns(median));

@@ -112,7 +112,7 @@ impl Packets {
 impl Probe for Packets {
     fn take(&mut self, _repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
         self.target.tell(record);
-        let (sent, took, report) = self.run().map_err(|why| Fault(self.target.explain(why)))?;
+        let (sent, took, report) = self.run().map_err(|why| Fault::new(self.target.explain(why)))?;
         if report.messages < 2 || report.span_ns == 0 {
             return Err(Fault::new(format!("{} of {sent} datagrams reached the far end", report.messages)));
         }

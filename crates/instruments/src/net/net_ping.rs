@@ -244,13 +244,13 @@ impl Ping {
 impl Probe for Ping {
     fn calibrate(&mut self, at_least: Seconds) -> Result<u64, Fault> {
         repeats_for(at_least, |count| {
-            self.run(count).map_err(Fault)?;
+            self.run(count).map_err(Fault::new)?;
             Ok(self.took)
         })
     }
 
     fn take(&mut self, repeats: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        self.run(repeats.max(self.least)).map_err(Fault)?;
+        self.run(repeats.max(self.least)).map_err(Fault::new)?;
         self.samples.push(&NAMES, None, record)
     }
 

@@ -129,7 +129,7 @@ impl Rdma {
             session.end(samples.len() as u64, None)?;
             Ok(samples)
         };
-        let samples = asked().map_err(|why: String| Fault(self.target.explain(why)))?;
+        let samples = asked().map_err(|why: String| Fault::new(self.target.explain(why)))?;
         self.samples.clear(samples.len() as u64);
         let mut took_ns = 0;
         for one_way in samples {

@@ -142,14 +142,14 @@ struct PingPong {
 
 impl PingPong {
     fn run(&mut self, count: u64) -> Result<(), Fault> {
-        let _pinned = self.target.pin(0).map_err(Fault)?;
+        let _pinned = self.target.pin(0).map_err(Fault::new)?;
         self.samples.clear(count);
         let warm = (count / WARM_UP_SHARE).clamp(1, WARM_UP);
         let done = match self.ask.proto {
             Proto::Tcp => self.stream(warm, count),
             Proto::Udp => self.datagrams(warm, count),
         };
-        done.map_err(|why| Fault(self.target.explain(why)))
+        done.map_err(|why| Fault::new(self.target.explain(why)))
     }
 
     fn stream(&mut self, warm: u64, count: u64) -> Result<(), String> {

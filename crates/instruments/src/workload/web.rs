@@ -184,10 +184,10 @@ mod tests {
         let broken = Server::fixed("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", Then::Keep);
         let fault = take(&format!("url={};connections=1;timeout=60", broken.url("/"))).err().unwrap();
         assert!(
-            fault.0.starts_with("no good answer: ") && fault.0.contains("status 404 (first http://"),
+            fault.text.starts_with("no good answer: ") && fault.text.contains("status 404 (first http://"),
             "{fault}"
         );
-        assert!(fault.0.contains("); these answers came at "), "{fault}");
+        assert!(fault.text.contains("); these answers came at "), "{fault}");
     }
 
     /// Why parameters cannot be, by the card or by the instrument.

@@ -158,7 +158,7 @@ pub fn a_server_that_dies_is_a_fault_and_comes_back() {
         killer.join().unwrap();
         // Whether this take or, on a slow machine, the next one meets it: it is told, and another server is there.
         if let Err(fault) = &fault {
-            assert!(fault.0.contains("ended"), "{server}: {fault}");
+            assert!(fault.text.contains("ended"), "{server}: {fault}");
         }
         let sheet = take(probe.as_mut());
         assert!(sheet.get("throughput") > 0.0);

@@ -1,12 +1,20 @@
 //! Runs to store in tests.
 
 use model::data::{Note, Price, RunData, Status};
+use model::failure::Failure;
+use model::fault::FailedRequests;
 use model::finding::{Finding, Validity};
 use model::frame::{OwnCost, Segment};
 use model::plan::{Cell, Level, Plan, Takes};
 use model::reading::{Phase, Reading, SeriesKey, Take, Value};
-use model::{Better, Fact, Histogram, Params, Unit};
+use model::{Better, Fact, Fault, FaultKind, Histogram, Params, Unit};
 use store::{NewRun, Origin, Store};
+
+/// A fault of a kind with counts.
+pub fn fault() -> Fault {
+    let failed = FailedRequests { failure: Failure::Status5xx, status: Some(503), count: u64::MAX };
+    Fault { kind: FaultKind::NoGoodAnswer(vec![failed]), text: "wrong sum".into() }
+}
 
 pub fn plan(seed: u64) -> Plan {
     Plan {
@@ -124,7 +132,7 @@ pub fn full(store: &mut Store, id: &str) -> RunData {
     });
     second.refusals.push(Finding::new("page-cache", Validity::Invalid, "no").evidence("bytes", 4096.0));
     let mut third = take(2, vec![]);
-    third.fault = Some("wrong sum".into());
+    third.fault = Some(fault());
     let note = Note { kind: "doubt".into(), text: "busy".into(), at_ns: None };
     store.append_take(id, &first, &[segment(1)], &[]).unwrap();
     store.append_take(id, &second, &[], std::slice::from_ref(&note)).unwrap();

@@ -1,6 +1,6 @@
 //! What goes in comes out, bit for bit.
 
-use crate::common::{begin, facts, full, histogram, key, new_run, number, plan, segment, take};
+use crate::common::{begin, facts, fault, full, histogram, key, new_run, number, plan, segment, take};
 use model::data::{Note, Price, RunData, Status};
 use model::fact::config_class;
 use model::finding::{Finding, Validity};
@@ -40,7 +40,7 @@ fn everything_of_a_run_comes_back() {
     assert_eq!(data.series[0].points[2].phase, Phase::Measured);
     assert_eq!(data.series[1].key.arm, "thp=off");
     assert_eq!(data.series[1].points[0].value, Value::Histogram(histogram()));
-    assert_eq!(data.takes[2].fault.as_deref(), Some("wrong sum"));
+    assert_eq!(data.takes[2].fault, Some(fault()));
     assert_eq!(data.takes[1].refusals[0].evidence["bytes"], 4096.0);
     assert_eq!(data.notes[0], Note { kind: "pinning".into(), text: "cpu 0".into(), at_ns: Some(0) });
     assert_eq!(data.notes[1], Note { kind: "doubt".into(), text: "busy".into(), at_ns: None });
@@ -292,7 +292,7 @@ proptest! {
             value: Value::Number(f64::from_bits(*bits)),
         };
         let mut all = take(3, bits.iter().map(reading).collect());
-        all.fault = Some(text.clone());
+        all.fault = Some(model::Fault::new(text.clone()));
         all.notes = vec![(quoted.clone(), text.clone())];
         store.append_take(&id, &all, &[], &[]).unwrap();
         let data = store.load(&id).unwrap();
@@ -303,7 +303,7 @@ proptest! {
         prop_assert_eq!(&data.series[0].key, &key);
         let back: Vec<u64> = data.series[0].points.iter().map(|p| p.number().unwrap().to_bits()).collect();
         prop_assert_eq!(back, bits);
-        prop_assert_eq!(data.takes[0].fault.as_ref(), Some(&text));
+        prop_assert_eq!(data.takes[0].fault.as_ref().map(model::Fault::as_str), Some(text.as_str()));
         prop_assert_eq!((&data.notes[0].kind, &data.notes[0].text), (&quoted, &text));
     }
 }

@@ -2,7 +2,15 @@
 
 use proptest::prelude::*;
 
+use model::failure::Failure;
+use model::fault::FailedRequests;
+
 use super::*;
+
+fn fault(text: &str) -> Fault {
+    let failed = FailedRequests { failure: Failure::Status5xx, status: Some(503), count: u64::MAX };
+    Fault { kind: FaultKind::NoGoodAnswer(vec![failed]), text: text.to_owned() }
+}
 
 fn key(text: &str) -> SeriesKey {
     SeriesKey {
@@ -82,7 +90,7 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
             start_ns: 0,
             end_ns: 1,
             repeats: 1,
-            fault: Some(text.into()),
+            fault: Some(fault(text)),
             refusals: vec![finding],
         }],
         notes: vec![Note { kind: "note".into(), text: text.into(), at_ns: Some(u64::MAX) }],

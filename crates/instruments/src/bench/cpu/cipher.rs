@@ -150,7 +150,7 @@ impl Messages {
     fn new(work: Work, size: usize) -> Result<Messages, Unfit> {
         let start = Buffer::random(size, SEED);
         let mut data = Buffer::random(size, SEED);
-        let expected = work.message(0, &mut data).map_err(|fault| Unfit::new(fault.0))?;
+        let expected = work.message(0, &mut data).map_err(|fault| Unfit::new(fault.text))?;
         Ok(Messages { work, start, data, expected })
     }
 }

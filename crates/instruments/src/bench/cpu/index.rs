@@ -81,7 +81,7 @@ impl Instrument for Index {
         };
         let smoke = setup.size == Size::Smoke;
         let make = move |_| {
-            let parts = parts(SEED).map_err(|fault| Unfit::new(fault.0))?;
+            let parts = parts(SEED).map_err(|fault| Unfit::new(fault.text))?;
             Ok(Round { parts, smoke })
         };
         KernelProbe::boxed(setup, footprint(MEMORY, setup.threads()?), make, push)

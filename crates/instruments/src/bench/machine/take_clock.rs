@@ -43,7 +43,7 @@ impl Instrument for TakeClock {
         let cpu = setup.cpus.first().ok_or_else(|| Unfit::new("no CPU to read the clock of"))?;
         let cpu = usize::try_from(*cpu).map_err(|_| Unfit::new(format!("there is no CPU {cpu}")))?;
         let probe = Clock { cpu };
-        probe.hertz().map_err(|fault| Unfit::new(fault.0))?;
+        probe.hertz().map_err(|fault| Unfit::new(fault.text))?;
         Ok(Box::new(probe))
     }
 }

@@ -166,7 +166,7 @@ impl Instrument for MemBandwidth {
         let arena = Arc::clone(&probe.arena);
         let mut arena = lock(&arena);
         let before = arena.held();
-        probe.ready(&mut arena).map_err(|fault| Unfit::new(fault.0))?;
+        probe.ready(&mut arena).map_err(|fault| Unfit::new(fault.text))?;
         probe.huge = arena.huge_doubt(&probe.task.place.kind, roles(probe.task.op));
         probe.footprint = arena.held().saturating_sub(before);
         drop(arena);

@@ -126,12 +126,12 @@ fn a_certificate_that_is_wrong_is_named_unless_nothing_is_checked() {
     let server = secure(OK.as_bytes(), u64::MAX);
     let refused = |load: &Load, what: &str| {
         let error = run(load, &Control::default()).unwrap_err();
-        assert!(matches!(&error, Error::Unreachable(why) if why.contains(what)), "{error}");
+        assert!(matches!(&error, Error::Tls(why) if why.contains(what)), "{error}");
     };
     let mut unknown = load(&server, "localhost", 5);
     unknown.tls.authorities = None;
     match run(&unknown, &Control::default()) {
-        Err(Error::Unreachable(why)) => assert!(why.contains("certificate"), "{why}"),
+        Err(Error::Tls(why)) => assert!(why.contains("certificate"), "{why}"),
         Err(Error::Load(why)) => assert!(why.contains("no certificate authorities"), "{why}"),
         other => panic!("{other:?}"),
     }

@@ -101,13 +101,13 @@ impl Theirs {
         }
         if is_ended {
             self.refused = Some(why.clone());
-            return Err(Fault(why));
+            return Err(Fault::new(why));
         }
         let why = format!("cannot write the keys of the load: {why}");
         if !self.has_held {
             self.refuse(why.clone());
         }
-        Err(Fault(why))
+        Err(Fault::new(why))
     }
 
     fn refuse(&mut self, why: String) {

@@ -4,9 +4,10 @@
 //! are in the times, but for those without an answer, and not in the rates. What does not exist on this machine is
 //! not pushed.
 
+use model::fault::FailedRequests;
 use model::{
-    Better, Bytes, BytesPerSec, Count, Fault, Metric, MetricInfo, Params, PerSec, Ratio, Record, RecordExt,
-    Seconds,
+    Better, Bytes, BytesPerSec, Count, Fault, FaultKind, Metric, MetricInfo, Params, PerSec, Ratio, Record,
+    RecordExt, Seconds,
 };
 
 use crate::load::Outcome;
@@ -247,9 +248,7 @@ pub const fn joined<const N: usize>(own: &[MetricInfo]) -> [MetricInfo; N] {
 /// The kinds of failures with their counts, as a sentence; statuses by their number.
 #[must_use]
 pub fn failures(outcome: &Outcome) -> String {
-    let is_status = |kind: Failure| matches!(kind, Failure::Status4xx | Failure::Status5xx);
-    let others = outcome.record.failures.seen().filter(|(kind, _)| !is_status(*kind));
-    let others = others.map(|(kind, count)| format!("{count} {}", kind.name()));
+    let others = others(outcome).map(|(kind, count)| format!("{count} {}", kind.name()));
     let kinds: Vec<String> = statuses(outcome).into_iter().chain(others).collect();
     format!(
         "{} of {} requests failed: {}",
@@ -294,17 +293,39 @@ fn until_the_last(outcome: &Outcome) -> Option<f64> {
     outcome.rates.bandwidth.filter(|_| bytes > 0.0).map(|rate| rate / bytes * outcome.record.good as f64)
 }
 
+/// The fault of a load without a single good answer.
+fn no_good_answer(outcome: &Outcome) -> Fault {
+    if outcome.requests() == 0 {
+        return Fault::new("no request was due in this time");
+    }
+    let how = refused_at(outcome).map_or_else(String::new, |how| format!("; {how}"));
+    let text = format!("no good answer: {}{how}", failures(outcome));
+    Fault { kind: FaultKind::NoGoodAnswer(failed(outcome)), text }
+}
+
+/// The failed requests by kind: first the statuses, then the other kinds.
+fn failed(outcome: &Outcome) -> Vec<FailedRequests> {
+    let of_status = |status: u16| if status < 500 { Failure::Status4xx } else { Failure::Status5xx };
+    let statuses = outcome.record.statuses.seen().map(|met| FailedRequests {
+        failure: of_status(met.status),
+        status: Some(met.status),
+        count: met.count,
+    });
+    let others = others(outcome).map(|(failure, count)| FailedRequests { failure, status: None, count });
+    statuses.chain(others).collect()
+}
+
+/// Failures without a status, with their counts.
+fn others(outcome: &Outcome) -> impl Iterator<Item = (Failure, u64)> + '_ {
+    let is_status = |kind: Failure| matches!(kind, Failure::Status4xx | Failure::Status5xx);
+    outcome.record.failures.seen().filter(move |(kind, _)| !is_status(*kind))
+}
+
 /// Pushes what the engine recorded; `are_large`: few answers fit into the take's time, which would cut the last ones. A
 /// take without a single good answer is a fault.
 pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Result<(), Fault> {
     if outcome.record.good == 0 {
-        return Err(Fault::new(match outcome.requests() {
-            0 => "no request was due in this time".to_owned(),
-            _ => {
-                let how = refused_at(outcome).map_or_else(String::new, |how| format!("; {how}"));
-                format!("no good answer: {}{how}", failures(outcome))
-            }
-        }));
+        return Err(no_good_answer(outcome));
     }
     let seconds = |ns: Option<u64>| ns.map(Seconds::from_ns);
     let responses = outcome.response_time();

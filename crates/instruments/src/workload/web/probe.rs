@@ -101,7 +101,7 @@ impl Loads {
             None => {
                 let cold = || match &*self.served {
                     Served::Ours(hosted) if self.ask.is_cold => {
-                        Cold::before(hosted).map(drop).map_err(|fault| fault.0)
+                        Cold::before(hosted).map(drop).map_err(|fault| fault.text)
                     }
                     _ => Ok(()),
                 };
@@ -145,7 +145,7 @@ impl Loads {
         if let Served::Ours(hosted) = &*self.served {
             hosted.check().map_err(|why| Fault::new(format!("during the load {why}")))?;
         }
-        let sent = ran.map_err(|error| Fault::new(error.to_string()))?;
+        let sent = ran.map_err(Fault::from)?;
         if let Some(together) = &sent.together {
             record.note("generators", &together.to_string());
         }
@@ -246,7 +246,7 @@ fn advised(fault: &Fault, rate: f64, capacity: Option<f64>, load: &Load) -> Faul
             load.timeout.as_secs_f64()
         ),
     };
-    Fault::new(format!("{}; {asked}, {what}", fault.0))
+    Fault { kind: fault.kind.clone(), text: format!("{}; {asked}, {what}", fault.text) }
 }
 
 /// Three digits or all before the point.
@@ -287,7 +287,7 @@ impl Probe for Loads {
         } else if let Served::Ours(_) = &*self.served {
             let load = self.at(0.0)?.0;
             let warm = Load { schedule: Schedule::Closed, duration: Some(WARM), requests: None, ..load };
-            self.ask.run(&warm, &Control::default()).map_err(|error| Fault::new(error.to_string()))?;
+            self.ask.run(&warm, &Control::default()).map_err(Fault::from)?;
         }
         if self.profile.is_some() {
             let load = self.at(self.rate()?.0.unwrap_or_default())?.0;
@@ -335,7 +335,7 @@ mod tests {
             ..Load::new("http://a/".parse().unwrap())
         };
         let of = |rate, capacity, seconds| {
-            advised(&Fault::new("no good answer"), rate, capacity, &load(seconds)).0
+            advised(&Fault::new("no good answer"), rate, capacity, &load(seconds)).text
         };
         assert_eq!(
             of(6.0, Some(4.0), 1),

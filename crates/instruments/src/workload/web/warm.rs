@@ -39,7 +39,7 @@ pub fn read_once(served: &Served, load: &Load) -> Result<Option<String>, Fault> 
         drain: TIME,
         ..load.clone()
     };
-    let outcome = awaited(|control| run(&load, control)).map_err(|error| Fault::new(error.to_string()))?;
+    let outcome = awaited(|control| run(&load, control)).map_err(Fault::from)?;
     missed(wanted as u64, &outcome)
 }
 
@@ -98,7 +98,10 @@ mod tests {
         let nothing = Server::fixed(broken, Then::Keep);
         let load = Load { requests: Some(2), duration: None, ..Load::new(nothing.url("/").parse().unwrap()) };
         let fault = missed(2, &run(&load, &Control::default()).unwrap()).unwrap_err();
-        assert!(fault.0.starts_with("none of the 2 files") && fault.0.contains("status 404"), "{fault}");
+        assert!(
+            fault.text.starts_with("none of the 2 files") && fault.text.contains("status 404"),
+            "{fault}"
+        );
     }
 
     #[test]
