@@ -7,6 +7,7 @@ mod doctor;
 mod export;
 mod faults;
 mod from;
+mod frozen;
 mod history;
 mod import;
 mod inspect;

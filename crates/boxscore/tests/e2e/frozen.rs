@@ -1,16 +1,14 @@
-//! Output that stays as it is: the commands of `frozen/commands.txt` over stored runs, the catalogue, planted worlds and
-//! written logs, compared byte for byte with `frozen/out/`.
+//! Output that stays as it is: the commands of `tests/frozen/commands.txt` over stored runs, the catalogue, planted worlds and
+//! written logs, compared byte for byte with `tests/frozen/out/`.
 //!
 //! `BOXSCORE_FROZEN=accept` writes what is printed now; the commit that does so lists the changed lines and why.
 //! Left out: what depends on this host (what `list` can run here, what `doctor` found), build ids, the CPU time of the
 //! program itself, drawings of reports.
 
-mod common;
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use common::{Bench, Said};
+use crate::common::{Bench, Said};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frozen")
