@@ -340,16 +340,16 @@ mod tests {
             tried += 1;
             Ok((true, Some(0.001)))
         });
-        let why = why.unwrap_err().0;
+        let why = why.unwrap_err().text;
         // 23 steps up from 100.
         assert!(why.contains("held at every load, up to 1122274.1 requests"), "{why}");
         assert_eq!(tried, MOST_STEPS);
-        let why = search(100.0, |_| Ok((false, Some(0.0251)))).unwrap_err().0;
+        let why = search(100.0, |_| Ok((false, Some(0.0251)))).unwrap_err().text;
         assert!(why.contains("held at no load, down to 1.7 requests") && why.contains("25.100 ms"), "{why}");
-        let why = search(100.0, |_| Ok((false, None))).unwrap_err().0;
+        let why = search(100.0, |_| Ok((false, None))).unwrap_err().text;
         assert!(why.contains("no load had an answer, down to 1.7"), "{why}");
         let why = search(100.0, |_| Err(Fault::new("gone"))).unwrap_err();
-        assert_eq!(why.0, "gone");
+        assert_eq!(why.text, "gone");
     }
 
     #[test]

@@ -160,7 +160,7 @@ pub fn commands_are_measured() {
 }
 
 pub fn failures_say_why() {
-    let why = |taken: Result<Sheet, Fault>| taken.err().unwrap().0;
+    let why = |taken: Result<Sheet, Fault>| taken.err().unwrap().text;
     let text = why(take("echo no luck >&2; exit 3", None, "10", &[]));
     assert!(text.contains("exit status: 3") && text.contains("no luck"), "{text}");
     let text = why(take("true", Some("false"), "10", &[]));

@@ -298,7 +298,7 @@ fn too_few_takes_are_doubtful_and_have_no_interval() {
 fn faults_count_for_their_series() {
     let mut run = quiet(2);
     let hit = run.takes.iter_mut().filter(|take| take.cell == 1 && take.block == 3);
-    hit.for_each(|take| take.fault = Some("no space".to_owned()));
+    hit.for_each(|take| take.fault = Some(model::Fault::new("no space")));
     let doc = run_doc(&run, &RunContext::default());
     assert_eq!(doc.series.iter().map(|series| series.faults).collect::<Vec<_>>(), [0, 1]);
     assert_eq!(doc.errors.get("no space"), Some(&1));
