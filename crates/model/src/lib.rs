@@ -2,7 +2,6 @@
 //!
 //! Nothing here does I/O, reads a clock or prints; every other crate speaks these types.
 
-pub mod amount;
 pub mod caller;
 pub mod card;
 pub mod data;
@@ -13,6 +12,7 @@ pub mod failure;
 pub mod fake;
 pub mod fault;
 pub mod finding;
+pub mod format;
 pub mod frame;
 pub mod generate;
 pub mod histogram;

@@ -157,7 +157,7 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
 }
 
 /// The canonical spelling of a size: the largest binary prefix that divides it. It is read back, so it is exact and
-/// without a blank, unlike `amount::memory`.
+/// without a blank, unlike `format::quantity`.
 #[must_use]
 pub fn show_bytes(bytes: u64) -> String {
     const PREFIXES: [(u64, &str); 4] =

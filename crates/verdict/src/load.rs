@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use model::data::{Point, RunData, Series};
 use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, StatusDoc, TimesDoc};
-use model::{Histogram, Phase, Value, ladder};
+use model::format::quantity;
+use model::{Histogram, Phase, Unit, Value, ladder};
 
 use crate::rules::cut;
 
@@ -158,7 +159,7 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
         // Where the generator itself was late, the server is not to blame for all of it.
         let rest = match load.late_p99 {
             Some(late) if late > OWN_SHARE * (response - service) => {
-                format!("much of the rest is the generator's own delay, {} at p99", span(late))
+                format!("much of the rest is the generator's own delay, {} at p99", quantity(late, Unit::Second))
             }
             _ if is_free(load) => "the rest passed before it was sent, though connections were free: the generator's \
                   own delay, or a burst"
@@ -169,8 +170,8 @@ fn remarks(load: &LoadDoc) -> Vec<String> {
         };
         out.push(format!(
             "at p99 a user waits {} for an answer that takes {} from sending: {rest}",
-            span(response),
-            span(service)
+            quantity(response, Unit::Second),
+            quantity(service, Unit::Second)
         ));
     }
     let silent = load.bottlenecks.iter().any(|one| one.kind == Binding::Silent);
@@ -197,15 +198,6 @@ fn drawn(load: &LoadDoc, offered: f64) -> f64 {
     match (load.params.get("arrivals"), load.window) {
         (Some("poisson"), Some(seconds)) if seconds > 0.0 => 3.0 * (offered / seconds).sqrt(),
         _ => 0.0,
-    }
-}
-
-/// Milliseconds below a second.
-fn span(seconds: f64) -> String {
-    match seconds {
-        s if s >= 0.9995 => format!("{s:.2} s"),
-        s if s >= 0.0995 => format!("{:.0} ms", s * 1e3),
-        s => format!("{:.2} ms", s * 1e3),
     }
 }
 

@@ -26,6 +26,8 @@ pub mod sheet;
 pub mod spec;
 pub mod web;
 
+pub use model::format::count;
+
 /// How a text is set: its width, and whether marks are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
@@ -189,13 +191,6 @@ fn moment(seconds: f64) -> (String, String) {
     let month = if month < 10 { month + 3 } else { month - 9 };
     let year = year + era * 400 + i64::from(month <= 2);
     (format!("{year:04}-{month:02}-{of_month:02}"), format!("{:02}:{:02}", rest / 3_600, rest / 60 % 60))
-}
-
-/// `1 run`, `2 runs`.
-#[must_use]
-pub fn count(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
 }
 
 #[cfg(test)]

@@ -42,7 +42,11 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
         WAYS.iter().filter_map(|(kind, says)| Some((*kind, *says, *kinds.get(*kind)?))).collect();
     let take = worst(view).filter(|_| !met.is_empty())?;
     let lost = (take.window - take.last) / take.window;
-    let text = format!("no answer came after {} of {}", seconds(take.last), seconds(take.window));
+    let text = format!(
+        "no answer came after {} of {}",
+        say::quantity(take.last, Unit::Second),
+        say::quantity(take.window, Unit::Second)
+    );
     let named: Vec<String> =
         met.iter().map(|(kind, says, count)| format!("{count:.0} {kind} ({says})")).collect();
     let named = say::list(&named);
@@ -73,8 +77,8 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
         sentence: format!(
             "{} stopped answering after {} of {}: {named}",
             load.server(),
-            seconds(take.last),
-            seconds(take.window)
+            say::quantity(take.last, Unit::Second),
+            say::quantity(take.window, Unit::Second)
         ),
         evidence: notes.iter().map(|text| (*text).to_owned()).chain(idle).chain(in_flight).collect(),
         counter: Vec::new(),
@@ -82,10 +86,6 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     };
     let resource = "server".to_owned();
     Some(Seen { kind: Binding::Silent, resource, share: Some(lost), text, claim: Some(claim) })
-}
-
-fn seconds(seconds: f64) -> String {
-    say::quantity(seconds, Unit::Second)
 }
 
 /// The take that lost most, where one did.

@@ -73,7 +73,7 @@ fn other_programs_on_the_servers_core() {
         first(&on_cores("connections=50;server=nginx", &figures, &[("server", [0.99, 0.54, 0.33, 0.12])]));
     assert_eq!(doc.kind, Binding::Waiting);
     assert!(
-        doc.sentence.ends_with("it used 0.030 cores of 1 itself, other programs 0.840"),
+        doc.sentence.ends_with("it used 0.0300 cores of 1 itself, other programs 0.840"),
         "{}",
         doc.sentence
     );
@@ -323,7 +323,7 @@ fn disks_memory_and_stalls() {
     };
     let doc = of(&[("disk-busy;disk=sda", 0.97), ("io-pressure", 0.8), ("memory-pressure", 0.02)]);
     assert_eq!((doc.kind, doc.resource.as_str()), (Binding::Disk, "sda"));
-    assert_eq!(doc.evidence, ["400 MB read from disks in each take"]);
+    assert_eq!(doc.evidence, ["381 MiB read from disks in each take"]);
     let doc = of(&[("disk-busy;disk=sda", 0.5), ("memory-pressure", 0.4)]);
     assert_eq!(doc.kind, Binding::Memory);
     assert!(doc.evidence[0].contains("limited to 512M"), "{doc:?}");
@@ -507,7 +507,7 @@ fn a_single_drop_binds_nothing() {
     let (few, seen) = kind(1.0);
     assert_ne!(few, Binding::KernelLimit);
     assert!(
-        seen.contains("the queue of connections to be accepted was full, 0.01 % of its requests"),
+        seen.contains("the queue of connections to be accepted was full, 0.010 % of its requests"),
         "{seen}"
     );
     assert_eq!(kind(500.0).0, Binding::KernelLimit);

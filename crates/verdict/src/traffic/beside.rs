@@ -67,8 +67,8 @@ fn unlike(all: &[&BesideDoc]) -> Vec<Finding> {
             doc.label,
             if other < first { "smaller" } else { "larger" },
             base.label,
-            say::memory(*other),
-            say::memory(*first),
+            say::quantity(*other, Unit::Byte),
+            say::quantity(*first, Unit::Byte),
             reads(doc),
             reads(base),
         );

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use model::params::{ParamSpec, parse_bytes, parse_cpus, show_bytes, show_cpus};
-use model::{Finding, Node, ParamKind, Setup, Size, Unfit, Validity};
+use model::{Finding, Node, ParamKind, Setup, Size, Unfit, Validity, format};
 
 /// Arrays and chains are at least this many times the last-level cache.
 pub const TIMES_CACHE: u64 = 4;
@@ -97,12 +97,8 @@ impl Place {
             None => String::new(),
             Some(node) => format!(", memory on node {node}"),
         };
-        format!("{} on CPU {}{memory}", plural(self.cpus.len(), "thread"), show_cpus(&self.cpus))
+        format!("{} on CPU {}{memory}", format::count(self.cpus.len(), "thread"), show_cpus(&self.cpus))
     }
-}
-
-fn plural(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// The CPUs of `threads` threads, from `cpus` or the first allowed ones.

@@ -1,7 +1,7 @@
 //! What the parameters of a load on a key-value store ask for.
 
-use model::amount;
-use model::{Setup, Unfit};
+use model::format::quantity;
+use model::{Setup, Unfit, Unit};
 
 use crate::load::Load;
 use crate::load::generators::Remote;
@@ -142,8 +142,8 @@ fn fits(spec: &Spec, options: &Options, memory: Option<u64>) -> Result<(), Strin
              smaller values or fewer replicas",
             spec.keys,
             spec.sizes,
-            amount::memory(bytes),
-            amount::memory(most)
+            quantity(bytes, Unit::Byte),
+            quantity(most, Unit::Byte)
         )),
     }
 }

@@ -7,7 +7,8 @@
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use model::amount::memory;
+use model::Unit;
+use model::format::quantity;
 
 use crate::load::kv::Spec;
 use crate::telemetry::parse::meminfo::{self, Memory};
@@ -45,8 +46,11 @@ fn limits(info: &Info, here: &Memory) -> Vec<Limit> {
     let used = of("used_memory").unwrap_or(0);
     let mut limits = Vec::new();
     if let Some(most) = of("maxmemory") {
-        let what =
-            format!("its maxmemory is {}, of which {} are used", memory(most as f64), memory(used as f64));
+        let what = format!(
+            "its maxmemory is {}, of which {} are used",
+            quantity(most as f64, Unit::Byte),
+            quantity(used as f64, Unit::Byte)
+        );
         limits.push((most.saturating_sub(used) as f64, what));
     }
     let total = of("total_system_memory");
@@ -55,8 +59,8 @@ fn limits(info: &Info, here: &Memory) -> Vec<Limit> {
         Some(free) => {
             let what = format!(
                 "its machine, which is this one, has {} of memory left, of which {} may be taken",
-                memory(free as f64),
-                memory(free as f64 * SHARE)
+                quantity(free as f64, Unit::Byte),
+                quantity(free as f64 * SHARE, Unit::Byte)
             );
             limits.push((free as f64 * SHARE, what));
         }
@@ -64,8 +68,8 @@ fn limits(info: &Info, here: &Memory) -> Vec<Limit> {
             let (total, used) = (total as f64, used as f64);
             let what = format!(
                 "its machine has {} of memory, of which it uses {} already",
-                memory(total),
-                memory(used)
+                quantity(total, Unit::Byte),
+                quantity(used, Unit::Byte)
             );
             (total - used, what)
         })),
@@ -79,7 +83,7 @@ fn refused(spec: &Spec, what: &str) -> String {
          (--value-size); nothing was written",
         spec.keys,
         spec.sizes,
-        memory(needed(spec))
+        quantity(needed(spec), Unit::Byte)
     )
 }
 
@@ -95,8 +99,8 @@ pub fn of_memcached(spec: &Spec, info: &Info) -> Option<String> {
              smaller values or a higher limit (memcached: -m)",
             spec.keys,
             spec.sizes,
-            memory(needed(spec)),
-            memory(limit)
+            quantity(needed(spec), Unit::Byte),
+            quantity(limit, Unit::Byte)
         )
     })
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::format::number;
 use model::plan::PROFILE;
 use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
@@ -230,16 +231,16 @@ fn advised(fault: &Fault, rate: f64, capacity: Option<f64>, load: &Load) -> Faul
     let asked = match capacity {
         Some(capacity) => format!(
             "{} requests per second were due, {:.0} % of the capacity of {}",
-            digits(rate),
+            number(rate),
             100.0 * rate / capacity,
-            digits(capacity)
+            number(capacity)
         ),
-        None => format!("{} requests per second were due", digits(rate)),
+        None => format!("{} requests per second were due", number(rate)),
     };
     let due = rate * seconds;
     let what = match due {
         due if due < FEW => {
-            format!("so {} in {seconds} s: raise duration to {} or more", digits(due), (FEW / rate).ceil())
+            format!("so {} in {seconds} s: raise duration to {} or more", number(due), (FEW / rate).ceil())
         }
         _ => format!(
             "for {seconds} s, and none had its answer within the timeout of {} s: lower load or rate, or raise duration",
@@ -247,15 +248,6 @@ fn advised(fault: &Fault, rate: f64, capacity: Option<f64>, load: &Load) -> Faul
         ),
     };
     Fault { kind: fault.kind.clone(), text: format!("{}; {asked}, {what}", fault.text) }
-}
-
-/// Three digits or all before the point.
-fn digits(number: f64) -> String {
-    match number {
-        number if number >= 100.0 => format!("{number:.0}"),
-        number if number >= 1.0 => format!("{number:.1}"),
-        number => format!("{number:.2}"),
-    }
 }
 
 /// What is profiled, in few words: the server and the shape of the load.

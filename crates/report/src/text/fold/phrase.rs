@@ -39,7 +39,7 @@ pub fn of(group: &Group<'_>, figures: &str) -> Option<String> {
             format!(
                 "the wall clock jumped by up to {} against the monotonic one during takes of {figures}: was the machine \
                  suspended, migrated or its clock set?",
-                seconds(far.abs())
+                number::quantity(far.abs(), Unit::Second)
             )
         }),
         "swap" | "major-faults" | "thermal-throttle" => counted(group, figures),
@@ -64,7 +64,7 @@ fn of_loads(group: &Group<'_>, figures: &str) -> Option<String> {
             format!(
                 "1 in 100 requests was sent up to {} late or more in {figures}: their response times hold the \
                  generator's delay; give the generator a core of its own, or less load",
-                seconds(late)
+                number::quantity(late, Unit::Second)
             )
         }),
         "little" => group.worst("apart").map(|(apart, ..)| {
@@ -80,10 +80,6 @@ fn of_loads(group: &Group<'_>, figures: &str) -> Option<String> {
 
 fn percent(share: f64) -> String {
     number::percent(share.abs())
-}
-
-fn seconds(seconds: f64) -> String {
-    number::quantity(seconds, Kind::of(Unit::Second))
 }
 
 fn background(group: &Group<'_>, figures: &str) -> Option<String> {

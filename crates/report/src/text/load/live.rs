@@ -70,8 +70,7 @@ fn progress(load: &Live, columns: usize, paint: bool) -> String {
         }
         (Some(duration), None) if load.elapsed > duration => "waiting for the last answers".to_owned(),
         (Some(duration), None) => {
-            let whole = if duration < 60.0 { format!("{duration:.0} s") } else { number::duration(duration) };
-            format!("{:.0} of {whole}", load.elapsed)
+            format!("{:.0} of {}", load.elapsed, number::duration(duration.round()))
         }
         (None, None) => number::duration(load.elapsed.round()),
     };

@@ -1,0 +1,250 @@
+//! How a number is written for people: the one place for rounding, prefixes, thousands separators and plurals.
+//!
+//! What goes in: values in base units (s, B, 1/s, B/s, Hz, W, J, degrees Celsius), counts and shares of 1.
+//! What comes out: text with three to four significant digits. Bytes take Ki/Mi/Gi unless the caller asks for powers of
+//! ten; everything else takes k/M/G and m/u/n. A value that is not finite prints as `-`, never as 0.
+//!
+//! [`quantity`], [`number`], [`percent`] and [`duration`] write one value. [`Scale`] writes a column or an axis, whose
+//! values share one prefix. Not for text that is read back: that is `params::show_bytes`.
+
+mod scale;
+
+pub use scale::{Kind, Prefixes, Scale};
+
+use crate::unit::Unit;
+
+/// One value with its unit, in the prefix that suits it best: `92.4 ns`, `31.2 GB/s`, `1.12 GiB`.
+///
+/// A plain [`crate::Unit`] is shown by its habit ([`Kind::of`]).
+#[must_use]
+pub fn quantity(value: f64, kind: impl Into<Kind>) -> String {
+    Scale::common(&[value], kind.into()).with_unit(value)
+}
+
+/// How many decimals show three significant digits.
+pub(crate) fn decimals(size: f64) -> usize {
+    match size {
+        s if s >= 99.95 || s == 0.0 => 0,
+        s if s >= 9.995 => 1,
+        s if s >= 0.999_5 => 2,
+        s if s >= 0.099_95 => 3,
+        s if s >= 0.009_995 => 4,
+        _ => 5,
+    }
+}
+
+/// Three significant digits below 1000, whole numbers above, four significant digits from 10,000 on.
+#[must_use]
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let size = value.abs();
+    if size != 0.0 && !(0.001..1e9).contains(&size) {
+        return format!("{value:.2e}");
+    }
+    if size >= 9_999.5 {
+        let unit = 10f64.powf(size.log10().floor() - 3.0);
+        return fixed((value / unit).round() * unit, 0);
+    }
+    fixed(value, decimals(size))
+}
+
+/// A fixed number of decimals, thousands separated by commas, no `-0`.
+#[must_use]
+pub fn fixed(value: f64, places: usize) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let text = format!("{:.*}", places, value.abs());
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let mut out = String::with_capacity(text.len() + 4);
+    if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        out.push('-');
+    }
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !part.is_empty() {
+        out.push('.');
+        out.push_str(part);
+    }
+    out
+}
+
+/// A ratio: two decimals from 0.1 on, three significant digits elsewhere.
+#[must_use]
+pub fn ratio(value: f64) -> String {
+    if (0.1..100.0).contains(&value) { fixed(value, 2) } else { number(value) }
+}
+
+/// A share of 1 as `95 %`, `0.3 %`, `17.4 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    if !share.is_finite() {
+        return "-".to_owned();
+    }
+    let value = share * 100.0;
+    let places = match value.abs() {
+        v if v >= 9.95 || v == 0.0 || (v - v.round()).abs() < 1e-9 => 0,
+        v if v >= 0.095 => 1,
+        v if v >= 0.000_5 => 3,
+        _ => return "under 0.001 %".to_owned(),
+    };
+    format!("{} %", fixed(value, places))
+}
+
+/// A length of time in the two largest units that matter: `1 min 52 s`, `3.20 s`, `45.0 ms`, `2 h 5 min`.
+/// Whole seconds have no decimals: `3 s`.
+#[must_use]
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return "-".to_owned();
+    }
+    if seconds.abs() < 59.5 {
+        let is_whole = seconds.abs() >= 9.995 || seconds.fract() == 0.0;
+        return if is_whole { format!("{} s", fixed(seconds, 0)) } else { quantity(seconds, Unit::Second) };
+    }
+    let sign = if seconds < 0.0 { "-" } else { "" };
+    let total = seconds.abs().round();
+    if total >= 1e15 {
+        return format!("{} s", number(seconds));
+    }
+    let parts = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s")];
+    let first = parts.iter().position(|(size, _)| total >= *size).unwrap_or(3);
+    let (size, name) = parts[first];
+    let mut out = format!("{sign}{} {name}", fixed((total / size).floor(), 0));
+    if let Some((small, next)) = parts.get(first + 1) {
+        let rest = ((total % size) / small).floor();
+        if rest > 0.0 {
+            out.push_str(&format!(" {rest:.0} {next}"));
+        }
+    }
+    out
+}
+
+/// A number of things: `1 take`, `12 takes`.
+#[must_use]
+pub fn count(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
+/// An enumeration: `a, b and c`.
+#[must_use]
+pub fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn bytes_are_binary_unless_said() {
+        assert_eq!(quantity(32.0 * 1024f64.powi(3), Unit::Byte), "32.0 GiB");
+        assert_eq!(quantity(32e6, Kind::of(Unit::Byte).decimal()), "32.0 MB");
+        assert_eq!(quantity(1.0, Unit::Byte), "1.00 B");
+    }
+
+    #[test]
+    fn digits() {
+        let cases = [
+            (0.0, "0"),
+            (1.016, "1.02"),
+            (40.93, "40.9"),
+            (999.96, "1,000"),
+            (14_312.0, "14,310"),
+            (-0.001, "-0.00100"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text);
+        }
+        assert_eq!(number(1e30), "1.00e30");
+        assert_eq!(number(f64::NAN), "-");
+        assert_eq!(fixed(-0.001, 2), "0.00");
+        assert_eq!(number(99_996.0), "100,000");
+    }
+
+    #[test]
+    fn memory_is_in_the_largest_unit_of_which_there_is_one() {
+        for (bytes, text) in [
+            (12.0, "12.0 B"),
+            (2048.0, "2.00 KiB"),
+            (1.12 * 1024f64.powi(3), "1.12 GiB"),
+            (1024f64.powi(4) - 1.0, "1.00 TiB"),
+            (95.4 * 1024f64.powi(4), "95.4 TiB"),
+        ] {
+            assert_eq!(quantity(bytes, Unit::Byte), text);
+        }
+    }
+
+    #[test]
+    fn quantities_have_three_digits() {
+        for (value, unit, text) in [
+            (5.07e9, Unit::Hertz, "5.07 GHz"),
+            (89.6e9, Unit::BytesPerSec, "89.6 GB/s"),
+            (92.4e-9, Unit::Second, "92.4 ns"),
+            (38.0, Unit::Second, "38.0 s"),
+            (0.0, Unit::Second, "0 s"),
+            (14_200.0, Unit::PerSec, "14.2 k/s"),
+            (142.0, Unit::PerSec, "142 /s"),
+        ] {
+            assert_eq!(quantity(value, unit), text);
+        }
+    }
+
+    #[test]
+    fn lists_read_as_english() {
+        let items = |n: usize| ["a", "b", "c"].iter().take(n).map(|s| (*s).to_owned()).collect::<Vec<_>>();
+        assert_eq!((list(&items(0)), list(&items(1))), (String::new(), "a".into()));
+        assert_eq!((list(&items(2)), list(&items(3))), ("a and b".into(), "a, b and c".into()));
+        assert_eq!((count(1, "take"), count(2, "take")), ("1 take".into(), "2 takes".into()));
+    }
+
+    #[test]
+    fn times_and_shares() {
+        assert_eq!(duration(112.0), "1 min 52 s");
+        assert_eq!(duration(38.2), "38 s");
+        assert_eq!(duration(0.045), "45.0 ms");
+        assert_eq!(duration(7_500.0), "2 h 5 min");
+        assert_eq!(duration(59.7), "1 min");
+        assert_eq!(duration(90_000.0), "1 d 1 h");
+        assert_eq!(
+            (duration(0.0), duration(3.0), duration(15.2)),
+            ("0 s".into(), "3 s".into(), "15 s".into())
+        );
+        assert_eq!((duration(60.0), duration(3661.0)), ("1 min".into(), "1 h 1 min".into()));
+        assert_eq!((duration(86_403.0), duration(190_000.0)), ("1 d".into(), "2 d 4 h".into()));
+        assert_eq!(
+            (percent(0.95), percent(0.003), percent(0.174), percent(0.0)),
+            ("95 %".into(), "0.3 %".into(), "17 %".into(), "0 %".into())
+        );
+        assert_eq!(
+            (ratio(1.3149), ratio(0.0123), ratio(240.0)),
+            ("1.31".into(), "0.0123".into(), "240".into())
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn never_nan_and_never_wrong_by_more_than_the_digits(value in proptest::num::f64::ANY) {
+            let text = number(value);
+            prop_assert!(!text.contains("NaN") && !text.contains("inf"));
+            if value.is_finite() && value.abs() < 1e300 && value != 0.0 {
+                let back: f64 = text.replace(',', "").parse().unwrap();
+                prop_assert!((back / value - 1.0).abs() < 0.006, "{value} as {text}");
+            }
+            prop_assert!(!duration(value).contains("inf"));
+            prop_assert!(!percent(value).contains("NaN"));
+        }
+    }
+}
