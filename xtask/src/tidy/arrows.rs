@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::Complaint;
+use super::source::Complaint;
 
 /// A crate of ours, and its dependencies; `dev` marks those of tests only.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Calls and types that have a home: outside it they are banned, and the message names what to use instead.
 
 use super::code::first_test_line;
-use super::{Complaint, Source, finds, lines};
+use super::source::{Complaint, Source, finds, lines};
 
 struct Ban {
     what: &'static str,
@@ -123,9 +123,26 @@ const BANS: &[Ban] = &[
 ];
 
 /// A path whose whole file is a test or an example.
-fn is_test_file(path: &str) -> bool {
+pub fn is_test_file(path: &str) -> bool {
     ["/tests/", "/examples/", "/benches/"].iter().any(|part| path.contains(part))
         || path.starts_with("tests/")
+}
+
+/// A file and its code before its tests.
+pub type Production<'a> = (&'a Source, &'a str);
+
+/// The Rust files that are not wholly tests.
+pub fn production(sources: &[Source]) -> Vec<Production<'_>> {
+    let tests = super::dead::test_only(sources);
+    let is_test = |source: &Source| is_test_file(&source.path) || tests.contains(&source.path);
+    let files = sources.iter().filter(|source| source.is_rust() && !is_test(source));
+    files.map(|source| (source, before_tests(&source.code))).collect()
+}
+
+fn before_tests(code: &str) -> &str {
+    let from = first_test_line(code).saturating_sub(1);
+    let end: usize = code.split_inclusive('\n').take(from).map(str::len).sum();
+    &code[..end]
 }
 
 pub fn check(sources: &[Source]) -> Vec<Complaint> {

@@ -102,7 +102,7 @@ fn char_end(chars: &[char], quote: usize) -> usize {
 /// The line (from 1) after which a file holds only tests, where it ends in `#[cfg(test)] mod`.
 pub fn first_test_line(code: &str) -> usize {
     let mut attribute = None;
-    for (number, line) in super::lines(code) {
+    for (number, line) in super::source::lines(code) {
         let line = line.trim();
         if line.starts_with("#[cfg(test)]") {
             attribute = Some(number);
@@ -129,7 +129,7 @@ pub fn functions(code: &str) -> Vec<Function> {
     let (mut depth, mut brackets) = (0_i64, 0_i64);
     let mut pending: Option<(String, usize)> = None;
     let mut open: Vec<(i64, String, usize)> = Vec::new();
-    for (number, line) in super::lines(code) {
+    for (number, line) in super::source::lines(code) {
         let mut rest = line;
         while let Some(c) = rest.chars().next() {
             let word: &str =

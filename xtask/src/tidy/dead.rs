@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Complaint, Source, lines};
+use super::source::{Complaint, Source, lines};
 
 pub fn check(sources: &[Source]) -> Vec<Complaint> {
     let rust: BTreeMap<&str, &Source> = sources

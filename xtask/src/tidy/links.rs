@@ -1,6 +1,6 @@
 //! Relative links in Markdown must lead to a file of the tree. Addresses elsewhere are not followed.
 
-use super::{Complaint, Source, lines};
+use super::source::{Complaint, Source, lines};
 
 pub fn check(sources: &[Source], exists: &dyn Fn(&str) -> bool) -> Vec<Complaint> {
     let mut complaints = Vec::new();

@@ -3,7 +3,7 @@
 //! A file listed in [`EXCEPTIONS`] may be as long as it says, and no longer: the number only goes down.
 
 use super::code::functions;
-use super::{Complaint, Source, lines};
+use super::source::{Complaint, Source, lines};
 
 /// Lines `file PATH LINES`, `function PATH NAME LINES` and `columns PATH COLUMNS`; `#` starts a remark.
 pub const EXCEPTIONS: &str = "xtask/tidy-exceptions.txt";

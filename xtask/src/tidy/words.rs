@@ -3,7 +3,7 @@
 //!
 //! `BOXSCORE_TIDY_WORDS` adds words of one's own, separated by commas.
 
-use super::{Complaint, Source, finds, lines};
+use super::source::{Complaint, Source, finds, lines};
 
 /// Notes of unfinished work; macros of the kind are lints as well.
 const LEFT: &[&str] = &["FIXME", "XXX", "TODO", "todo!", "unimplemented!", "dbg!"];

@@ -1,5 +1,5 @@
-//! Output that stays as it is: the commands of `tests/frozen/commands.txt` over stored runs, the catalogue, planted worlds and
-//! written logs, compared byte for byte with `tests/frozen/out/`.
+//! Output that stays as it is: the commands of `tests/frozen/commands.txt` over stored runs, the catalogue, planted
+//! worlds and written logs, compared byte for byte with `tests/frozen/out/`.
 //!
 //! `BOXSCORE_FROZEN=accept` writes what is printed now; the commit that does so lists the changed lines and why.
 //! Left out: what depends on this host (what `list` can run here, what `doctor` found), build ids, the CPU time of the
