@@ -160,7 +160,7 @@ fn a_virtual_machine_that_is_killed_costs_its_take_alone() {
         .expect(3, &["signal: 9"]);
     let run = bench.only();
     let faults: Vec<&model::Fault> = run.takes.iter().filter_map(|take| take.fault.as_ref()).collect();
-    assert!(faults.len() == 1 && faults[0].contains("signal: 9"), "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].text.contains("signal: 9"), "{faults:?}");
     let measured = |arm: &str| {
         let of_arm = |series: &&Series| series.key.arm == arm;
         of(&run, "flops").into_iter().find(of_arm).map(|series| series.points.len())
@@ -283,7 +283,7 @@ fn programs_that_go_wrong_are_faults_with_their_reason() {
         compilers.beside_gcc(text(&cc)).expect(3, &[]);
         let run = compilers.assert_gcc_alone();
         let faults: Vec<&model::Fault> = run.takes.iter().filter_map(|take| take.fault.as_ref()).collect();
-        assert!(!faults.is_empty() && faults.iter().all(|fault| fault.contains(says)), "{says}: {faults:?}");
+        assert!(!faults.is_empty() && faults.iter().all(|fault| fault.text.contains(says)), "{says}: {faults:?}");
         let shown = compilers.bench.run(&["show"]);
         assert!(shown.out.contains("C, sor small"), "{shown:?}");
     }
