@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use model::generate::{Generator, NotLoaded, Order, Part as Came, Relay};
 
-use super::engine::source::Part;
+use super::engine::arrivals::Part;
+use super::placement::{Placement, placements};
 use super::quota;
 use super::relayed::unpack;
 use super::schedule::{Schedule, stream};
-use super::seats::{Seat, seats};
 use super::{Control, Error, Load, Outcome, nanoseconds, run};
 use crate::errand::Errand;
 
@@ -117,9 +117,9 @@ impl Remote {
     pub fn cpus_here(&self, how_many: usize) -> Vec<u32> {
         let all = self.relay.generators();
         let taking = &all[..how_many.min(all.len())];
-        let seats = seats(taking, self.here.as_deref());
-        let here = taking.iter().zip(seats).filter(|(one, _)| one.host.is_some() && one.host == self.here);
-        let mut cpus: Vec<u32> = here.filter_map(|(_, seat)| seat.cpu).collect();
+        let places = placements(taking, self.here.as_deref());
+        let here = taking.iter().zip(places).filter(|(one, _)| one.host.is_some() && one.host == self.here);
+        let mut cpus: Vec<u32> = here.filter_map(|(_, place)| place.cpu).collect();
         cpus.sort_unstable();
         cpus.dedup();
         cpus
@@ -128,7 +128,7 @@ impl Remote {
 
 /// The part of one of several generators; those of all add up to the load exactly.
 pub fn part(load: &Load, part: Part) -> Result<Load, Error> {
-    let of = |all: usize| usize::try_from(part.of(all as u64)).unwrap_or(usize::MAX);
+    let of = |all: usize| usize::try_from(part.share_of(all as u64)).unwrap_or(usize::MAX);
     let connections = of(load.connections);
     if connections == 0 {
         return Err(Error::Load(format!(
@@ -136,7 +136,7 @@ pub fn part(load: &Load, part: Part) -> Result<Load, Error> {
             load.connections, part.threads
         )));
     }
-    let requests = load.requests.map(|all| part.of(all));
+    let requests = load.requests.map(|all| part.share_of(all));
     if requests == Some(0) {
         return Err(Error::Load(format!(
             "{} requests for {} generators; each needs at least one",
@@ -192,14 +192,14 @@ fn last_due_ns(schedule: &Schedule, count: u64) -> u64 {
 impl Generators for Remote {
     fn run(&self, load: &Load, how_many: usize, control: &Control) -> Result<Sent, Error> {
         let taking = self.choose(how_many)?;
-        let seats = seats(taking, self.here.as_deref());
+        let places = placements(taking, self.here.as_deref());
         let mut bodies = Vec::with_capacity(how_many);
         let mut running = Duration::ZERO;
-        for (thread, seat) in seats.iter().enumerate() {
+        for (thread, place) in places.iter().enumerate() {
             let mut mine = part(load, Part { thread, threads: how_many })?;
             mine.threads = 1;
-            mine.cpus = seat.cpu.map(|cpu| cpu as usize).into_iter().collect();
-            mine.own_cores = seat.own;
+            mine.cpus = place.cpu.map(|cpu| cpu as usize).into_iter().collect();
+            mine.own_cores = place.own;
             running = running.max(longest(&mine).saturating_add(PATIENCE));
             bodies.push(Errand::Load(Box::new(mine)).pack().map_err(Error::System)?);
         }
@@ -208,7 +208,7 @@ impl Generators for Remote {
             Order { id: 0, bodies, connect_ns: nanoseconds(connecting), run_ns: nanoseconds(running) };
         let mut started = || control.started.store(true, Ordering::Relaxed);
         let parts = self.relay.load(order, &mut started).map_err(|not| failed(&not, load))?;
-        merge(parts, taking, &seats)
+        merge(parts, taking, &places)
     }
 }
 
@@ -227,17 +227,17 @@ fn failed(not: &NotLoaded, load: &Load) -> Error {
     }
 }
 
-fn merge(parts: Vec<Came>, taking: &[Generator], seats: &[Seat]) -> Result<Sent, Error> {
+fn merge(parts: Vec<Came>, taking: &[Generator], places: &[Placement]) -> Result<Sent, Error> {
     if parts.len() != taking.len() {
         return Err(Error::System(format!("{} generators sent and {} told", taking.len(), parts.len())));
     }
     let apart_ns = parts.iter().map(|came| came.after_ns).max().unwrap_or(0);
     let error_ns = parts.iter().map(|came| came.error_ns).max().unwrap_or(0);
     let mut brought = Vec::with_capacity(parts.len());
-    for ((came, one), seat) in parts.into_iter().zip(taking).zip(seats) {
+    for ((came, one), place) in parts.into_iter().zip(taking).zip(places) {
         let mut own =
             unpack(&came.body).map_err(|what| Error::System(format!("generator {}: {what}", one.name)))?;
-        own.outcome.generator.threads.iter_mut().for_each(|thread| thread.host = seat.host);
+        own.outcome.generator.threads.iter_mut().for_each(|thread| thread.host = place.host);
         brought.push(own);
     }
     let quotas = quota::share_out(&mut brought);

@@ -4,7 +4,6 @@
 //! from its intended and from its actual start, and failed ones are in the same record. Nothing is printed or
 //! stored here.
 
-pub mod connection;
 pub mod control;
 pub mod engine;
 pub mod failure;
@@ -14,13 +13,14 @@ pub mod http;
 pub mod kv;
 pub mod limits;
 pub mod outcome;
+mod placement;
+pub mod protocol;
 mod quota;
 pub mod reach;
 pub mod recorder;
 pub mod redirect;
 mod relayed;
 pub mod schedule;
-mod seats;
 pub mod shape;
 pub mod stalls;
 pub mod statuses;
@@ -28,8 +28,8 @@ pub mod target;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod tls;
+pub mod transport;
 pub mod watched;
-pub mod wire;
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -39,8 +39,8 @@ use model::{Fault, FaultKind};
 use serde::{Deserialize, Serialize};
 
 pub use control::Control;
-use engine::source::Choice;
-use engine::{Crew, Rules};
+use engine::arrivals::Choice;
+use engine::{LoadShare, Rules};
 use http::Http;
 use http::request::{Expected, Origin, Wanted};
 use kv::Kv;
@@ -52,7 +52,7 @@ pub use relayed::serve;
 use schedule::Schedule;
 use target::{Scheme, Url};
 use tls::Tls;
-use wire::Plain;
+use transport::Plain;
 
 use crate::facts::root::Root;
 
@@ -190,7 +190,7 @@ fn run_at(
         keepalive: load.keepalive,
         spin: load.own_cores,
     };
-    let crew = Crew {
+    let share = LoadShare {
         threads: load.threads,
         connections: load.connections,
         cpus: load.cpus.clone(),
@@ -203,16 +203,18 @@ fn run_at(
         seed: load.seed,
     };
     let ran = match (&requests, &secure) {
-        (Requests::Http(http), None) => engine::run::<Http, Plain>(http, &(), rules, &crew, control, start)?,
+        (Requests::Http(http), None) => engine::run::<Http, Plain>(http, &(), rules, &share, control, start)?,
         (Requests::Http(http), Some(secure)) => {
-            engine::run::<Http, Tls>(http, secure, rules, &crew, control, start)?
+            engine::run::<Http, Tls>(http, secure, rules, &share, control, start)?
         }
         (Requests::Resp(kv), _) => match &load.login {
-            None => engine::run::<Kv<Resp>, Plain>(kv, &(), rules, &crew, control, start)?,
-            Some(login) => engine::run::<Kv<Resp>, Greeted>(kv, &login.resp(), rules, &crew, control, start)?,
+            None => engine::run::<Kv<Resp>, Plain>(kv, &(), rules, &share, control, start)?,
+            Some(login) => {
+                engine::run::<Kv<Resp>, Greeted>(kv, &login.resp(), rules, &share, control, start)?
+            }
         },
         (Requests::Memcached(kv), _) => {
-            engine::run::<Kv<Memcached>, Plain>(kv, &(), rules, &crew, control, start)?
+            engine::run::<Kv<Memcached>, Plain>(kv, &(), rules, &share, control, start)?
         }
     };
     let start_ns = ran.start_ns;

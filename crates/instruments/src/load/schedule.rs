@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::source::Part;
+use super::engine::arrivals::Part;
 use super::shape::Shape;
 use crate::bench::kernels::random::Random;
 

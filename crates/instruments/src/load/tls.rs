@@ -17,7 +17,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use super::failure::Failure;
-use super::wire::{self, Got, Wire};
+use super::transport::{self, Got, Transport};
 
 /// Whom to trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -146,7 +146,7 @@ fn to_io(kind: Failure) -> io::Error {
 
 impl Read for Socket<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match wire::recv(self.0, into) {
+        match transport::recv(self.0, into) {
             Ok(Got::Bytes(bytes)) => Ok(bytes),
             Ok(Got::Ended) => Ok(0),
             Ok(Got::Blocked) => Err(io::ErrorKind::WouldBlock.into()),
@@ -157,7 +157,7 @@ impl Read for Socket<'_> {
 
 impl Write for Socket<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match wire::send(self.0, bytes) {
+        match transport::send(self.0, bytes) {
             Ok(0) if !bytes.is_empty() => Err(io::ErrorKind::WouldBlock.into()),
             Ok(sent) => Ok(sent),
             Err(kind) => Err(to_io(kind)),
@@ -220,7 +220,7 @@ enum Pulled {
     End,
 }
 
-impl Wire for Tls {
+impl Transport for Tls {
     type Shared = Shared;
     const BUFFERS: bool = true;
 

@@ -6,13 +6,13 @@ use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
 
-use super::lane::{LINGER_NS, Lane, REST_NS};
-use super::slots::{Slot, State};
-use super::source::Due;
-use crate::load::connection::{Protocol, Step};
+use super::arrivals::Due;
+use super::connection::{Connection, State};
+use super::event_loop::{EventLoop, LINGER_NS, REST_NS};
 use crate::load::failure::Failure;
+use crate::load::protocol::{Protocol, Step};
 use crate::load::recorder::Times;
-use crate::load::wire::{Got, Wire};
+use crate::load::transport::{Got, Transport};
 use sys::clock;
 
 /// What reading gave.
@@ -25,23 +25,23 @@ enum Read {
     Failed(Failure),
 }
 
-/// How often a wire that holds bytes back is asked before others have their turn.
+/// How often a transport that holds bytes back is asked before others have their turn.
 const ROUNDS: u32 = 16;
 const ENDED: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFlags::ERR);
 
-impl<P: Protocol, W: Wire> Lane<'_, P, W> {
+impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
     /// Begins a request on a connection that is free; it could have been sent from `ready_ns` on, were it due.
     pub(super) fn start(&mut self, index: u32, due: Due, ready_ns: u64) {
         self.spin(false);
         // A closed loop sends on the answer before: the clock that timed that one times this one.
         let started_ns = if due.intended_ns.is_none() && ready_ns > 0 { ready_ns } else { clock::now_ns() };
-        let slot = &mut self.slots[index as usize];
+        let connection = &mut self.connections[index as usize];
         let intended_ns = due.intended_ns.unwrap_or(started_ns);
-        slot.times = Times { intended_ns, started_ns, ended_ns: 0 };
-        slot.which = due.which;
-        slot.sent = 0;
-        slot.busy = true;
-        self.protocol.begin(&mut slot.reply, due.which);
+        connection.times = Times { intended_ns, started_ns, ended_ns: 0 };
+        connection.which = due.which;
+        connection.sent = 0;
+        connection.busy = true;
+        self.protocol.begin(&mut connection.reply, due.which);
         if due.intended_ns.is_some() {
             self.record.late.record(started_ns.saturating_sub(intended_ns.max(ready_ns)));
             if ready_ns > intended_ns {
@@ -49,8 +49,8 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
             }
         }
         self.record.start(started_ns);
-        self.order.push(index);
-        match slot.state {
+        self.timeouts.push(index);
+        match connection.state {
             State::Idle => self.send(index),
             _ => self.connect(index),
         }
@@ -58,7 +58,7 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
 
     /// The connection is free: the next request, or the end of the queue of free ones.
     pub(super) fn release(&mut self, index: u32, now_ns: u64) {
-        let due = if self.may_send(now_ns) { self.source.take(now_ns) } else { None };
+        let due = if self.may_send(now_ns) { self.arrivals.take(now_ns) } else { None };
         match due {
             Some(due) => self.start(index, due, now_ns),
             None => self.free.push_back(index),
@@ -66,27 +66,27 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
     }
 
     pub(super) fn close(&mut self, index: u32) {
-        let slot = &mut self.slots[index as usize];
+        let connection = &mut self.connections[index as usize];
         // Closing takes it out of the epoll.
-        slot.fd = None;
-        slot.wire = None;
-        slot.state = State::Closed;
+        connection.fd = None;
+        connection.transport = None;
+        connection.state = State::Closed;
     }
 
     /// The request in flight, or the connecting ahead of one, has failed.
     pub(super) fn fail(&mut self, index: u32, kind: Failure) {
         self.close(index);
-        let slot = &mut self.slots[index as usize];
-        if !slot.busy {
+        let connection = &mut self.connections[index as usize];
+        if !connection.busy {
             return;
         }
-        slot.busy = false;
+        connection.busy = false;
         let ended_ns = clock::now_ns();
-        let times = Times { ended_ns, ..slot.times };
-        self.order.remove(index);
+        let times = Times { ended_ns, ..connection.times };
+        self.timeouts.remove(index);
         self.record.failed(times, kind);
         // A closed loop would otherwise do nothing but fail to connect.
-        if kind == Failure::Connect && self.source.is_closed() {
+        if kind == Failure::Connect && self.arrivals.is_closed() {
             self.resting.push_back((ended_ns + REST_NS, index));
         } else {
             self.failed.push_back(index);
@@ -95,54 +95,55 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
 
     /// Opens a connection, and goes on as far as that is possible at once.
     pub(super) fn connect(&mut self, index: u32) {
-        let slot = &mut self.slots[index as usize];
-        slot.generation = slot.generation.wrapping_add(1);
-        slot.connecting_ns = if slot.busy { slot.times.started_ns } else { clock::now_ns() };
-        let opened = W::new(self.wires).and_then(|wire| {
+        let connection = &mut self.connections[index as usize];
+        connection.generation = connection.generation.wrapping_add(1);
+        connection.connecting_ns =
+            if connection.busy { connection.times.started_ns } else { clock::now_ns() };
+        let opened = T::new(self.shared).and_then(|transport| {
             let (fd, stands) = open(&self.rules.address).map_err(|_refused| Failure::Connect)?;
-            Ok((wire, fd, stands))
+            Ok((transport, fd, stands))
         });
-        let (wire, fd, stands) = match opened {
+        let (transport, fd, stands) = match opened {
             Ok(opened) => opened,
             Err(kind) => return self.fail(index, kind),
         };
-        let flags = if stands && !W::BUFFERS { EventFlags::empty() } else { EventFlags::OUT };
-        let data = Self::interest(index, slot.generation);
+        let flags = if stands && !T::BUFFERS { EventFlags::empty() } else { EventFlags::OUT };
+        let data = Self::interest(index, connection.generation);
         let added = epoll::add(&self.epoll, &fd, data, flags | EventFlags::IN | EventFlags::RDHUP);
-        slot.wire = Some(wire);
-        slot.fd = Some(fd);
-        slot.state = State::Connecting;
+        connection.transport = Some(transport);
+        connection.fd = Some(fd);
+        connection.state = State::Connecting;
         match added {
             Err(_no_memory) => self.fail(index, Failure::Connect),
-            Ok(()) if stands && !W::BUFFERS => self.connected(index),
+            Ok(()) if stands && !T::BUFFERS => self.connected(index),
             Ok(()) => {}
         }
     }
 
     /// The connection stands.
     fn connected(&mut self, index: u32) {
-        let slot = &mut self.slots[index as usize];
-        slot.state = State::Idle;
-        self.record.connect.record(clock::now_ns().saturating_sub(slot.connecting_ns));
-        if slot.busy {
+        let connection = &mut self.connections[index as usize];
+        connection.state = State::Idle;
+        self.record.connect.record(clock::now_ns().saturating_sub(connection.connecting_ns));
+        if connection.busy {
             self.send(index);
         }
     }
 
     fn advance(&mut self, index: u32) {
-        let slot = &mut self.slots[index as usize];
-        let Some((fd, wire)) = parts(slot) else { return };
+        let connection = &mut self.connections[index as usize];
+        let Some((fd, transport)) = parts(connection) else { return };
         if sockopt::socket_error(fd).map_or(true, |error| error.is_err()) {
             return self.fail(index, Failure::Connect);
         }
-        match wire.advance(fd) {
+        match transport.advance(fd) {
             Err(kind) => self.fail(index, kind),
             Ok(true) => {
                 self.watch(index, false);
                 self.connected(index);
             }
             Ok(false) => {
-                let is_blocked = wire.is_blocked();
+                let is_blocked = transport.is_blocked();
                 self.watch(index, is_blocked);
             }
         }
@@ -150,10 +151,10 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
 
     /// Asks to be told when the socket takes more, or no longer.
     fn watch(&mut self, index: u32, writes: bool) {
-        let slot = &mut self.slots[index as usize];
-        let Some(fd) = slot.fd.as_ref() else { return };
+        let connection = &mut self.connections[index as usize];
+        let Some(fd) = connection.fd.as_ref() else { return };
         let flags = if writes { EventFlags::OUT } else { EventFlags::empty() };
-        let data = Self::interest(index, slot.generation);
+        let data = Self::interest(index, connection.generation);
         if epoll::modify(&self.epoll, fd, data, flags | EventFlags::IN | EventFlags::RDHUP).is_err() {
             self.fail(index, Failure::Connect);
         }
@@ -161,22 +162,24 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
 
     /// Sends the request, or what is left of it.
     fn send(&mut self, index: u32) {
-        let slot = &mut self.slots[index as usize];
-        let was_sending = slot.state == State::Sending;
-        let request = self.protocol.request(&slot.reply, slot.which);
-        let rest = request.get(slot.sent..).unwrap_or_default();
+        let connection = &mut self.connections[index as usize];
+        let was_sending = connection.state == State::Sending;
+        let request = self.protocol.request(&connection.reply, connection.which);
+        let rest = request.get(connection.sent..).unwrap_or_default();
         let left = rest.len();
-        let sent = match (slot.fd.as_ref(), slot.wire.as_mut()) {
-            (Some(fd), Some(wire)) => wire.send(fd.as_fd(), rest).map(|sent| (sent, wire.is_blocked())),
+        let sent = match (connection.fd.as_ref(), connection.transport.as_mut()) {
+            (Some(fd), Some(transport)) => {
+                transport.send(fd.as_fd(), rest).map(|sent| (sent, transport.is_blocked()))
+            }
             _ => Err(Failure::Reset),
         };
         match sent {
             Err(kind) => self.fail(index, kind),
             Ok((sent, is_blocked)) => {
-                slot.sent += sent;
+                connection.sent += sent;
                 self.record.sent_bytes += sent as u64;
                 let is_whole = sent == left && !is_blocked;
-                slot.state = if is_whole { State::Waiting } else { State::Sending };
+                connection.state = if is_whole { State::Waiting } else { State::Sending };
                 if was_sending == is_whole {
                     self.watch(index, !is_whole);
                 }
@@ -187,10 +190,12 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
     /// Acts on what the poll tells of a connection.
     #[inline]
     pub(super) fn handle(&mut self, index: u32, generation: u32, flags: EventFlags) {
-        let Some(slot) = self.slots.get(index as usize).filter(|slot| slot.generation == generation) else {
+        let Some(connection) =
+            self.connections.get(index as usize).filter(|connection| connection.generation == generation)
+        else {
             return;
         };
-        match slot.state {
+        match connection.state {
             State::Closed => {}
             State::Connecting => self.advance(index),
             State::Waiting => self.receive(index, flags),
@@ -198,9 +203,9 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
                 if flags.intersects(EventFlags::IN | ENDED) {
                     self.receive(index, flags);
                 }
-                let slot = &self.slots[index as usize];
-                if slot.state == State::Sending
-                    && slot.generation == generation
+                let connection = &self.connections[index as usize];
+                if connection.state == State::Sending
+                    && connection.generation == generation
                     && flags.contains(EventFlags::OUT)
                 {
                     self.send(index);
@@ -222,14 +227,14 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
     }
 
     fn read_answer(&mut self, index: u32, buffer: &mut [u8], hung_up: bool) -> Read {
-        let slot = &mut self.slots[index as usize];
+        let connection = &mut self.connections[index as usize];
         let mut round = 0;
         loop {
             round += 1;
-            let Slot { fd: Some(fd), wire: Some(wire), reply, .. } = slot else {
+            let Connection { fd: Some(fd), transport: Some(transport), reply, .. } = connection else {
                 return Read::Failed(Failure::Reset);
             };
-            let got = match wire.recv(fd.as_fd(), buffer) {
+            let got = match transport.recv(fd.as_fd(), buffer) {
                 Ok(Got::Bytes(got)) => got,
                 Ok(Got::Blocked) => return Read::Pending,
                 Ok(Got::Ended) => {
@@ -244,11 +249,11 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
                 Ok(Step::Done { used }) if used < got => return Read::Failed(Failure::BadResponse),
                 // A short read has taken all that was there, so that a hang-up leaves only the end to read.
                 Ok(Step::Done { .. }) => {
-                    return Read::Done { ended: hung_up && !W::BUFFERS && got < buffer.len() };
+                    return Read::Done { ended: hung_up && !T::BUFFERS && got < buffer.len() };
                 }
-                // The poll tells again of what is still in the socket, but not of what a wire holds back; after a
+                // The poll tells again of what is still in the socket, but not of what a transport holds back; after a
                 // short read it holds nothing.
-                Ok(Step::More) if !W::BUFFERS || round >= ROUNDS && got < buffer.len() => {
+                Ok(Step::More) if !T::BUFFERS || round >= ROUNDS && got < buffer.len() => {
                     return Read::Pending;
                 }
                 Ok(Step::More) => {}
@@ -259,13 +264,13 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
     /// The answer is there.
     fn complete(&mut self, index: u32, ended: bool) {
         let now_ns = clock::now_ns();
-        let slot = &mut self.slots[index as usize];
-        let answer = self.protocol.judge(&slot.reply, slot.which);
-        let times = Times { ended_ns: now_ns, ..slot.times };
-        let was_sent = slot.state == State::Waiting;
-        slot.busy = false;
-        slot.state = State::Idle;
-        self.order.remove(index);
+        let connection = &mut self.connections[index as usize];
+        let answer = self.protocol.judge(&connection.reply, connection.which);
+        let times = Times { ended_ns: now_ns, ..connection.times };
+        let was_sent = connection.state == State::Waiting;
+        connection.busy = false;
+        connection.state = State::Idle;
+        self.timeouts.remove(index);
         match answer.failure {
             None => {
                 self.record.good(times, answer.body_bytes, now_ns <= self.window_end_ns);
@@ -275,7 +280,7 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
             }
             Some(kind) => {
                 self.record.failed(times, kind);
-                self.record.statuses.add(answer.status, slot.which);
+                self.record.statuses.add(answer.status, connection.which);
             }
         }
         if answer.keep && was_sent && !ended {
@@ -285,9 +290,9 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
             self.close(index);
             return self.release(index, now_ns);
         }
-        slot.state = State::Lingering;
-        self.lingering.push_back((now_ns + LINGER_NS, index, slot.generation));
-        if W::BUFFERS {
+        connection.state = State::Lingering;
+        self.lingering.push_back((now_ns + LINGER_NS, index, connection.generation));
+        if T::BUFFERS {
             self.drain(index);
         }
     }
@@ -295,10 +300,10 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
     /// Something happened on a connection without a request in flight: its end, or bytes that nobody asked for.
     fn drain(&mut self, index: u32) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let slot = &mut self.slots[index as usize];
-        let got = parts(slot).map_or(Ok(Got::Ended), |(fd, wire)| wire.recv(fd, &mut buffer));
+        let connection = &mut self.connections[index as usize];
+        let got = parts(connection).map_or(Ok(Got::Ended), |(fd, transport)| transport.recv(fd, &mut buffer));
         self.buffer = buffer;
-        let lingers = self.slots[index as usize].state == State::Lingering;
+        let lingers = self.connections[index as usize].state == State::Lingering;
         match got {
             Ok(Got::Blocked) => {}
             Ok(Got::Bytes(bytes)) => {
@@ -319,8 +324,8 @@ impl<P: Protocol, W: Wire> Lane<'_, P, W> {
     }
 }
 
-fn parts<R, W: Wire>(slot: &mut Slot<R, W>) -> Option<(BorrowedFd<'_>, &mut W)> {
-    Some((slot.fd.as_ref()?.as_fd(), slot.wire.as_mut()?))
+fn parts<R, T: Transport>(connection: &mut Connection<R, T>) -> Option<(BorrowedFd<'_>, &mut T)> {
+    Some((connection.fd.as_ref()?.as_fd(), connection.transport.as_mut()?))
 }
 
 /// A socket that connects; true if the connection stands already.

@@ -1,9 +1,10 @@
 //! The threads of a load: each pinned, with its share of the connections and of the schedule.
 
+pub mod arrivals;
+mod connection;
+mod event_loop;
 mod exchange;
-mod lane;
-mod slots;
-pub mod source;
+mod timeout_queue;
 mod timer;
 
 use std::num::NonZeroU64;
@@ -14,14 +15,14 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use super::connection::Protocol;
 use super::control::Control;
+use super::protocol::Protocol;
 use super::recorder::Recorder;
 use super::schedule::Schedule;
-use super::wire::Wire;
-use lane::Lane;
-pub use lane::Rules;
-use source::{Choice, Part, Pick, Source};
+use super::transport::Transport;
+use arrivals::{ArrivalQueue, Choice, Part, Pick};
+use event_loop::EventLoop;
+pub use event_loop::Rules;
 use sys::{affinity, clock};
 
 /// How long before the common start all threads are told of it.
@@ -29,7 +30,7 @@ pub const LEAD_NS: u64 = 2_000_000;
 
 /// What is shared out among the threads.
 #[derive(Clone, Debug)]
-pub struct Crew {
+pub struct LoadShare {
     pub threads: usize,
     pub connections: usize,
     /// Where thread `i` runs: `cpus[i % len]`; anywhere when empty.
@@ -85,13 +86,13 @@ struct Done {
     window_end_ns: u64,
 }
 
-impl Crew {
+impl LoadShare {
     fn part(&self, thread: usize) -> Part {
         Part { thread, threads: self.threads }
     }
 
     fn connections_of(&self, thread: usize) -> usize {
-        usize::try_from(self.part(thread).of(self.connections as u64)).unwrap_or(usize::MAX)
+        usize::try_from(self.part(thread).share_of(self.connections as u64)).unwrap_or(usize::MAX)
     }
 
     fn cpu(&self, thread: usize) -> Option<usize> {
@@ -99,27 +100,28 @@ impl Crew {
     }
 }
 
-/// Runs the load on the crew's threads and merges what they recorded. `start` names the time of the start, and is asked
+/// Runs the load on the share's threads and merges what they recorded. `start` names the time of the start, and is asked
 /// when all threads are ready.
-pub fn run<P, W>(
+pub fn run<P, T>(
     protocol: &P,
-    wires: &W::Shared,
+    shared: &T::Shared,
     rules: Rules,
-    crew: &Crew,
+    share: &LoadShare,
     control: &Control,
     start: &mut dyn FnMut() -> Option<u64>,
 ) -> Result<Ran, Error>
 where
     P: Protocol + Sync,
-    W: Wire,
+    T: Transport,
 {
     std::thread::scope(|scope| {
         let (ready, is_ready) = mpsc::channel();
-        let mut threads = Vec::with_capacity(crew.threads);
-        for thread in 0..crew.threads {
+        let mut threads = Vec::with_capacity(share.threads);
+        for thread in 0..share.threads {
             let (go, gone) = mpsc::channel();
             let ready = ready.clone();
-            let work = move || one::<P, W>(protocol, wires, rules, crew, thread, control, &ready, &gone);
+            let work =
+                move || run_thread::<P, T>(protocol, shared, rules, share, thread, control, &ready, &gone);
             threads.push((go, spawn(scope, thread, work)?));
         }
         drop(ready);
@@ -127,13 +129,13 @@ where
         let mut count = 0;
         while is_ready.recv().is_ok() {
             count += 1;
-            if count == crew.threads {
+            if count == share.threads {
                 break;
             }
         }
-        let all_ready = count == crew.threads;
+        let all_ready = count == share.threads;
         let start_ns = if all_ready { start() } else { None };
-        let mut handles = Vec::with_capacity(crew.threads);
+        let mut handles = Vec::with_capacity(share.threads);
         for (go, handle) in threads {
             if let Some(start_ns) = start_ns {
                 control.started.store(true, Ordering::Relaxed);
@@ -192,37 +194,37 @@ fn system(what: &'static str) -> impl Fn(rustix::io::Errno) -> Error {
 
 /// One thread, from pinning to its record; `None` when another one failed before the start.
 #[expect(clippy::too_many_arguments, reason = "what a thread is given, once")]
-fn one<P: Protocol, W: Wire>(
+fn run_thread<P: Protocol, T: Transport>(
     protocol: &P,
-    wires: &W::Shared,
+    shared: &T::Shared,
     rules: Rules,
-    crew: &Crew,
+    share: &LoadShare,
     thread: usize,
     control: &Control,
     ready: &mpsc::Sender<()>,
     start: &mpsc::Receiver<u64>,
 ) -> Result<Option<Done>, Error> {
-    let cpu = crew.cpu(thread);
+    let cpu = share.cpu(thread);
     if let Some(cpu) = cpu {
         affinity::set_allowed(&[cpu]).map_err(|error| Error::System(error.to_string()))?;
     }
     // Naps of some tens of microseconds, where the kernel else adds 50. It can refuse nothing here but a number.
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
         .map_err(system("cannot set the timer slack"))?;
-    let pick = Pick::new(&crew.choice, crew.seed.wrapping_add(thread as u64));
-    let source = Source::new(&crew.schedule, crew.requests, crew.part(thread), pick);
-    let connections = crew.connections_of(thread);
-    let mut lane = Lane::<P, W>::new(protocol, wires, rules, connections, source)
+    let pick = Pick::new(&share.choice, share.seed.wrapping_add(thread as u64));
+    let arrivals = ArrivalQueue::new(&share.schedule, share.requests, share.part(thread), pick);
+    let connections = share.connections_of(thread);
+    let mut event_loop = EventLoop::<P, T>::new(protocol, shared, rules, connections, arrivals)
         .map_err(system("cannot set up an event queue"))?;
-    lane.connect_ahead(control).map_err(system("cannot wait for connections"))?;
+    event_loop.connect_ahead(control).map_err(system("cannot wait for connections"))?;
     // The other end outlives this thread.
     let _listening = ready.send(());
     let Ok(start_ns) = start.recv() else { return Ok(None) };
     let before_ns = clock::thread_cpu_ns();
-    lane.run(start_ns, control).map_err(system("cannot wait for answers"))?;
+    event_loop.run(start_ns, control).map_err(system("cannot wait for answers"))?;
     let cpu_ns = clock::thread_cpu_ns().saturating_sub(before_ns);
     let wall_ns = clock::now_ns().saturating_sub(start_ns);
-    let (record, window_end_ns, spun_ns) = lane.into_record();
+    let (record, window_end_ns, spun_ns) = event_loop.into_record();
     let used = ThreadUse { host: 0, cpu, connections, cpu_ns, spun_ns, wall_ns, allowed_ns: wall_ns };
     Ok(Some(Done { record, used, window_end_ns }))
 }

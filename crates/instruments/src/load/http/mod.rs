@@ -8,8 +8,8 @@ pub mod response;
 #[cfg(test)]
 mod tests;
 
-use super::connection::{Answer, Protocol, Step};
 use super::failure::Failure;
+use super::protocol::{Answer, Protocol, Step};
 use request::Expected;
 use response::{Asked, Memo, Reply};
 

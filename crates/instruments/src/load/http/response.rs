@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 use super::chunked::Chunked;
 use crate::bench::kernels::crc32c;
-use crate::load::connection::Step;
 use crate::load::failure::Failure;
+use crate::load::protocol::Step;
 use crate::load::redirect;
 
 /// A head of more bytes than this is not one.

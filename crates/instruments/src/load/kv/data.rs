@@ -12,8 +12,8 @@ use model::login::{Login, REMEDY, refusal};
 use super::memcached::Memcached;
 use super::resp::Resp;
 use super::{Asked, Dialect, Kv, Reply, Spec};
-use crate::load::connection::Step;
 use crate::load::failure::Failure;
+use crate::load::protocol::Step;
 use crate::load::target::Scheme;
 
 /// Bytes and requests of a batch: their answers fit into a socket's buffers, so that neither side waits for the other.

@@ -5,7 +5,7 @@
 use std::os::fd::BorrowedFd;
 
 use crate::load::failure::Failure;
-use crate::load::wire::{self, Got, Wire};
+use crate::load::transport::{self, Got, Transport};
 
 const TAKEN: &[u8] = b"+OK\r\n";
 
@@ -18,7 +18,7 @@ pub struct Greeted {
     came: usize,
 }
 
-impl Wire for Greeted {
+impl Transport for Greeted {
     /// The greeting.
     type Shared = Vec<u8>;
     /// No byte waits inside, but a connection that stands is not one that may be used.
@@ -30,7 +30,7 @@ impl Wire for Greeted {
 
     fn advance(&mut self, fd: BorrowedFd<'_>) -> Result<bool, Failure> {
         while !self.left.is_empty() {
-            match wire::send(fd, &self.left)? {
+            match transport::send(fd, &self.left)? {
                 0 => return Ok(false),
                 sent => drop(self.left.drain(..sent)),
             }
@@ -39,7 +39,7 @@ impl Wire for Greeted {
             let mut bytes = [0; TAKEN.len()];
             // No more than this is read: what follows belongs to a request.
             let room = bytes.get_mut(..wanted.len()).unwrap_or_default();
-            let got = match wire::recv(fd, room)? {
+            let got = match transport::recv(fd, room)? {
                 Got::Bytes(got) => got,
                 Got::Blocked => return Ok(false),
                 Got::Ended => return Err(Failure::Closed),
@@ -59,12 +59,12 @@ impl Wire for Greeted {
 
     #[inline]
     fn send(&mut self, fd: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Failure> {
-        wire::send(fd, bytes)
+        transport::send(fd, bytes)
     }
 
     #[inline]
     fn recv(&mut self, fd: BorrowedFd<'_>, into: &mut [u8]) -> Result<Got, Failure> {
-        wire::recv(fd, into)
+        transport::recv(fd, into)
     }
 }
 

@@ -16,8 +16,8 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 
-use super::connection::{Answer, Protocol, Step};
 use super::failure::Failure;
+use super::protocol::{Answer, Protocol, Step};
 use super::target::Scheme;
 use crate::bench::kernels::random::Random;
 use keys::{Keys, Popularity, Sizes, told};

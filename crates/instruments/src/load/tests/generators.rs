@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::errand::serve;
 use crate::facts::cgroup::Quota;
-use crate::load::engine::source::Part;
+use crate::load::engine::arrivals::Part;
 use crate::load::engine::{Ran, ThreadUse};
 use crate::load::generators::{Generators, Local, Remote, part};
 use crate::load::recorder::{Recorder, Times};

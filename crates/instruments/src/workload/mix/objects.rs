@@ -233,7 +233,7 @@ pub(crate) mod tests {
 
     use super::super::tests::planted;
     use super::*;
-    use crate::load::engine::source::{Choice, Pick};
+    use crate::load::engine::arrivals::{Choice, Pick};
 
     /// Neighbours together, so that there are at most so many.
     pub fn coarse(bins: &[MixBin], most: usize) -> Vec<MixBin> {

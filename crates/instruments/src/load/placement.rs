@@ -6,7 +6,7 @@ use model::generate::Generator;
 
 /// Where a generator works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seat {
+pub(super) struct Placement {
     /// Numbers hosts as they come.
     pub host: u32,
     pub cpu: Option<u32>,
@@ -15,7 +15,7 @@ pub(super) struct Seat {
 }
 
 /// The last CPU of each that the fewest others on its host have. Hosts that are not known are each their own.
-pub(super) fn seats(generators: &[Generator], here: Option<&str>) -> Vec<Seat> {
+pub(super) fn placements(generators: &[Generator], here: Option<&str>) -> Vec<Placement> {
     let hosts = hosts(generators);
     let mut cpus: Vec<Option<u32>> = vec![None; generators.len()];
     // Who has the least choice chooses first.
@@ -42,8 +42,8 @@ pub(super) fn seats(generators: &[Generator], here: Option<&str>) -> Vec<Seat> {
         // The host needs one for the rest.
         alone && on_host().any(|other| generators[other].cpus.iter().any(|cpu| !taken(cpu)))
     };
-    let seat = |at: usize| Seat { host: hosts[at], cpu: cpus[at], own: own(at) };
-    (0..generators.len()).map(seat).collect()
+    let place = |at: usize| Placement { host: hosts[at], cpu: cpus[at], own: own(at) };
+    (0..generators.len()).map(place).collect()
 }
 
 /// The number of each one's host.
@@ -72,7 +72,7 @@ mod tests {
 
     /// Host, CPU (99: none) and whether it is its own.
     fn of(all: &[Generator], here: Option<&str>) -> Vec<(u32, u32, bool)> {
-        seats(all, here).iter().map(|seat| (seat.host, seat.cpu.unwrap_or(99), seat.own)).collect()
+        placements(all, here).iter().map(|place| (place.host, place.cpu.unwrap_or(99), place.own)).collect()
     }
 
     #[test]

@@ -18,12 +18,12 @@ pub struct Due {
 #[derive(Debug)]
 enum Kind {
     Closed { left: u64 },
-    Open(Box<Mine>),
+    Open(Box<ThreadArrivals>),
 }
 
 /// The arrivals that fall to one thread.
 #[derive(Debug)]
-struct Mine {
+struct ThreadArrivals {
     all: Arrivals,
     /// Those of others before the next one, and between each two.
     before: usize,
@@ -37,7 +37,7 @@ struct Mine {
 /// No thread has more.
 const MOST: u64 = 1 << 50;
 
-impl Mine {
+impl ThreadArrivals {
     #[inline]
     fn peek(&mut self) -> Option<Arrival> {
         if self.seen.is_none() && self.left > 0 {
@@ -64,13 +64,13 @@ impl Mine {
 
 /// What is still due in the window.
 #[derive(Debug)]
-pub struct Rest<'a> {
-    mine: &'a Mine,
+pub struct Backlog<'a> {
+    mine: &'a ThreadArrivals,
     start_ns: u64,
     pub count: u64,
 }
 
-impl Rest<'_> {
+impl Backlog<'_> {
     /// When the request of that place among them is due.
     pub fn at(&self, nth: u64) -> u64 {
         // Each that counts has a time.
@@ -79,7 +79,7 @@ impl Rest<'_> {
 }
 
 #[derive(Debug)]
-pub struct Source {
+pub struct ArrivalQueue {
     kind: Kind,
     pick: Pick,
     start_ns: u64,
@@ -97,24 +97,24 @@ pub struct Part {
 impl Part {
     /// How many of `all` fall to this thread.
     #[must_use]
-    pub fn of(self, all: u64) -> u64 {
+    pub fn share_of(self, all: u64) -> u64 {
         let (thread, threads) = (self.thread as u64, self.threads as u64);
         all / threads + u64::from(thread < all % threads)
     }
 }
 
-impl Source {
-    pub fn new(schedule: &Schedule, requests: Option<u64>, part: Part, pick: Pick) -> Source {
+impl ArrivalQueue {
+    pub fn new(schedule: &Schedule, requests: Option<u64>, part: Part, pick: Pick) -> ArrivalQueue {
         let part = Part { threads: part.threads.max(1), ..part };
-        let left = requests.map_or(u64::MAX, |requests| part.of(requests));
+        let left = requests.map_or(u64::MAX, |requests| part.share_of(requests));
         let kind = match schedule.arrivals() {
             None => Kind::Closed { left },
             Some(all) => {
                 let (before, between) = (part.thread, part.threads - 1);
-                Kind::Open(Box::new(Mine { all, before, between, seen: None, left }))
+                Kind::Open(Box::new(ThreadArrivals { all, before, between, seen: None, left }))
             }
         };
-        Source { kind, pick, start_ns: 0, end_ns: 0 }
+        ArrivalQueue { kind, pick, start_ns: 0, end_ns: 0 }
     }
 
     /// Fixes the start and the end of the window.
@@ -146,13 +146,13 @@ impl Source {
 
     /// What of an open loop is still due in the window, where that is so much; it stays due. Of arrivals that are drawn
     /// it is what is to be expected.
-    pub fn rest(&self, many: u64) -> Option<Rest<'_>> {
+    pub fn backlog(&self, many: u64) -> Option<Backlog<'_>> {
         let Kind::Open(mine) = &self.kind else { return None };
         let is_due =
             |nth: u64| mine.ahead(nth).is_some_and(|at_ns| self.start_ns.saturating_add(at_ns) < self.end_ns);
         let most = mine.left.saturating_add(u64::from(mine.seen.is_some())).min(MOST);
         let count = held(0, most, is_due);
-        (count >= many).then_some(Rest { mine, start_ns: self.start_ns, count })
+        (count >= many).then_some(Backlog { mine, start_ns: self.start_ns, count })
     }
 
     /// Whether a closed loop may still send.
@@ -249,53 +249,54 @@ mod tests {
 
     #[test]
     fn a_backlog_is_given_out_in_order_and_in_full() {
-        let mut source = Source::new(&Schedule::Constant { rate: 1000.0 }, None, ALL, one());
-        source.begin(5_000_000, 8_000_000);
-        assert_eq!(source.take(4_999_999), None);
-        assert_eq!(source.next_ns(), Some(5_000_000));
+        let mut arrivals = ArrivalQueue::new(&Schedule::Constant { rate: 1000.0 }, None, ALL, one());
+        arrivals.begin(5_000_000, 8_000_000);
+        assert_eq!(arrivals.take(4_999_999), None);
+        assert_eq!(arrivals.next_ns(), Some(5_000_000));
         let got: Vec<_> =
-            std::iter::from_fn(|| source.take(100_000_000)).map(|due| due.intended_ns).collect();
+            std::iter::from_fn(|| arrivals.take(100_000_000)).map(|due| due.intended_ns).collect();
         assert_eq!(got, [Some(5_000_000), Some(6_000_000), Some(7_000_000)]);
-        assert_eq!(source.next_ns(), None);
+        assert_eq!(arrivals.next_ns(), None);
     }
 
     #[test]
     fn a_closed_loop_ends_by_count_and_by_time() {
-        let mut source = Source::new(&Schedule::Closed, Some(2), ALL, one());
-        source.begin(10, u64::MAX);
-        assert_eq!(source.take(10), Some(Due { intended_ns: None, which: 0 }));
-        assert!(source.goes_on(11) && source.take(11).is_some() && source.take(12).is_none());
-        assert!(!source.goes_on(12));
-        let mut source = Source::new(&Schedule::Closed, None, ALL, one());
-        source.begin(10, 20);
-        assert!(source.take(19).is_some() && source.take(20).is_none());
-        source.begin(10, 30);
-        source.cut(15);
-        assert!(source.take(14).is_some() && source.take(15).is_none() && !source.goes_on(15));
+        let mut arrivals = ArrivalQueue::new(&Schedule::Closed, Some(2), ALL, one());
+        arrivals.begin(10, u64::MAX);
+        assert_eq!(arrivals.take(10), Some(Due { intended_ns: None, which: 0 }));
+        assert!(arrivals.goes_on(11) && arrivals.take(11).is_some() && arrivals.take(12).is_none());
+        assert!(!arrivals.goes_on(12));
+        let mut arrivals = ArrivalQueue::new(&Schedule::Closed, None, ALL, one());
+        arrivals.begin(10, 20);
+        assert!(arrivals.take(19).is_some() && arrivals.take(20).is_none());
+        arrivals.begin(10, 30);
+        arrivals.cut(15);
+        assert!(arrivals.take(14).is_some() && arrivals.take(15).is_none() && !arrivals.goes_on(15));
     }
 
     #[test]
     fn threads_share_a_count_exactly() {
         for (all, threads) in [(10, 3), (2, 4), (0, 2), (7, 7)] {
-            let sum: u64 = (0..threads).map(|thread| Part { thread, threads }.of(all)).sum();
+            let sum: u64 = (0..threads).map(|thread| Part { thread, threads }.share_of(all)).sum();
             assert_eq!(sum, all);
             for thread in 0..threads {
                 let part = Part { thread, threads };
-                let mut source = Source::new(&Schedule::Constant { rate: 1.0 }, Some(all), part, one());
-                source.begin(0, u64::MAX);
-                assert_eq!(std::iter::from_fn(|| source.take(u64::MAX)).count() as u64, part.of(all));
+                let mut arrivals =
+                    ArrivalQueue::new(&Schedule::Constant { rate: 1.0 }, Some(all), part, one());
+                arrivals.begin(0, u64::MAX);
+                assert_eq!(std::iter::from_fn(|| arrivals.take(u64::MAX)).count() as u64, part.share_of(all));
             }
         }
     }
 
     /// One by one, and all at once.
-    fn both_ways(mut source: Source, now_ns: u64) -> [Recorder; 2] {
+    fn both_ways(mut arrivals: ArrivalQueue, now_ns: u64) -> [Recorder; 2] {
         let mut at_once = Recorder::default();
-        if let Some(rest) = source.rest(1) {
+        if let Some(rest) = arrivals.backlog(1) {
             at_once.unsent_many(rest.count, |nth| rest.at(nth), now_ns);
         }
         let mut each = Recorder::default();
-        while let Some(due) = source.take(u64::MAX) {
+        while let Some(due) = arrivals.take(u64::MAX) {
             each.unsent(due.intended_ns.unwrap(), now_ns);
         }
         assert_eq!((each.check(), at_once.check()), (Ok(()), Ok(())));
@@ -327,17 +328,18 @@ mod tests {
                 (4, Some(2), 0, 1),
             ] {
                 for thread in 0..threads {
-                    let mut source = Source::new(&schedule, requests, Part { thread, threads }, one());
+                    let mut arrivals =
+                        ArrivalQueue::new(&schedule, requests, Part { thread, threads }, one());
                     let end_ns = start_ns + 500_000_000;
-                    source.begin(start_ns, end_ns);
+                    arrivals.begin(start_ns, end_ns);
                     // Some were sent; the next one may have been looked at.
                     for _ in 0..taken {
-                        let _sent = source.take(u64::MAX);
+                        let _sent = arrivals.take(u64::MAX);
                     }
                     if taken > 1 {
-                        source.next_ns();
+                        arrivals.next_ns();
                     }
-                    let [each, at_once] = both_ways(source, end_ns - 100_000_000 + after_ns);
+                    let [each, at_once] = both_ways(arrivals, end_ns - 100_000_000 + after_ns);
                     let told = format!("{schedule:?} {thread} of {threads}, {requests:?}");
                     assert_eq!(at_once.requests(), each.requests(), "{told}");
                     assert_eq!(at_once.response().histogram(), each.response().histogram(), "{told}");
@@ -356,12 +358,12 @@ mod tests {
             Schedule::Poisson { rate: 1e6, seed: 5 },
             Schedule::Shaped { rate: 1e6, seed: 5, over_ns: 500_000_000, shape },
         ] {
-            let mut source = Source::new(&schedule, None, Part { thread: 1, threads: 2 }, one());
-            source.begin(0, 1_000_000_000);
+            let mut arrivals = ArrivalQueue::new(&schedule, None, Part { thread: 1, threads: 2 }, one());
+            arrivals.begin(0, 1_000_000_000);
             for _ in 0..10 {
-                let _sent = source.take(u64::MAX);
+                let _sent = arrivals.take(u64::MAX);
             }
-            let [each, at_once] = both_ways(source, 1_000_000_000);
+            let [each, at_once] = both_ways(arrivals, 1_000_000_000);
             // Five standard deviations of half a million; the mean age by a like share.
             let (drawn, expected) = (each.requests(), at_once.requests());
             assert!(drawn.abs_diff(expected) < 3600 && expected > 400_000, "{drawn} {expected}");
@@ -372,9 +374,9 @@ mod tests {
 
     #[test]
     fn a_billion_a_second_is_counted_at_once() {
-        let mut source = Source::new(&Schedule::Constant { rate: 1e9 }, None, ALL, one());
-        source.begin(0, 3_600_000_000_000);
-        let rest = source.rest(1).unwrap();
+        let mut arrivals = ArrivalQueue::new(&Schedule::Constant { rate: 1e9 }, None, ALL, one());
+        arrivals.begin(0, 3_600_000_000_000);
+        let rest = arrivals.backlog(1).unwrap();
         let mut record = Recorder::default();
         record.unsent_many(rest.count, |nth| rest.at(nth), 3_600_000_000_000);
         assert_eq!((record.requests(), record.check()), (3_600_000_000_000, Ok(())));

@@ -18,14 +18,15 @@ use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
-use super::slots::{Order, Slot, State};
-use super::source::Source;
+use super::arrivals::ArrivalQueue;
+use super::connection::{Connection, State};
+use super::timeout_queue::TimeoutQueue;
 use super::timer::Timer;
-use crate::load::connection::Protocol;
 use crate::load::control::{Control, Shown};
 use crate::load::failure::Failure;
+use crate::load::protocol::Protocol;
 use crate::load::recorder::Recorder;
-use crate::load::wire::Wire;
+use crate::load::transport::Transport;
 use sys::clock;
 
 /// How long before a due time a thread with a core of its own stops sleeping and spins.
@@ -66,15 +67,15 @@ pub struct Rules {
     pub spin: bool,
 }
 
-pub struct Lane<'a, P: Protocol, W: Wire> {
+pub struct EventLoop<'a, P: Protocol, T: Transport> {
     pub(super) protocol: &'a P,
-    pub(super) wires: &'a W::Shared,
+    pub(super) shared: &'a T::Shared,
     pub(super) rules: Rules,
     pub(super) epoll: OwnedFd,
     timer: Timer,
-    pub(super) slots: Vec<Slot<P::Reply, W>>,
-    pub(super) order: Order,
-    pub(super) source: Source,
+    pub(super) connections: Vec<Connection<P::Reply, T>>,
+    pub(super) timeouts: TimeoutQueue,
+    pub(super) arrivals: ArrivalQueue,
     /// Connections that wait for a request, the longest-waiting first.
     pub(super) free: VecDeque<u32>,
     /// Connections that failed and may go on at once.
@@ -94,28 +95,28 @@ pub struct Lane<'a, P: Protocol, W: Wire> {
     shown: Shown,
 }
 
-impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
+impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
     pub fn new(
         protocol: &'a P,
-        wires: &'a W::Shared,
+        shared: &'a T::Shared,
         rules: Rules,
         connections: usize,
-        source: Source,
-    ) -> Result<Lane<'a, P, W>, Errno> {
+        arrivals: ArrivalQueue,
+    ) -> Result<EventLoop<'a, P, T>, Errno> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let timer = Timer::new()?;
         // Edge-triggered: each expiry is told once, and nobody has to read the timer.
         let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
         epoll::add(&epoll, timer.fd(), epoll::EventData::new_u64(TIMER), flags)?;
-        Ok(Lane {
+        Ok(EventLoop {
             protocol,
-            wires,
+            shared,
             rules,
             epoll,
             timer,
-            slots: std::iter::repeat_with(Slot::default).take(connections).collect(),
-            order: Order::new(connections),
-            source,
+            connections: std::iter::repeat_with(Connection::default).take(connections).collect(),
+            timeouts: TimeoutQueue::new(connections),
+            arrivals,
             free: VecDeque::with_capacity(connections + 1),
             failed: VecDeque::with_capacity(connections + 1),
             resting: VecDeque::with_capacity(connections + 1),
@@ -135,9 +136,12 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
     pub fn connect_ahead(&mut self, control: &Control) -> Result<(), Errno> {
         let limit_ns = clock::now_ns().saturating_add(self.rules.timeout_ns);
         let mut events = no_events(EVENTS);
-        let (mut next, total) = (0, if self.rules.keepalive { self.slots.len() } else { 0 });
+        let (mut next, total) = (0, if self.rules.keepalive { self.connections.len() } else { 0 });
         loop {
-            let connecting = self.slots[..next].iter().filter(|slot| slot.state == State::Connecting).count();
+            let connecting = self.connections[..next]
+                .iter()
+                .filter(|connection| connection.state == State::Connecting)
+                .count();
             let room = CONNECTING.saturating_sub(connecting).min(total - next);
             for index in next..next + room {
                 self.connect(index as u32);
@@ -150,8 +154,8 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
             self.timer.wake_by(limit_ns.min(now_ns + TICK_NS), now_ns)?;
             self.poll(&mut events, true)?;
         }
-        for index in 0..self.slots.len() {
-            if self.slots[index].state == State::Connecting {
+        for index in 0..self.connections.len() {
+            if self.connections[index].state == State::Connecting {
                 self.close(index as u32);
             }
             self.free.push_back(index as u32);
@@ -163,9 +167,9 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
     /// Carries out the load from `start_ns` on, to the end of what was in flight.
     pub fn run(&mut self, start_ns: u64, control: &Control) -> Result<(), Errno> {
         self.window_end_ns = self.rules.duration_ns.map_or(u64::MAX, |span| start_ns.saturating_add(span));
-        self.source.begin(start_ns, self.window_end_ns);
+        self.arrivals.begin(start_ns, self.window_end_ns);
         clock::sleep_until(start_ns);
-        let mut events = no_events(if self.source.is_closed() { EVENTS } else { EVENTS_OPEN });
+        let mut events = no_events(if self.arrivals.is_closed() { EVENTS } else { EVENTS_OPEN });
         let mut now_ns = clock::now_ns();
         let mut tick_ns = now_ns + TICK_NS;
         loop {
@@ -175,7 +179,7 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
                 tick_ns = now_ns + TICK_NS;
                 self.shown.tell(&self.record, control);
                 if control.is_stopped() && self.cut_ns == u64::MAX {
-                    self.source.cut(now_ns);
+                    self.arrivals.cut(now_ns);
                     self.window_end_ns = self.window_end_ns.min(now_ns);
                     self.cut_ns = now_ns + GRACE_NS;
                 }
@@ -200,11 +204,11 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
         }
         self.spin(false);
         // What was due in the window and found no connection: nobody waits longer than the load lasts.
-        if let Some(rest) = self.source.rest(MANY) {
+        if let Some(rest) = self.arrivals.backlog(MANY) {
             self.record.unsent_many(rest.count, |nth| rest.at(nth), now_ns);
-            self.source.cut(0);
+            self.arrivals.cut(0);
         }
-        while let Some(due) = self.source.take(u64::MAX) {
+        while let Some(due) = self.arrivals.take(u64::MAX) {
             self.record.unsent(due.intended_ns.unwrap_or(now_ns), now_ns);
         }
         self.shown.tell(&self.record, control);
@@ -231,7 +235,7 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
             return;
         }
         while let Some(&index) = self.free.front() {
-            let Some(due) = self.source.take(now_ns) else { break };
+            let Some(due) = self.arrivals.take(now_ns) else { break };
             self.free.pop_front();
             self.start(index, due, 0);
         }
@@ -244,8 +248,8 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
 
     /// Ends requests that took too long, and lets connections go on whose time has come.
     fn expire(&mut self, now_ns: u64) {
-        while let Some(index) = self.order.first() {
-            let started_ns = self.slots[index as usize].times.started_ns;
+        while let Some(index) = self.timeouts.first() {
+            let started_ns = self.connections[index as usize].times.started_ns;
             if started_ns.saturating_add(self.rules.timeout_ns) > now_ns {
                 break;
             }
@@ -259,8 +263,8 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
             self.release(index, now_ns);
         }
         while let Some(&(at_ns, index, generation)) = self.lingering.front() {
-            let slot = &self.slots[index as usize];
-            let is_here = slot.state == State::Lingering && slot.generation == generation;
+            let connection = &self.connections[index as usize];
+            let is_here = connection.state == State::Lingering && connection.generation == generation;
             if is_here && at_ns > now_ns {
                 break;
             }
@@ -274,26 +278,26 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
 
     /// Counts what is in flight as cut.
     fn give_up(&mut self) {
-        while let Some(index) = self.order.first() {
+        while let Some(index) = self.timeouts.first() {
             self.fail(index, Failure::Cut);
         }
     }
 
     fn is_over(&mut self, now_ns: u64) -> bool {
-        if self.order.len() > 0 || !self.failed.is_empty() {
+        if self.timeouts.len() > 0 || !self.failed.is_empty() {
             return false;
         }
-        if self.source.is_closed() {
-            return !self.source.goes_on(now_ns);
+        if self.arrivals.is_closed() {
+            return !self.arrivals.goes_on(now_ns);
         }
-        !self.may_send(now_ns) || self.source.next_ns().is_none()
+        !self.may_send(now_ns) || self.arrivals.next_ns().is_none()
     }
 
     /// Sets the timer to what comes first; false when that is so near that sleeping would be late.
     fn prepare_wait(&mut self, now_ns: u64, tick_ns: u64) -> Result<bool, Errno> {
         let mut wake_ns = tick_ns;
-        if let Some(index) = self.order.first() {
-            let started_ns = self.slots[index as usize].times.started_ns;
+        if let Some(index) = self.timeouts.first() {
+            let started_ns = self.connections[index as usize].times.started_ns;
             wake_ns = wake_ns.min(started_ns.saturating_add(self.rules.timeout_ns));
         }
         if let Some(&(at_ns, _)) = self.resting.front() {
@@ -307,7 +311,7 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
         }
         if !self.free.is_empty()
             && self.may_send(now_ns)
-            && let Some(due_ns) = self.source.next_ns()
+            && let Some(due_ns) = self.arrivals.next_ns()
         {
             let before_ns = if self.rules.spin { SPIN_NS } else { 0 };
             let due_ns = due_ns.saturating_sub(before_ns);
@@ -322,8 +326,8 @@ impl<'a, P: Protocol, W: Wire> Lane<'a, P, W> {
 
     /// How long to look away before sleeping, where answers take so long that it does not count.
     fn gather(&self, now_ns: u64) -> Option<Duration> {
-        let oldest = self.order.first().filter(|_| self.source.is_closed())?;
-        let age_ns = now_ns.saturating_sub(self.slots[oldest as usize].times.started_ns);
+        let oldest = self.timeouts.first().filter(|_| self.arrivals.is_closed())?;
+        let age_ns = now_ns.saturating_sub(self.connections[oldest as usize].times.started_ns);
         (age_ns >= GATHER_FROM_NS).then(|| Duration::from_nanos((age_ns / GATHER_PART).min(GATHER_MOST_NS)))
     }
 

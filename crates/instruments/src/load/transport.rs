@@ -17,7 +17,7 @@ pub enum Got {
     Ended,
 }
 
-pub trait Wire: Sized {
+pub trait Transport: Sized {
     /// What all connections share.
     type Shared: Sync;
     /// Whether bytes can wait inside, where no poll sees them: reading goes on until `Blocked`.
@@ -68,7 +68,7 @@ pub(super) fn recv(fd: BorrowedFd<'_>, into: &mut [u8]) -> Result<Got, Failure> 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
-impl Wire for Plain {
+impl Transport for Plain {
     type Shared = ();
     const BUFFERS: bool = false;
 
