@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harness::conductor::Show;
 use indicatif::{ProgressBar, ProgressStyle};
-use model::caller::PREPARING;
+use model::progress::PREPARING;
 use model::reading::Take;
 use model::{Cell, Plan};
 

@@ -3,7 +3,7 @@
 //! Redrawn when the child tells how it goes, about once a second.
 
 use harness::conductor::Show;
-use model::caller::PREPARING;
+use model::progress::PREPARING;
 use report::text::Look;
 use report::text::load::live::{Live, live};
 

@@ -7,7 +7,7 @@ mod stores;
 use std::path::Path;
 use std::sync::Arc;
 
-use harness::conductor::{Ended, Manner, Outcome};
+use harness::conductor::{Ended, Interaction, Outcome};
 use instruments::load::Load;
 use instruments::load::failure::Failure;
 use instruments::load::http::request::header;
@@ -66,8 +66,8 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
         ..Live::default()
     };
     let mut screen = LiveScreen::new(live, global.json);
-    let manner = Manner { watched: screen.is_drawn(), cuts: true };
-    let (outcome, runs) = study::of_plan(&plan, &mut screen, manner, global)?;
+    let interaction = Interaction { watched: screen.is_drawn(), cuts: true };
+    let (outcome, runs) = study::of_plan(&plan, &mut screen, interaction, global)?;
     finish(&outcome, &runs, global)
 }
 

@@ -23,7 +23,7 @@ mod ratios;
 mod resolve;
 mod runs;
 mod sink;
-mod stopping;
+mod stop_signal;
 mod study;
 mod traffic;
 

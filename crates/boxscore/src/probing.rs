@@ -14,7 +14,7 @@ use model::{Cell, Fault, Params};
 use crate::error::{CliError, Kind};
 use crate::loading;
 use crate::paths::Scratch;
-use crate::stopping::Stop;
+use crate::stop_signal::StopSignal;
 use crate::{planning, study};
 
 /// Longer than any time limit of one request, in seconds.
@@ -43,7 +43,7 @@ struct Probe {
 }
 
 /// Refuses a study of a URL that does not answer, or answers 4xx or 5xx.
-pub fn before(plan: &Plan, stop: &Stop) -> Result<(), CliError> {
+pub fn before(plan: &Plan, stop: &StopSignal) -> Result<(), CliError> {
     let probes = probes(plan);
     if plan.fake.is_some() || probes.is_empty() {
         return Ok(());
@@ -56,7 +56,7 @@ pub fn before(plan: &Plan, stop: &Stop) -> Result<(), CliError> {
     Ok(())
 }
 
-fn on(via: &Via, plan: &Plan, probes: &[Probe], store: &Path, stop: &Stop) -> Result<(), CliError> {
+fn on(via: &Via, plan: &Plan, probes: &[Probe], store: &Path, stop: &StopSignal) -> Result<(), CliError> {
     let cells = probes.iter().map(|probe| Cell {
         instrument: probe.instrument.to_owned(),
         params: probe.params.clone(),

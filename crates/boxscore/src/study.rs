@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::conductor::{Conductor, Ended, Finished, Manner, Outcome};
+use harness::conductor::{Conductor, Ended, Finished, Interaction, Outcome};
 use instruments::facts::{Root, scan};
 use model::data::{Price, RunData, Series, TakeHead};
 use model::plan::{Plan, Takes};
@@ -18,12 +18,12 @@ use crate::error::{CliError, Kind};
 use crate::ids::Ids;
 use crate::present::Layout;
 use crate::sink::{Begun, Said, StoreSink};
-use crate::stopping::Stop;
+use crate::stop_signal::StopSignal;
 use crate::{link, login, out, paths, planning, present, probing, resolve};
 
 /// `boxscore run`.
 pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
-    let stop = Stop::listen()?;
+    let stop = StopSignal::listen()?;
     let path = paths::store(global)?;
     // What is wrong with the command line is said before a store is made.
     planning::check_label(args.label.as_deref())?;
@@ -51,8 +51,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
     let begun = study.clone();
     let sitting = Sitting { plan: &plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
     let mut display = Display::new(&plan, global.json, args.show_takes);
-    let manner = manner_of(&plan);
-    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, manner))?;
+    let interaction = interaction_of(&plan);
+    let (outcome, runs) =
+        sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, interaction))?;
     if is_discarded(&outcome, &begun, &mut store)? {
         return Err(none_fits(&outcome, global.json));
     }
@@ -65,10 +66,10 @@ pub fn run(args: &Args, global: &Global) -> Result<u8, CliError> {
 pub fn of_plan(
     plan: &Plan,
     screen: &mut dyn Screen,
-    manner: Manner,
+    interaction: Interaction,
     global: &Global,
 ) -> Result<(Outcome, Vec<String>), CliError> {
-    let stop = Stop::listen()?;
+    let stop = StopSignal::listen()?;
     let path = paths::store(global)?;
     let mut store = open(&path)?;
     let _measuring = measuring_alone(plan, &path)?;
@@ -79,7 +80,7 @@ pub fn of_plan(
     let said = Said { label: plan.label.clone(), ..Said::default() };
     let begun = study.clone();
     let sitting = Sitting { plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
-    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (screen, &stop, manner))?;
+    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (screen, &stop, interaction))?;
     is_discarded(&outcome, &begun, &mut store)?;
     Ok((outcome, runs))
 }
@@ -108,7 +109,7 @@ fn none_fits(outcome: &Outcome, is_document: bool) -> CliError {
 
 /// `boxscore resume`: continues the plan of an interrupted study without repeating finished takes.
 pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliError> {
-    let stop = Stop::listen()?;
+    let stop = StopSignal::listen()?;
     let path = paths::store(global)?;
     let mut store = open(&path)?;
     let plan = store.plan(study).map_err(present::store_error)?;
@@ -139,8 +140,9 @@ pub fn resume(study: &str, show_takes: bool, global: &Global) -> Result<u8, CliE
     let said = Said { label: plan.label.clone(), ..Said::default() };
     let sitting = Sitting { plan: &plan, study: study.to_owned(), said, earlier, runs, elapsed_ns };
     let mut display = Display::new(&plan, global.json, show_takes);
-    let manner = manner_of(&plan);
-    let (outcome, runs) = sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, manner))?;
+    let interaction = interaction_of(&plan);
+    let (outcome, runs) =
+        sitting.carry_out(&mut store, &path, &mut ids, (&mut display, &stop, interaction))?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
     finish(&outcome, &runs, &path, global, (true, plan.telemetry_only, Layout::Text))
@@ -309,10 +311,10 @@ fn watts(args: &Args) -> Result<Option<f64>, CliError> {
 
 /// A single take of one load, as `boxscore load` makes it, may last for hours: an interrupt ends it early, also where
 /// it is repeated or resumed.
-fn manner_of(plan: &Plan) -> Manner {
+fn interaction_of(plan: &Plan) -> Interaction {
     let load =
         matches!(plan.cells.as_slice(), [only] if ["web", "kv-load"].contains(&only.instrument.as_str()));
-    Manner { watched: false, cuts: load && plan.takes == Takes::Fixed(1) && plan.warm_up == 0 }
+    Interaction { watched: false, cuts: load && plan.takes == Takes::Fixed(1) && plan.warm_up == 0 }
 }
 
 /// One sitting of a study: from the start, or the rest of an interrupted one.
@@ -331,11 +333,11 @@ impl Sitting<'_> {
         store: &mut Store,
         path: &Path,
         ids: &mut Ids,
-        (display, stop, manner): (&mut dyn Screen, &Stop, Manner),
+        (display, stop, interaction): (&mut dyn Screen, &StopSignal, Interaction),
     ) -> Result<(Outcome, Vec<String>), CliError> {
         const EMPTY: &str = "interrupted before anything was taken";
         let nothing_yet = || CliError { kind: Kind::Interrupted, ..CliError::data(EMPTY) };
-        if stop.asked() && self.earlier.is_empty() {
+        if stop.is_requested() && self.earlier.is_empty() {
             return Err(nothing_yet());
         }
         // A planted world loads nothing.
@@ -344,10 +346,10 @@ impl Sitting<'_> {
         let (links, events) = link::start(&self.plan.machines, generators)?;
         let mut sink = StoreSink::new(store, self.plan, display, ids, self.study, self.said);
         sink.continue_runs(&self.runs);
-        let stopped = || stop.asked();
+        let stopped = || stop.is_requested();
         let conductor = Conductor::new(self.plan, links.machines, events, &mut sink, &stopped);
         let mut conductor = conductor.with_generators(links.generators);
-        conductor.behave(manner);
+        conductor.set_interaction(interaction);
         conductor.log_in(login);
         conductor.resume(&self.earlier);
         let dir = paths::beside(path);
@@ -366,7 +368,7 @@ impl Sitting<'_> {
 }
 
 /// Carries out a plan for one machine in a store of its own, says nothing, and gives back the run as it was stored.
-pub fn aside(plan: &Plan, path: &Path, stop: &Stop) -> Result<RunData, CliError> {
+pub fn aside(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<RunData, CliError> {
     let (outcome, run) = tried(plan, path, stop)?;
     match outcome.unfit.first() {
         Some((_, _, why)) if outcome.measured == 0 => Err(CliError::data(why.clone())),
@@ -375,7 +377,7 @@ pub fn aside(plan: &Plan, path: &Path, stop: &Stop) -> Result<RunData, CliError>
 }
 
 /// The same, also where nothing of it could be measured; with what came of it.
-pub fn tried(plan: &Plan, path: &Path, stop: &Stop) -> Result<(Outcome, RunData), CliError> {
+pub fn tried(plan: &Plan, path: &Path, stop: &StopSignal) -> Result<(Outcome, RunData), CliError> {
     let mut store = Store::open_with(path, &Options::new(Mode::Create)).map_err(present::store_error)?;
     let mut ids = Ids::new(None);
     let study = ids.next();
@@ -383,7 +385,7 @@ pub fn tried(plan: &Plan, path: &Path, stop: &Stop) -> Result<(Outcome, RunData)
     let said = Said::default();
     let sitting = Sitting { plan, study, said, earlier: Vec::new(), runs: Vec::new(), elapsed_ns: 0 };
     let (outcome, runs) =
-        sitting.carry_out(&mut store, path, &mut ids, (&mut Silent, stop, Manner::default()))?;
+        sitting.carry_out(&mut store, path, &mut ids, (&mut Silent, stop, Interaction::default()))?;
     if let Some(error) = cut(&outcome, &runs) {
         return Err(error);
     }

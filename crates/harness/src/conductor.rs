@@ -24,7 +24,7 @@ use crate::order::{self, Place};
 use crate::tally::{Tally, most_blocks, rule};
 use crate::worker::Event;
 
-pub use crate::ports::{Ended, Finished, Link, Manner, Outcome, Parting, Show, Sink, SinkError};
+pub use crate::ports::{Ended, Finished, Interaction, Link, Outcome, Parting, Show, Sink, SinkError};
 
 const POLL: Duration = Duration::from_millis(200);
 /// Answers are not counted as a flood is: the first that nobody waits for is the last.
@@ -79,7 +79,7 @@ pub struct Conductor<'a> {
     done: Vec<bool>,
     by_target: bool,
     stopping: stop::Stopping,
-    manner: Manner,
+    interaction: Interaction,
     login: Option<Login>,
     taken: u64,
     taking_ns: u64,
@@ -128,7 +128,7 @@ impl<'a> Conductor<'a> {
             done: vec![false; plan.cells.len()],
             by_target: false,
             stopping: stop::Stopping::default(),
-            manner: Manner::default(),
+            interaction: Interaction::default(),
             login: None,
             taken: 0,
             taking_ns: 0,
@@ -173,7 +173,7 @@ impl<'a> Conductor<'a> {
     /// Hello, job and facts of every machine.
     fn open(&mut self, dir: &str, elapsed_ns: u64) -> Result<(), SinkError> {
         let generators = self.open_generators()?;
-        let watched = self.manner.watched;
+        let watched = self.interaction.watched;
         let login = self.login.clone();
         let job = |machine: usize| {
             let (plan, dir, generators) = (self.plan.clone(), dir.to_owned(), generators.clone());

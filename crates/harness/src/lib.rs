@@ -10,11 +10,11 @@ pub mod generator;
 mod inflow;
 pub mod order;
 mod ports;
+mod probe_cache;
 pub mod recorder;
 mod relay;
-mod rig;
 mod tally;
 pub mod ticker;
 pub mod worker;
 
-pub use rig::Host;
+pub use probe_cache::Host;

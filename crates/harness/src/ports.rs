@@ -117,7 +117,7 @@ pub trait Sink {
 
 /// How takes treat the user who waits for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Manner {
+pub struct Interaction {
     /// Long takes tell how they go.
     pub watched: bool,
     /// Who asks to stop ends the take in flight early, where its instrument can, and it counts.

@@ -13,12 +13,12 @@ use model::frame::{self, Frame, Hello, Job, Live, OwnCost};
 use model::generate::Relay;
 use model::plan::TakeOrder;
 use model::reading::Take;
-use model::{Cadence, Caller, Fact, Fault, Instrument, Params, Phase, Unfit};
+use model::{Cadence, Fact, Fault, Instrument, Params, Phase, ProgressHandle, Unfit};
 
 use crate::generator::{self, Generate};
+use crate::probe_cache::{Host, ProbeCache, setup};
 use crate::recorder::{Recorder, Watch};
 use crate::relay::Port;
-use crate::rig::{Host, Rig, setup};
 use crate::ticker::Ticker;
 
 /// What comes out of a pipe.
@@ -91,7 +91,7 @@ pub struct Worker {
     /// Called from the reading thread when the pipe is lost or Abort arrives, even in the middle of a take.
     pub lost: fn(),
     /// Hears before anything else who waits for what is prepared.
-    pub meet: fn(Caller),
+    pub set_progress: fn(ProgressHandle),
 }
 
 pub(crate) type Output = Arc<Mutex<Box<dyn Write + Send>>>;
@@ -140,9 +140,9 @@ impl Worker {
         let said = Arc::clone(&output);
         // A broken pipe is noticed by the reading thread, which ends the child.
         let say = move |what: &str| drop(send(&said, &Frame::Progress(what.to_owned())));
-        let caller = Caller::new(left, Arc::new(say));
-        (self.meet)(caller.clone());
-        let served = self.work(&job, &frames, &output, (&end, &cut, caller));
+        let progress = ProgressHandle::new(left, Arc::new(say));
+        (self.set_progress)(progress.clone());
+        let served = self.work(&job, &frames, &output, (&end, &cut, progress));
         end.store(true, Ordering::Relaxed);
         served
     }
@@ -152,7 +152,7 @@ impl Worker {
         job: &Job,
         frames: &Frames,
         output: &Output,
-        (end, cut, caller): (&Arc<AtomicBool>, &Arc<AtomicBool>, Caller),
+        (end, cut, progress): (&Arc<AtomicBool>, &Arc<AtomicBool>, ProgressHandle),
     ) -> Result<(), WorkerError> {
         let zero_ns = sys::clock::now_ns().saturating_sub(job.elapsed_ns);
         let started_ns = sys::clock::now_ns();
@@ -174,18 +174,18 @@ impl Worker {
             let port = Port::new(job.generators.clone(), Arc::clone(frames), Arc::clone(output));
             Arc::new(port) as Arc<dyn Relay>
         });
-        let rig = Rig::new(&self.instruments, job, host).with_relay(relay).with_caller(caller);
-        let mut shift = Shift { job, rig, output, zero_ns, own_ns: 0, cut };
+        let probes = ProbeCache::new(&self.instruments, job, host).with_relay(relay).with_progress(progress);
+        let mut session = WorkerSession { job, probes, output, zero_ns, own_ns: 0, cut };
         loop {
             match next(frames)? {
-                Frame::Ack(Some(order)) => shift.take(order)?,
+                Frame::Ack(Some(order)) => session.take(order)?,
                 Frame::Ack(None) | Frame::Stop => break,
                 _ => return Err(WorkerError::Order { wanted: "an order" }),
             }
         }
-        let agent_cpu_seconds = shift.own_ns as f64 / 1e9;
+        let agent_cpu_seconds = session.own_ns as f64 / 1e9;
         // The program hangs up once it heard Bye, which ends this process: what was prepared is gone before.
-        drop(shift);
+        drop(session);
         end.store(true, Ordering::Relaxed);
         let telemetry_cpu_seconds = ticker.and_then(|thread| thread.join().ok()).unwrap_or(0.0);
         let seconds = (sys::clock::now_ns() - started_ns) as f64 / 1e9;
@@ -225,9 +225,9 @@ pub(crate) fn next(frames: &Frames) -> Result<Frame, WorkerError> {
 }
 
 /// The takes of one job.
-struct Shift<'a> {
+struct WorkerSession<'a> {
     job: &'a Job,
-    rig: Rig<'a>,
+    probes: ProbeCache<'a>,
     output: &'a Output,
     zero_ns: u64,
     /// CPU time of this thread outside calibration and takes.
@@ -236,11 +236,12 @@ struct Shift<'a> {
     cut: &'a Arc<AtomicBool>,
 }
 
-impl Shift<'_> {
+impl WorkerSession<'_> {
     fn take(&mut self, order: TakeOrder) -> Result<(), WorkerError> {
         let from_ns = sys::clock::thread_cpu_ns();
         let mut recorder = Recorder::default();
-        let made = self.rig.ready(order.cell, order.arm, &mut recorder).map(|ready| ready.probe.cpus());
+        let made =
+            self.probes.get_or_prepare(order.cell, order.arm, &mut recorder).map(|ready| ready.probe.cpus());
         let taken = made.and_then(|cpus| {
             let taken_from_ns = sys::clock::thread_cpu_ns();
             let taken = self.measure(order, &mut recorder, &cpus);
@@ -271,7 +272,7 @@ impl Shift<'_> {
         let mut start_ns = self.now(order.seq);
         let mut fault;
         let mut repeats = 0;
-        match self.rig.ready(order.cell, order.arm, recorder) {
+        match self.probes.get_or_prepare(order.cell, order.arm, recorder) {
             Ok(ready) => {
                 recorder.open(ready.card, &ready.params, &arm, start_ns);
                 recorder.watch = watch(self.job, self.output, self.cut);
@@ -314,7 +315,7 @@ impl Shift<'_> {
     /// Reads the condition probes: side 0 before the take, side 1 after it.
     fn conditions(&mut self, side: u64, cpus: &[u32], arm: &str, recorder: &mut Recorder) {
         let at_ns = now(self.job, self.zero_ns, 0);
-        for (card, probe) in self.rig.around(cpus, recorder) {
+        for (card, probe) in self.probes.conditions(cpus, recorder) {
             let from = recorder.readings.len();
             recorder.open(card, &Params::default(), arm, at_ns);
             if let Err(fault) = probe.take(side, recorder) {

@@ -3,14 +3,14 @@
 //! Nothing here stores, compares or prints, and no instrument loops over repetitions or chooses an order.
 
 pub mod bench;
-pub mod caller;
 pub mod clusterperf;
-pub mod errand;
 pub mod facts;
 pub mod inventory;
 pub mod kv;
 pub mod load;
 pub mod net;
+pub mod progress;
+pub mod remote_task;
 pub mod runtime;
 pub mod telemetry;
 pub mod workload;

@@ -2,7 +2,7 @@
 //!
 //! Nothing here does I/O, reads a clock or prints; every other crate speaks these types.
 
-pub mod caller;
+pub mod amount;
 pub mod card;
 pub mod data;
 pub mod doc;
@@ -24,12 +24,12 @@ pub mod metric;
 pub mod mutate;
 pub mod params;
 pub mod plan;
+pub mod progress;
 pub mod reading;
 pub mod traffic;
 pub mod unit;
 pub mod wording;
 
-pub use caller::Caller;
 pub use card::{Cadence, Card, Family, Need, Node, Tier, Variant};
 pub use fact::{Fact, FactValue};
 pub use fault::{Fault, FaultKind};
@@ -40,6 +40,7 @@ pub use instrument::{Instrument, Probe, Record, RecordExt, Setup, Size, Unfit};
 pub use metric::{Better, Metric, MetricInfo};
 pub use params::{ParamKind, ParamSpec, Params};
 pub use plan::{Arm, Cell, Plan};
+pub use progress::ProgressHandle;
 pub use reading::{Phase, Reading, Samples, SeriesKey, Value};
 pub use unit::{
     Bytes, BytesPerSec, Celsius, Count, Hertz, Joules, PerSec, Quantity, Ratio, Seconds, Unit, Watts,

@@ -19,9 +19,9 @@ pub fn run(_args: &Args) -> Result<u8, CliError> {
     let worker = Worker {
         instruments: instruments::all(),
         hello: hello()?,
-        generate: instruments::errand::serve,
+        generate: instruments::remote_task::serve,
         lost,
-        meet: instruments::caller::meet,
+        set_progress: instruments::progress::install,
     };
     match worker.serve(std::io::stdin(), std::io::stdout()) {
         Ok(()) => Ok(0),

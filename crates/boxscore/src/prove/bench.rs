@@ -12,7 +12,7 @@ use verdict::prove::Gaps;
 use super::wakes::wakes;
 use crate::error::CliError;
 use crate::paths::{self, Scratch};
-use crate::stopping::Stop;
+use crate::stop_signal::StopSignal;
 use crate::study;
 
 /// No run of a proof lasts longer, in seconds.
@@ -26,11 +26,11 @@ pub struct Bench<'a> {
     /// Where a disk may be: the store's folder, else the current one.
     pub disks: Vec<PathBuf>,
     pub cpus: Vec<usize>,
-    stop: &'a Stop,
+    stop: &'a StopSignal,
 }
 
 impl Bench<'_> {
-    pub fn new<'a>(store: &Path, stop: &'a Stop) -> Result<Bench<'a>, CliError> {
+    pub fn new<'a>(store: &Path, stop: &'a StopSignal) -> Result<Bench<'a>, CliError> {
         let cpus = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
         let folder = Scratch::new("prove")?;
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));

@@ -13,7 +13,7 @@ use model::doc::{ProofDoc, ProofLineDoc, ProofState};
 
 use crate::cli::Global;
 use crate::error::{CliError, Kind, nearest};
-use crate::stopping::Stop;
+use crate::stop_signal::StopSignal;
 use crate::{out, paths};
 use bench::Bench;
 
@@ -81,7 +81,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Proof>, CliError> {
 
 pub fn run(names: &[String], global: &Global) -> Result<u8, CliError> {
     let chosen = chosen(names)?;
-    let stop = Stop::listen()?;
+    let stop = StopSignal::listen()?;
     let store = paths::store(global)?;
     let began_ns = sys::clock::now_ns();
     let bench = Bench::new(&store, &stop)?;
@@ -92,7 +92,7 @@ pub fn run(names: &[String], global: &Global) -> Result<u8, CliError> {
     let mut proofs = Vec::new();
     for proof in chosen {
         let document = one(proof, &bench);
-        if stop.asked() {
+        if stop.is_requested() {
             return Err(CliError { kind: Kind::Interrupted, ..CliError::data("interrupted") });
         }
         if !global.json {

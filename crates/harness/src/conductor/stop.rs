@@ -4,7 +4,7 @@
 use model::frame::Frame;
 use model::login::Login;
 
-use super::{Conductor, Manner, Show};
+use super::{Conductor, Interaction, Show};
 
 /// A take in flight is waited for so long; one that can be cut then ends with what it has.
 const GRACE_NS: u64 = 10_000_000_000;
@@ -17,8 +17,8 @@ pub(super) struct Stopping {
 }
 
 impl Conductor<'_> {
-    pub fn behave(&mut self, manner: Manner) {
-        self.manner = manner;
+    pub fn set_interaction(&mut self, interaction: Interaction) {
+        self.interaction = interaction;
     }
 
     /// Who key-value stores of the user's are asked as.
@@ -31,7 +31,7 @@ impl Conductor<'_> {
         if !self.stopping.asked && (self.stop)() {
             self.stopping.asked = true;
             self.sink.show(&Show::Stopping);
-            let grace = if self.manner.cuts { 0 } else { GRACE_NS };
+            let grace = if self.interaction.cuts { 0 } else { GRACE_NS };
             self.stopping.cut_at_ns = Some(sys::clock::now_ns().saturating_add(grace));
             if grace > 0 {
                 self.tell_all(&Frame::Leave);

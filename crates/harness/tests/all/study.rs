@@ -5,7 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
-use harness::conductor::{Conductor, Ended, Finished, Link, Manner, Outcome, Parting, Show, Sink, SinkError};
+use harness::conductor::{
+    Conductor, Ended, Finished, Interaction, Link, Outcome, Parting, Show, Sink, SinkError,
+};
 use harness::worker::{Worker, pump};
 use model::card::{Cadence, Family};
 use model::data::Status;
@@ -15,8 +17,8 @@ use model::params::{ParamKind, ParamSpec};
 use model::plan::{Takes, Via};
 use model::reading::Take;
 use model::{
-    Arm, Caller, Card, Cell, Fact, Fault, Instrument, Params, PerSec, Phase, Plan, Probe, Record, RecordExt,
-    Setup, Unfit,
+    Arm, Card, Cell, Fact, Fault, Instrument, Params, PerSec, Phase, Plan, Probe, ProgressHandle, Record,
+    RecordExt, Setup, Unfit,
 };
 
 const RATE: Metric<PerSec> = Metric::new("rate", Better::Higher, "toy");
@@ -36,14 +38,14 @@ static TOY: Card = Card {
 
 /// n = 8 never fits; n = 9 fails every other take; n = 7 pushes only what has no direction, and never steadies; n = 6
 /// never steadies; n = 5 goes on until it is cut; n = 4 fails from its fourth take on, and is given up with the fifth;
-/// n = 10 is prepared until the caller leaves; the others count up.
+/// n = 10 is prepared until the user cancels; the others count up.
 struct Toy;
 struct ToyProbe {
     n: u64,
     taken: u64,
 }
 static COUNT: AtomicU64 = AtomicU64::new(0);
-static CALLER: Mutex<Option<Caller>> = Mutex::new(None);
+static HANDLE: Mutex<Option<ProgressHandle>> = Mutex::new(None);
 
 impl Instrument for Toy {
     fn card(&self) -> &'static Card {
@@ -53,10 +55,10 @@ impl Instrument for Toy {
         match setup.params.get("n") {
             Some("8") => Err(Unfit::new("eight never fits")),
             Some("10") => {
-                let caller = CALLER.lock().unwrap().clone().expect("it was met");
+                let progress = HANDLE.lock().unwrap().clone().expect("it was met");
                 // Ten times what the slowest machine here needs to be told.
                 for _ in 0..6000 {
-                    caller.stays().map_err(Unfit::new)?;
+                    progress.check().map_err(Unfit::new)?;
                     std::thread::sleep(std::time::Duration::from_millis(10));
                 }
                 panic!("nobody left");
@@ -129,7 +131,7 @@ struct Shelf {
     /// The user wants the end once something is prepared that has this in its name.
     stop_at_doing: Option<&'static str>,
     has_done: bool,
-    manner: Manner,
+    interaction: Interaction,
 }
 
 struct Shared<'a>(&'a Mutex<Shelf>);
@@ -215,7 +217,7 @@ fn sound(pipe: UnixStream) {
         hello: hello(),
         generate: |_, _| Err("no generator".to_owned()),
         lost: || (),
-        meet: |caller| drop(CALLER.lock().unwrap().replace(caller)),
+        set_progress: |progress| drop(HANDLE.lock().unwrap().replace(progress)),
     };
     let _ = worker.serve(pipe.try_clone().unwrap(), pipe);
 }
@@ -236,7 +238,7 @@ fn conduct_to(plan: &Plan, earlier: &[Finished], shelf: Shelf, child: fn(UnixStr
         std::thread::spawn(move || pump(reader, |event| give.send((machine, event)).is_ok()));
         links.push(Box::new(Pipe(ours)));
     }
-    let manner = shelf.manner;
+    let interaction = shelf.interaction;
     let shelf = Mutex::new(shelf);
     let stop = || {
         let shelf = shelf.lock().unwrap();
@@ -246,7 +248,7 @@ fn conduct_to(plan: &Plan, earlier: &[Finished], shelf: Shelf, child: fn(UnixStr
     };
     let mut sink = Shared(&shelf);
     let mut conductor = Conductor::new(plan, links, events, &mut sink, &stop);
-    conductor.behave(manner);
+    conductor.set_interaction(interaction);
     conductor.resume(earlier);
     let outcome = conductor.run("/nonexistent", 0);
     (outcome, shelf.into_inner().unwrap())
@@ -525,8 +527,8 @@ fn a_fault_of_a_cell_that_was_not_ordered_loses_the_child() {
 #[test]
 fn a_watched_take_tells_how_it_goes_and_what_is_cut_counts() {
     let plan = Plan { warm_up: 0, ..plan(&[5], 1, 1, Takes::Fixed(1)) };
-    let manner = Manner { watched: true, cuts: true };
-    let shelf = Shelf { stop_after_live: Some(2), manner, ..Shelf::default() };
+    let interaction = Interaction { watched: true, cuts: true };
+    let shelf = Shelf { stop_after_live: Some(2), interaction, ..Shelf::default() };
     let (outcome, shelf) = conduct_to(&plan, &[], shelf, sound);
     assert!(shelf.live >= 2);
     let take = &shelf.takes[0].1;

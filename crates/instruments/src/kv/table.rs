@@ -9,7 +9,7 @@ use super::keys::{KEY, Keys};
 use super::ramcloud::RamCloud;
 use super::resp::WAITED_MS;
 use super::wire::{Asked, Failure};
-use crate::caller::Telling;
+use crate::progress::ProgressCounter;
 use crate::workload::ramcloud::frames::Kind;
 
 const ROW: u32 = 512;
@@ -32,8 +32,8 @@ impl Table {
     /// Writes all objects, and waits until the replicas have them; ends where nobody waits for them any more.
     pub fn fill(&self, to: &mut Client, value: &[u8], replicas: u32) -> Result<(), Failure> {
         let rows = u32::try_from(ROW_BYTES / (value.len() + KEY + 40)).unwrap_or(ROW).clamp(1, ROW);
-        let mut telling = Telling::new("writing the objects of a test", u64::from(self.count));
-        let going = &mut |index: u32| telling.goes_on(u64::from(index)).map_err(Failure::Left);
+        let mut counter = ProgressCounter::new("writing the objects of a test", u64::from(self.count));
+        let going = &mut |index: u32| counter.advance(u64::from(index)).map_err(Failure::Left);
         let to = match to {
             Client::Socket(to) => to,
             Client::RamCloud(to) => {
@@ -51,9 +51,9 @@ impl Table {
 
     /// Removes all objects.
     pub fn empty(&self, to: &mut Client) -> Result<(), Failure> {
-        let mut telling = Telling::new("removing the objects of a test", u64::from(self.count));
+        let mut counter = ProgressCounter::new("removing the objects of a test", u64::from(self.count));
         let going = &mut |index: u32| {
-            telling.tell(u64::from(index));
+            counter.update(u64::from(index));
             Ok(())
         };
         let to = match to {

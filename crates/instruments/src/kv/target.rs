@@ -21,9 +21,9 @@ use super::ramcloud::{self, Own};
 use super::resp::Resp;
 use super::table::Table;
 use super::wire::{Failure, Wire, shown};
-use crate::caller;
 use crate::net::frame::Wait;
 use crate::net::place::{self, Places};
+use crate::progress;
 use crate::workload::store::{StoreKind, beside};
 
 /// How long what listens there may think about a word of no protocol.
@@ -404,7 +404,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         // A store of ours does not outlive a run that the user left.
         let goes_whole = matches!(self.target.way, Way::RamCloud(_))
-            || (self.target.is_ours() && caller::current().has_left());
+            || (self.target.is_ours() && progress::current().is_cancelled());
         if goes_whole || self.target.is_last() || self.tables.is_empty() {
             return;
         }

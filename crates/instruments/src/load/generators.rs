@@ -16,7 +16,7 @@ use super::quota;
 use super::relayed::unpack;
 use super::schedule::{Schedule, stream};
 use super::{Control, Error, Load, Outcome, nanoseconds, run};
-use crate::errand::Errand;
+use crate::remote_task::RemoteTask;
 
 /// Beside the load's own time limits, for what lies between two processes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -201,7 +201,7 @@ impl Generators for Remote {
             mine.cpus = place.cpu.map(|cpu| cpu as usize).into_iter().collect();
             mine.own_cores = place.own;
             running = running.max(longest(&mine).saturating_add(PATIENCE));
-            bodies.push(Errand::Load(Box::new(mine)).pack().map_err(Error::System)?);
+            bodies.push(RemoteTask::Load(Box::new(mine)).pack().map_err(Error::System)?);
         }
         let connecting = load.timeout.saturating_mul(CONNECTING).saturating_add(PATIENCE);
         let order =

@@ -11,7 +11,7 @@ use model::frame::Live;
 use model::{Histogram, Record};
 
 use super::{Control, Error};
-use crate::caller;
+use crate::progress;
 
 const LOOK: Duration = Duration::from_millis(50);
 const TELL_NS: u64 = 1_000_000_000;
@@ -52,8 +52,8 @@ pub fn watched<T: Send>(
 
 /// Waits for the end of a load that is part of preparing, or until nobody waits for that any more.
 pub fn awaited<T: Send>(carry_out: impl FnOnce(&Control) -> Result<T, Error> + Send) -> Result<T, Error> {
-    let (caller, control) = (caller::current(), Control::default());
-    looked_at(&control, carry_out, || control.stop.store(caller.has_left(), Ordering::Relaxed))
+    let (progress, control) = (progress::current(), Control::default());
+    looked_at(&control, carry_out, || control.stop.store(progress.is_cancelled(), Ordering::Relaxed))
 }
 
 /// Carries a load out in a thread of its own, and looks twenty times a second.

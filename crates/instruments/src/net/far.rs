@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::frame::random;
 use super::peer::{PATIENCE, Peer, Terms};
 use super::place::Places;
-use crate::errand::Errand;
+use crate::remote_task::RemoteTask;
 
 /// How the child is to listen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +103,7 @@ impl Far {
 
     /// Has it listen, or sees that it still does.
     pub fn ask(&self) -> Result<Listens, String> {
-        let body = Errand::Listen(self.wanted.clone()).pack()?;
+        let body = RemoteTask::Listen(self.wanted.clone()).pack()?;
         let patience_ns = u64::try_from(PATIENCE.as_nanos()).unwrap_or(u64::MAX);
         let order = Order { id: 0, bodies: vec![body], connect_ns: patience_ns, run_ns: patience_ns };
         let told = |what: &str| format!("the far end {}: {what}", self.name);
@@ -162,7 +162,7 @@ mod tests {
             match self.1 {
                 Some(why) => Err(not(why.to_owned())),
                 None => {
-                    let loaded = crate::errand::serve(&order.bodies[0], &mut || Some(0)).map_err(not)?;
+                    let loaded = crate::remote_task::serve(&order.bodies[0], &mut || Some(0)).map_err(not)?;
                     Ok(vec![Part { after_ns: 0, error_ns: 0, body: loaded.body }])
                 }
             }
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn bytes_of_anything_are_refused_or_done() {
         for bytes in [&b""[..], &[9], &[1, 0], &[0, 1, 2, 3]] {
-            assert!(crate::errand::serve(bytes, &mut || None).is_err(), "{bytes:?}");
+            assert!(crate::remote_task::serve(bytes, &mut || None).is_err(), "{bytes:?}");
         }
     }
 }

@@ -22,7 +22,7 @@ use super::Formats;
 use super::inputs::{expanded, labelled};
 use crate::error::CliError;
 use crate::planning;
-use crate::stopping::Stop;
+use crate::stop_signal::StopSignal;
 
 /// Between two looks at the logs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -71,7 +71,7 @@ pub fn follow(
     wants: Wants,
     ask: Ask,
 ) -> Result<Followed, CliError> {
-    let stop = Stop::listen_saying(LAST)?;
+    let stop = StopSignal::listen_with_message(LAST)?;
     let order: Vec<String> = sources.iter().map(|source| source.label.clone()).collect();
     let tallies = order.iter().map(|label| (label.clone(), Tally::new(wants))).collect();
     let show = Show::open(ask.json, sources.len());
@@ -112,7 +112,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Intervals of so many seconds, until something ends them.
-    fn until(&mut self, stop: &Stop, seconds: Option<f64>, every: f64) {
+    fn until(&mut self, stop: &StopSignal, seconds: Option<f64>, every: f64) {
         let now = || sys::clock::now_ns() as f64 / NS;
         let begin = now();
         let (mut from, mut backlog) = (begin, true);
@@ -121,7 +121,7 @@ impl Run<'_> {
             let (mut over, mut more) = (false, false);
             while !over && now() < from + every {
                 more = self.look(&mut tallies);
-                over = stop.asked()
+                over = stop.is_requested()
                     || seconds.is_some_and(|seconds| now() >= begin + seconds)
                     || !more && self.sources.iter().all(Source::is_ended);
                 // The first figures are those of what is there, however soon they are told.
@@ -139,7 +139,7 @@ impl Run<'_> {
             }
             let doc = self.told(&tallies, took, !backlog && took >= every / 2.0, backlog);
             backlog &= more;
-            self.show.show(&doc, from - begin, stop.asked());
+            self.show.show(&doc, from - begin, stop.is_requested());
             if over {
                 return;
             }

@@ -8,7 +8,6 @@ use model::generate::{Generator, NotLoaded, Order, Part as Came, Relay};
 use proptest::prelude::*;
 
 use super::*;
-use crate::errand::serve;
 use crate::facts::cgroup::Quota;
 use crate::load::engine::arrivals::Part;
 use crate::load::engine::{Ran, ThreadUse};
@@ -16,6 +15,7 @@ use crate::load::generators::{Generators, Local, Remote, part};
 use crate::load::recorder::{Recorder, Times};
 use crate::load::schedule::{Arrival, Schedule};
 use crate::load::{Error, relayed};
+use crate::remote_task::serve;
 
 /// Generators that are threads of the test: the same bytes, without a pipe.
 #[derive(Debug)]

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::theirs::WRITING;
-use crate::caller::Telling;
 use crate::load::kv::Spec;
 use crate::load::kv::data::{At, Work};
 use crate::load::target::{Scheme, Url};
+use crate::progress::ProgressCounter;
 use crate::workload::guard;
 use crate::workload::server::keeper;
 use crate::workload::server::kind::ServerError;
@@ -57,8 +57,8 @@ fn start(key: &Key) -> Result<Store, ServerError> {
     let (options, dir) = (key.options.clone(), key.dir.clone());
     let store = keeper::run(move || Store::start(&options, &dir))?;
     let at = At { address: store.address(), scheme: scheme(&store), login: None };
-    let mut telling = Telling::new(WRITING, u64::from(key.spec.keys));
-    let written = at.each(Work::Write, &key.spec, &mut |key| telling.goes_on(u64::from(key)));
+    let mut counter = ProgressCounter::new(WRITING, u64::from(key.spec.keys));
+    let written = at.each(Work::Write, &key.spec, &mut |key| counter.advance(u64::from(key)));
     written.map_err(|why| ServerError::Failed(format!("cannot write the keys of the load: {why}")))?;
     Ok(store)
 }

@@ -10,11 +10,11 @@ use model::login::Login;
 use model::{Fault, Record};
 
 use super::room;
-use crate::caller::Telling;
 use crate::load::kv::Spec;
 use crate::load::kv::data::{At, Work};
 use crate::load::target::Scheme;
 use crate::load::watched::CUT;
+use crate::progress::ProgressCounter;
 use crate::workload::store::{self, Info, beside};
 
 /// What is done before a load.
@@ -75,10 +75,10 @@ impl Theirs {
         for (kind, text) in self.said.drain(..) {
             record.note(kind, &text);
         }
-        let mut telling = Telling::new(WRITING, u64::from(self.spec.keys));
+        let mut counter = ProgressCounter::new(WRITING, u64::from(self.spec.keys));
         let (mut sent, mut is_ended) = (0, false);
         let mut going = |key: u32| {
-            let goes_on = telling.goes_on(u64::from(key));
+            let goes_on = counter.advance(u64::from(key));
             is_ended = goes_on.is_err();
             if !is_ended {
                 sent = key;
@@ -129,9 +129,9 @@ impl Theirs {
             return;
         }
         let spec = Spec { keys: self.written, ..self.spec.clone() };
-        let mut telling = Telling::new("deleting the keys of the load", u64::from(spec.keys));
+        let mut counter = ProgressCounter::new("deleting the keys of the load", u64::from(spec.keys));
         let cleared = self.at.each(Work::Delete, &spec, &mut |key| {
-            telling.tell(u64::from(key));
+            counter.update(u64::from(key));
             Ok(())
         });
         match cleared {

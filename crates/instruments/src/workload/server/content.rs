@@ -15,7 +15,7 @@ use super::kind::ServerError;
 use super::place::Place;
 use crate::bench::file::cold;
 use crate::bench::kernels::random::Random;
-use crate::caller::Telling;
+use crate::progress::ProgressCounter;
 
 /// The smallest GIF of one transparent pixel that every browser shows: 43 bytes.
 const GIF: [u8; 43] = [
@@ -148,12 +148,12 @@ impl Content {
         let root = place.folder("docs").map_err(ServerError::Failed)?;
         let token = format!("{}-{}-{seed:016x}", std::process::id(), sys::clock::now_ns());
         let content = Content { set, seed, items, root, token, place };
-        let mut telling = Telling::new("writing what is served, in MB", total / MEGABYTE);
+        let mut counter = ProgressCounter::new("writing what is served, in MB", total / MEGABYTE);
         let mut written = 0u64;
         for (index, item) in content.items.iter().enumerate() {
             let mut going = |bytes: u64| {
                 written += bytes;
-                telling.goes_on(written / MEGABYTE)
+                counter.advance(written / MEGABYTE)
             };
             content.write(item, index as u64, &mut going).map_err(ServerError::Failed)?;
         }

@@ -24,7 +24,7 @@ use super::options::Options;
 use super::place::Place;
 use super::port::{Port, has_way, reached};
 use super::{ready, tree};
-use crate::caller;
+use crate::progress;
 use crate::workload::guard::Guarded;
 use crate::workload::shell::{self, STDERR_BYTES, Stream};
 
@@ -320,11 +320,11 @@ pub(crate) fn within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
 
 /// The same of what is started: also `false` once nobody waits for it any more.
 pub(crate) fn up_within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
-    let caller = caller::current();
+    let progress = progress::current();
     let mut is_up = false;
     within(time, || {
         is_up = is_so();
-        is_up || caller.has_left()
+        is_up || progress.is_cancelled()
     });
     is_up
 }
@@ -408,7 +408,7 @@ fn attempt(order: &Order<'_>, service: &dyn Service, dir: &Path, port: Port) -> 
 
 /// Why a server of ours is not what it should be after the time that it may take.
 pub(crate) fn late(server: &Server, why: &str) -> ServerError {
-    if let Err(left) = caller::current().stays() {
+    if let Err(left) = progress::current().check() {
         return ServerError::Failed(left);
     }
     let seconds = UP.as_secs();

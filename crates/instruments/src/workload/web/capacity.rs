@@ -11,10 +11,10 @@ use model::Params;
 use model::plan::PROFILE;
 
 use super::metrics::failures;
-use crate::caller;
 use crate::load::generators::Sent;
 use crate::load::schedule::Schedule;
 use crate::load::{Error, Load, Outcome};
+use crate::progress;
 
 /// What a capacity does not depend on.
 const FREE: [&str; 6] = ["arrivals", "load", "rate", "duration", "requests", PROFILE];
@@ -51,9 +51,9 @@ pub fn measure(key: &str, load: &Load, bursts: &Bursts<'_>) -> Result<f64, Strin
     let burst = Load { schedule: Schedule::Closed, duration: Some(BURST), requests: None, ..load.clone() };
     let mut rates = Vec::with_capacity(BURSTS);
     let mut failed = None;
-    let caller = caller::current();
+    let progress = progress::current();
     for _ in 0..BURSTS {
-        caller.stays()?;
+        progress.check()?;
         (bursts.before)()?;
         let sent = (bursts.run)(&burst).map_err(|error| error.to_string())?;
         rates.extend((bursts.rate)(&sent.outcome));

@@ -5,11 +5,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::caller::PREPARING;
 use model::frame::Job;
 use model::generate::Relay;
 use model::plan::PROFILE;
-use model::{Cadence, Caller, Card, Fact, Instrument, Params, Probe, Record, Seconds, Setup, Unfit};
+use model::progress::PREPARING;
+use model::{Cadence, Card, Fact, Instrument, Params, Probe, ProgressHandle, Record, Seconds, Setup, Unfit};
 
 use crate::fake::{FakeProbe, Stand};
 
@@ -58,7 +58,7 @@ fn is_listed(cells: &str, cell: u32) -> bool {
 }
 
 /// A prepared cell of one arm.
-pub struct Ready {
+pub struct PreparedProbe {
     pub probe: Box<dyn Probe>,
     pub card: &'static Card,
     pub params: Params,
@@ -67,45 +67,59 @@ pub struct Ready {
 }
 
 /// Condition probes, read around each take.
-pub type Around = Vec<(&'static Card, Box<dyn Probe>)>;
+pub type ConditionProbes = Vec<(&'static Card, Box<dyn Probe>)>;
 
 /// Every prepared probe of a job.
-pub struct Rig<'a> {
+pub struct ProbeCache<'a> {
     instruments: &'a [&'static dyn Instrument],
     job: &'a Job,
     host: Host,
-    ready: HashMap<(u32, u32), Ready>,
-    around: HashMap<Vec<u32>, Around>,
+    ready: HashMap<(u32, u32), PreparedProbe>,
+    conditions: HashMap<Vec<u32>, ConditionProbes>,
     clock: u64,
     relay: Option<Arc<dyn Relay>>,
-    caller: Caller,
+    progress: ProgressHandle,
 }
 
-impl<'a> Rig<'a> {
+impl<'a> ProbeCache<'a> {
     #[must_use]
-    pub fn new(instruments: &'a [&'static dyn Instrument], job: &'a Job, host: Host) -> Rig<'a> {
-        let (ready, around) = (HashMap::new(), HashMap::new());
-        Rig { instruments, job, host, ready, around, clock: 0, relay: None, caller: Caller::default() }
+    pub fn new(instruments: &'a [&'static dyn Instrument], job: &'a Job, host: Host) -> ProbeCache<'a> {
+        let (ready, conditions) = (HashMap::new(), HashMap::new());
+        ProbeCache {
+            instruments,
+            job,
+            host,
+            ready,
+            conditions,
+            clock: 0,
+            relay: None,
+            progress: ProgressHandle::default(),
+        }
     }
 
     /// Instruments reach generators in other children by it.
     #[must_use]
-    pub fn with_relay(self, relay: Option<Arc<dyn Relay>>) -> Rig<'a> {
-        Rig { relay, ..self }
+    pub fn with_relay(self, relay: Option<Arc<dyn Relay>>) -> ProbeCache<'a> {
+        ProbeCache { relay, ..self }
     }
 
     /// Who waits for the probes: is told before anything slow starts, and may leave before it is done.
     #[must_use]
-    pub fn with_caller(self, caller: Caller) -> Rig<'a> {
-        Rig { caller, ..self }
+    pub fn with_progress(self, progress: ProgressHandle) -> ProbeCache<'a> {
+        ProbeCache { progress, ..self }
     }
 
     /// The probe of a cell and arm, made if need be.
-    pub fn ready(&mut self, cell: u32, arm: u32, record: &mut dyn Record) -> Result<&mut Ready, Unfit> {
+    pub fn get_or_prepare(
+        &mut self,
+        cell: u32,
+        arm: u32,
+        record: &mut dyn Record,
+    ) -> Result<&mut PreparedProbe, Unfit> {
         self.clock += 1;
         let place = (cell, arm);
         if !self.ready.contains_key(&place) {
-            let made = self.make(cell, arm, record)?;
+            let made = self.prepare(cell, arm, record)?;
             self.ready.insert(place, made);
             self.evict(place);
         }
@@ -116,10 +130,10 @@ impl<'a> Rig<'a> {
     }
 
     /// The condition probes for takes on these CPUs; those that cannot run here are noted once, with the reason.
-    pub fn around(&mut self, cpus: &[u32], record: &mut dyn Record) -> &mut Around {
+    pub fn conditions(&mut self, cpus: &[u32], record: &mut dyn Record) -> &mut ConditionProbes {
         let (instruments, job, host) = (self.instruments, self.job, &self.host);
-        self.around.entry(cpus.to_vec()).or_insert_with(|| {
-            let conditions = instruments.iter().filter(|one| one.card().cadence == Cadence::Around);
+        self.conditions.entry(cpus.to_vec()).or_insert_with(|| {
+            let all = instruments.iter().filter(|one| one.card().cadence == Cadence::Around);
             let mut prepare = |one: &&'static dyn Instrument| {
                 let mut setup = setup(job, host, Params::default(), None);
                 if !cpus.is_empty() {
@@ -131,11 +145,11 @@ impl<'a> Rig<'a> {
                 }
                 made.ok().map(|probe| (one.card(), probe))
             };
-            if job.plan.fake.is_some() { Vec::new() } else { conditions.filter_map(&mut prepare).collect() }
+            if job.plan.fake.is_some() { Vec::new() } else { all.filter_map(&mut prepare).collect() }
         })
     }
 
-    fn make(&self, cell: u32, arm: u32, record: &mut dyn Record) -> Result<Ready, Unfit> {
+    fn prepare(&self, cell: u32, arm: u32, record: &mut dyn Record) -> Result<PreparedProbe, Unfit> {
         let plan = &self.job.plan;
         let cell_number = cell;
         let (Some(cell), Some(arm)) = (plan.cells.get(cell as usize), plan.arms.get(arm as usize)) else {
@@ -151,11 +165,11 @@ impl<'a> Rig<'a> {
             let stand =
                 Stand { machine: machine.unwrap_or_default(), arm: arm.name.clone(), params: params.clone() };
             let probe = Box::new(FakeProbe::new(world, card, stand));
-            return Ok(Ready { probe, card, params, repeats: 1, used: 0 });
+            return Ok(PreparedProbe { probe, card, params, repeats: 1, used: 0 });
         }
-        let stays = || self.caller.stays().map_err(Unfit::new);
+        let stays = || self.progress.check().map_err(Unfit::new);
         stays()?;
-        self.caller.doing(&format!("{PREPARING}{}", card.name));
+        self.progress.report(&format!("{PREPARING}{}", card.name));
         self.check_cpus(arm.set.get("cpus"))?;
         let mut setup = Setup {
             relay: self.relay.clone(),
@@ -171,7 +185,7 @@ impl<'a> Rig<'a> {
         let at_least = Seconds(plan.take_seconds);
         let repeats = probe.calibrate(at_least).map_err(|fault| Unfit::new(fault.to_string()))?;
         record.note("repeats", &format!("{} {params}: {repeats} units a take", card.name));
-        Ok(Ready { probe, card, params, repeats, used: 0 })
+        Ok(PreparedProbe { probe, card, params, repeats, used: 0 })
     }
 
     /// Named CPUs must be there: other ones in their place would be another measurement.
