@@ -1,4 +1,4 @@
-//! What the caller may see and do while a load runs.
+//! Controls a running load: stops it, and reads its progress.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,22 +6,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::recorder::{Counts, Recorder};
 use model::Histogram;
 
-/// Shared with the running threads. The counters lag by up to a twentieth of a second.
+/// State shared with the running threads. The counters lag by up to 50 ms.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Set it to end the load: nothing more is due, and what is in flight half a second later is counted as cut.
+    /// Set it to end the load: no more requests are sent, and those still in flight half a second later count as cut.
     pub stop: AtomicBool,
-    /// Set once all connections stand and the clock runs.
+    /// Set once all connections are open and the clock runs.
     pub started: AtomicBool,
     pub good: AtomicU64,
     pub failed: AtomicU64,
     pub body_bytes: AtomicU64,
-    /// The number of the last question; the threads compare it without the lock.
+    /// Number of the last question; threads compare it without the lock.
     asked: AtomicU64,
     answers: Mutex<Answers>,
 }
 
-/// The threads' response times, added up as they answer one question.
+/// Response times, added up as the threads answer one question.
 #[derive(Debug, Default)]
 struct Answers {
     question: u64,
@@ -35,7 +35,8 @@ impl Control {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for the response times so far. Each thread spends some tens of microseconds on it: ask about once a second.
+    /// Asks the threads for their response times so far. Each thread spends some tens of microseconds on it: ask about
+    /// once a second.
     pub fn ask(&self) {
         let mut answers = self.answers();
         answers.question += 1;
@@ -44,7 +45,7 @@ impl Control {
         self.asked.store(answers.question, Ordering::Relaxed);
     }
 
-    /// What was asked for, once all of the load's threads have answered; each answer is given once.
+    /// The merged response times, once all threads have answered. Each result is returned once.
     #[must_use]
     pub fn answer(&self, threads: usize) -> Option<Histogram> {
         let mut answers = self.answers();
@@ -55,7 +56,7 @@ impl Control {
     }
 }
 
-/// What a thread has told so far.
+/// What a thread has reported so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shown {
     good: u64,

@@ -1,7 +1,8 @@
-//! Who sends a load: threads of this process, or generators in other processes and on other hosts.
+//! The senders of a load: threads of this process, or generators in other processes and on other hosts.
 //!
-//! Connections, requests and rates are shared out so that the parts add up to the whole exactly. Hosts do not share a
-//! clock: each generator has its own window, and how far apart they started is told with how well that is known.
+//! Connections, requests and rates are divided so that the parts add up to the whole exactly. Hosts do not share a
+//! clock: each generator has a window of its own. How far apart the windows started, and how precisely that is known,
+//! is reported.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,23 +19,24 @@ use super::schedule::{Schedule, stream};
 use super::{Control, Error, Load, Outcome, nanoseconds, run};
 use crate::remote_task::RemoteTask;
 
-/// Beside the load's own time limits, for what lies between two processes.
+/// Extra time for the communication between two processes, beyond the load's own limits.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Addresses of a name that are tried one after the other, and the connections themselves.
+/// Time limits granted for connecting: several addresses of a name are tried in turn before the connections are
+/// opened.
 const CONNECTING: u32 = 4;
 
-/// What can carry out a load.
+/// Something that can carry out a load.
 pub trait Generators {
-    /// Carries the load out on the first `how_many`, all from the same moment. The load's threads and CPUs are theirs
-    /// to choose.
+    /// Carries the load out on the first `how_many` senders, all from the same moment. They choose the threads and
+    /// CPUs themselves. Fails as [`run`](super::run) does, and when a generator is lost.
     fn run(&self, load: &Load, how_many: usize, control: &Control) -> Result<Sent, Error>;
 }
 
-/// An outcome, and what there is to say about those who sent.
+/// The outcome of a load, and details about its senders.
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub outcome: Outcome,
-    /// `None` for one process.
+    /// `None` when one process sent.
     pub together: Option<Together>,
 }
 
@@ -42,10 +44,10 @@ pub struct Sent {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
     pub generators: usize,
-    /// From the first start to the last, and how wrong that may be, either way.
+    /// Time from the first start to the last; `error` is its uncertainty either way.
     pub apart: Duration,
     pub error: Duration,
-    /// Names, how many they are, and the CPUs' worth of time that a quota allows them together.
+    /// For each quota: the names of its generators, their number, and the cores that it allows them together.
     pub quotas: Vec<(String, usize, f64)>,
 }
 
@@ -67,12 +69,12 @@ impl fmt::Display for Together {
     }
 }
 
-/// Threads of this process.
+/// Sends with threads of this process.
 #[derive(Clone, Debug)]
 pub struct Local {
-    /// In the order of the threads, which share them in turn.
+    /// CPUs for the threads, assigned in turn.
     pub cpus: Vec<usize>,
-    /// Nothing else needs them.
+    /// True if nothing else needs these CPUs.
     pub own_cores: bool,
 }
 
@@ -84,11 +86,11 @@ impl Generators for Local {
     }
 }
 
-/// Generators in other processes, one thread each.
+/// Sends with generators in other processes, one thread each.
 #[derive(Clone, Debug)]
 pub struct Remote {
     relay: Arc<dyn Relay>,
-    /// The host of this process, in the words of [`Generator::host`].
+    /// This host, as [`Generator::host`] names it.
     here: Option<String>,
 }
 
@@ -98,7 +100,7 @@ impl Remote {
         Remote { relay, here: sys::clock::boot_id().ok() }
     }
 
-    /// The first `how_many`, or why there are not so many.
+    /// The first `how_many` generators. Fails when fewer are given.
     pub fn choose(&self, how_many: usize) -> Result<&[Generator], Error> {
         let all = self.relay.generators();
         all.get(..how_many).filter(|taking| !taking.is_empty()).ok_or_else(|| {
@@ -112,7 +114,7 @@ impl Remote {
         self.relay.generators().iter().take(how_many).map(|one| one.name.as_str()).collect()
     }
 
-    /// The CPUs of this machine on which the first `how_many` generators work.
+    /// The CPUs of this machine that the first `how_many` generators use.
     #[must_use]
     pub fn cpus_here(&self, how_many: usize) -> Vec<u32> {
         let all = self.relay.generators();
@@ -126,7 +128,8 @@ impl Remote {
     }
 }
 
-/// The part of one of several generators; those of all add up to the load exactly.
+/// One generator's part of a load; the parts add up to the load exactly. Fails when a part has no connection or no
+/// request.
 pub fn part(load: &Load, part: Part) -> Result<Load, Error> {
     let of = |all: usize| usize::try_from(part.share_of(all as u64)).unwrap_or(usize::MAX);
     let connections = of(load.connections);
@@ -149,10 +152,10 @@ pub fn part(load: &Load, part: Part) -> Result<Load, Error> {
     Ok(Load { connections, requests, schedule, seed, ..load.clone() })
 }
 
-/// How long a load can take from its start: who still sends after that hangs. Without a duration that is until the last
-/// request is due, and as many time limits as a connection may have requests one after the other.
+/// The longest time that a load can take; a generator that needs more hangs. Without a duration this is the time until
+/// the last request is due, plus one time limit for each request that a connection may carry in turn.
 fn longest(load: &Load) -> Duration {
-    /// A connection that failed rests, and one to be closed lingers, for less than that.
+    /// Longer than the pause after a failed connect and the wait for a close.
     const BETWEEN: Duration = Duration::from_secs(1);
     if let Some(span) = load.duration {
         return span.saturating_add(load.drain).saturating_add(load.timeout);
@@ -167,8 +170,8 @@ fn longest(load: &Load) -> Duration {
     sending.saturating_add(Duration::from_nanos(last_due_ns(&load.schedule, count)))
 }
 
-/// When the last of so many requests is due; with independent arrivals, the time before which it is but for a chance of
-/// less than one in 10^20.
+/// When the last of `count` requests is due. For random arrivals, the time before which it is due with a probability
+/// of all but 10^-20.
 fn last_due_ns(schedule: &Schedule, count: u64) -> u64 {
     if let Schedule::Poisson { rate, .. } = schedule {
         let count = count as f64;
@@ -212,7 +215,8 @@ impl Generators for Remote {
     }
 }
 
-/// A generator that cannot reach a server on its machine's loopback is told so.
+/// The error of a lost generator. Where the server's address is a loopback address, the message explains why a remote
+/// generator cannot reach it.
 fn failed(not: &NotLoaded, load: &Load) -> Error {
     let host = load.targets.first().map(|target| target.url.host.as_str()).unwrap_or_default();
     let address: Option<std::net::IpAddr> = host.parse().ok();

@@ -1,47 +1,47 @@
-//! Settings of this host's network that bind a load softly: it runs, but connections wait, are refused for a moment, or
-//! their packets are dropped and sent again. Each is told in words, with its number and how it is raised.
+//! Network settings of this host that limit a load softly: it runs, but connections wait, are refused for a moment, or
+//! lose packets that are sent again. Each one is reported with its number and how to raise it.
 //!
-//! Counts of connections, packets and files. They are those of the network namespace that the generator is in; a server
-//! elsewhere has its own, which are not seen.
+//! Units: counts of connections, packets and files, in the network namespace of the generator. The settings of a
+//! remote server are not seen.
 
 use crate::facts::root::Root;
 use crate::telemetry::parse::{number, words};
 
-/// How long the kernel keeps the port of a connection that it closed first, in seconds.
+/// How long the kernel keeps the port of a connection that it closed first (TIME_WAIT), in seconds.
 const TIME_WAIT_S: f64 = 60.0;
 
-/// What a load asks for.
+/// What a load needs of the host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ask {
     pub connections: u64,
-    /// False: each request has a connection of its own.
+    /// False: each request opens a connection.
     pub keepalive: bool,
-    /// Requests per second; a closed loop has none.
+    /// Requests per second; `None` for a closed loop.
     pub rate: Option<f64>,
-    /// How long it goes on at most, in seconds.
+    /// Longest duration, in seconds.
     pub seconds: Option<f64>,
-    /// The server is reached without leaving this host.
+    /// True if the server is reached without leaving this host.
     pub is_here: bool,
 }
 
-/// The settings; what cannot be read here is missing.
+/// The settings; `None` where one cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Host {
-    /// Connections that wait for a server to accept them, at most.
+    /// Longest accept queue of a server (`somaxconn`).
     pub somaxconn: Option<u64>,
-    /// Half-open connections of a listener, and whether more of them are answered with cookies.
+    /// Half-open connections of a listener (`tcp_max_syn_backlog`), and whether SYN cookies answer the rest.
     pub syn_backlog: Option<u64>,
     pub syn_cookies: Option<u64>,
-    /// Packets that wait for one CPU.
+    /// Packets that may wait for one CPU (`netdev_max_backlog`).
     pub packets: Option<u64>,
-    /// Local ports.
+    /// Number of local ports.
     pub ports: Option<u64>,
-    /// 0 never, 1 always, 2 on loopback: whether a port in TIME_WAIT is used again after a second.
+    /// Reuse of ports in TIME_WAIT after a second (`tcp_tw_reuse`): 0 never, 1 always, 2 on loopback.
     pub reuse: Option<u64>,
     pub timestamps: Option<u64>,
-    /// Connections in TIME_WAIT.
+    /// Most connections in TIME_WAIT.
     pub time_waits: Option<u64>,
-    /// Files that all programs together have open, and may have.
+    /// Files that all programs together have open, and the most they may have.
     pub open_files: Option<u64>,
     pub most_files: Option<u64>,
 }
@@ -69,7 +69,7 @@ impl Host {
         }
     }
 
-    /// Says when all programs together would have more files open than the system allows: nothing could be opened then.
+    /// Fails when the load would need more open files than the whole system allows.
     pub fn files(&self, ask: &Ask) -> Result<(), String> {
         // Each end of a connection is a file.
         let needed = ask.connections.saturating_mul(if ask.is_here { 2 } else { 1 });
@@ -86,7 +86,7 @@ impl Host {
         ))
     }
 
-    /// What the load may meet.
+    /// Warnings: the soft limits that this load may meet.
     #[must_use]
     pub fn notes(&self, ask: &Ask) -> Vec<String> {
         let mut notes = self.ports(ask);
@@ -96,7 +96,7 @@ impl Host {
         notes
     }
 
-    /// Queues of the server's side.
+    /// Warnings about queues on the server's side.
     fn queues(&self, ask: &Ask) -> Vec<String> {
         let count = ask.connections;
         let over = |limit: Option<u64>| limit.filter(|limit| *limit < count);
@@ -132,7 +132,7 @@ impl Host {
         notes
     }
 
-    /// Ports that wait after each connection.
+    /// Warnings about ports in TIME_WAIT.
     fn ports(&self, ask: &Ask) -> Vec<String> {
         if ask.keepalive {
             return Vec::new();

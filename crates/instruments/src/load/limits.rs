@@ -1,7 +1,7 @@
-//! Limits of this host that a load would hit, named before it starts.
+//! Hard limits of this host, checked before a load starts.
 //!
-//! Open files: one a connection and a few more. Ports: one a connection to one address. Without these nothing runs;
-//! what binds softly is in `host`. Limits of the server are not looked at here.
+//! Open files: one per connection and a few more. Local ports: one per connection to one address. Without these no
+//! load can run; soft limits are in `host`. Limits of the server are not checked here.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,8 @@ use crate::facts::root::Root;
 const FILES_A_THREAD: u64 = 2;
 const SPARE_FILES: u64 = 16;
 
-/// Raises the soft limit of open files as far as needed and allowed; says what is in the way otherwise.
+/// Raises the soft limit of open files as far as needed. Fails when the hard limit is too low; the message says how to
+/// raise it.
 pub fn open_files(connections: usize, threads: usize) -> Result<(), String> {
     let open = std::fs::read_dir("/proc/self/fd").map_or(64, |entries| entries.count() as u64);
     let needed = connections as u64 + threads as u64 * FILES_A_THREAD + open + SPARE_FILES;
@@ -45,7 +46,7 @@ enum Need {
     More(u64),
 }
 
-/// `None` is "unlimited".
+/// Compares the files needed with the limits; `None` stands for "unlimited".
 fn missing_files(needed: u64, soft: Option<u64>, hard: Option<u64>) -> Need {
     match (soft, hard) {
         (None, _) => Need::Nothing,
@@ -55,7 +56,7 @@ fn missing_files(needed: u64, soft: Option<u64>, hard: Option<u64>) -> Need {
     }
 }
 
-/// Says when there are fewer local ports than connections to the one address.
+/// Fails when there are fewer local ports than connections to the one address.
 pub fn ports(connections: usize, to: IpAddr) -> Result<(), String> {
     // Where it is not told (no /proc) nothing is known, and a port that is missing fails as `connect`.
     let Some(ports) = Host::read(&Root::live()).ports else { return Ok(()) };
@@ -68,7 +69,7 @@ pub fn ports(connections: usize, to: IpAddr) -> Result<(), String> {
     ))
 }
 
-/// Whether packets to this address stay on this host: it is one of its own.
+/// True if the address is one of this host's own, so that packets stay on it.
 #[must_use]
 pub fn is_here(address: IpAddr) -> bool {
     // Nobody can listen on another's address.

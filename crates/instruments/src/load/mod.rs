@@ -1,8 +1,8 @@
 //! The load engine: schedule x connection x recorder.
 //!
-//! Requests go out when the schedule says, or one after the other on each connection of a closed loop; each is timed
-//! from its intended and from its actual start, and failed ones are in the same record. Nothing is printed or
-//! stored here.
+//! In: a [`Load`]. Out: an [`Outcome`] of exact counts and times. Requests go out when the schedule says so, or in a
+//! closed loop one after the other on each connection. Each request is timed from its intended and from its actual
+//! start; failed requests are in the same record. Nothing is printed or stored here.
 
 pub mod control;
 pub mod engine;
@@ -60,12 +60,12 @@ use crate::facts::root::Root;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Target {
     pub url: Url,
-    /// Its share of the requests is its weight over the sum of all.
+    /// The target's share of the requests is its weight divided by the sum of all weights.
     pub weight: f64,
     pub expected: Expected,
-    /// Its own method; none: that of the load.
+    /// The method of this target; `None`: that of the load.
     pub method: Option<String>,
-    /// Asked for on a connection that is closed behind it, whatever the load keeps alive.
+    /// True: the connection is closed after this request, even if the load keeps connections alive.
     pub closes: bool,
 }
 
@@ -78,35 +78,35 @@ impl From<Url> for Target {
 /// A load on one server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// All of the same scheme, host and port.
+    /// All targets have the same scheme, host and port.
     pub targets: Vec<Target>,
     pub method: String,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    /// False: each request has a connection of its own.
+    /// False: each request opens a connection.
     pub keepalive: bool,
     pub schedule: Schedule,
     pub connections: usize,
     /// At most as many as connections.
     pub threads: usize,
-    /// How long requests are sent; without it, until `requests` have been.
+    /// How long requests are sent; `None`: until `requests` are sent.
     pub duration: Option<Duration>,
     pub requests: Option<u64>,
-    /// For one request, connecting included.
+    /// Time limit of one request, connecting included.
     pub timeout: Duration,
-    /// How long after the window what was due in it may still be sent.
+    /// How long after the window requests that were due in it may still be sent.
     pub drain: Duration,
-    /// CPUs for the threads, in turn; none: wherever the system puts them.
+    /// CPUs for the threads, assigned in turn; empty: the system chooses.
     pub cpus: Vec<usize>,
-    /// Nothing else needs those CPUs: threads may spin just before a request is due.
+    /// True if nothing else needs those CPUs: threads may spin just before a request is due.
     pub own_cores: bool,
-    /// For the choice among targets.
+    /// Seed for the choice among targets.
     pub seed: u64,
-    /// Of https alone.
+    /// Used for https only.
     pub tls: tls::Options,
-    /// What is read and written, of a store alone; method, headers, body and the targets' weights are then not used.
+    /// What is read and written, for a key-value store only. Method, headers, body and weights are then not used.
     pub store: Option<kv::Spec>,
-    /// For a store that takes nobody else.
+    /// Credentials, for a store that requires them.
     pub login: Option<Login>,
 }
 
@@ -137,22 +137,22 @@ impl Load {
     }
 }
 
-/// Why a load could not be carried out; what fails within one is counted instead.
+/// Why a load could not run at all. Failures within a load are counted, not returned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The load's own description is wrong.
+    /// The description of the load is wrong.
     #[error("{0}")]
     Load(String),
-    /// The server cannot be reached at all.
+    /// The server cannot be reached.
     #[error("{0}")]
     Unreachable(String),
     /// The server accepts connections, but the TLS handshake with it fails.
     #[error("{0}")]
     Tls(String),
-    /// A limit of this host is in the way.
+    /// A limit of this host is too low.
     #[error("{0}")]
     Limit(String),
-    /// A call that the engine needs failed.
+    /// A system call that the engine needs failed.
     #[error("{0}")]
     System(String),
 }
@@ -164,13 +164,14 @@ impl From<Error> for Fault {
     }
 }
 
-/// Carries out a load and waits for its end.
+/// Carries out a load and waits for its end. Fails when the description is wrong, a limit is too low, the server
+/// cannot be reached, or a thread cannot work.
 pub fn run(load: &Load, control: &Control) -> Result<Outcome, Error> {
     run_at(load, control, &mut || Some(sys::clock::now_ns() + engine::LEAD_NS)).map(|(outcome, _)| outcome)
 }
 
-/// Carries out a load from the time that `start` names, which is asked once everything stands; `None` calls it off.
-/// Gives the time of the start too.
+/// Carries out a load from the time that `start` returns; it is called when all connections are open, and `None` calls
+/// the load off. Returns the outcome and the time of the start. Fails as [`run`] does.
 fn run_at(
     load: &Load,
     control: &Control,
@@ -221,7 +222,7 @@ fn run_at(
     Ok((Outcome::new(ran, address, &load.targets), start_ns))
 }
 
-/// What a load on a server at this address asks of the host.
+/// What a load on a server at this address needs of the host.
 #[must_use]
 pub fn ask(load: &Load, address: IpAddr) -> host::Ask {
     host::Ask {
@@ -233,7 +234,7 @@ pub fn ask(load: &Load, address: IpAddr) -> host::Ask {
     }
 }
 
-/// Of all generators together.
+/// The highest rate, of all generators together.
 fn highest_rate(schedule: &Schedule) -> Option<f64> {
     match schedule {
         Schedule::Constant { rate } | Schedule::Poisson { rate, .. } => Some(*rate),
@@ -248,7 +249,7 @@ fn nanoseconds(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The requests of a load.
+/// The requests of a load, by protocol.
 #[derive(Clone, Debug)]
 pub enum Requests {
     Http(Http),
@@ -256,7 +257,7 @@ pub enum Requests {
     Memcached(Kv<Memcached>),
 }
 
-/// Says what is wrong with the description; builds the requests otherwise.
+/// Builds the requests. Fails when the description of the load is wrong.
 pub fn check(load: &Load) -> Result<Requests, Error> {
     let wrong = |what: String| Err(Error::Load(what));
     let Some(first) = load.targets.first() else { return wrong("no URL to load".to_owned()) };

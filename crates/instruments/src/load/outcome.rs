@@ -1,14 +1,13 @@
-//! What a load gave: counts, rates, times, and what the generator itself used.
+//! The outcome of a load: counts, rates, times, and what the generator itself used. Times are seconds.
 //!
-//! `elapsed` is the window: the given duration, or from the start to the last answer where a number of requests was
-//! given.
-//! `throughput` counts good answers that were complete within it; the drain after it adds to the counts and times only.
-//! What else is per second is of the window too, or of the time up to the last answer (for what is in flight: the last
-//! end) where that came after it.
+//! `elapsed` is the window: the given duration, or the time from the start to the last answer where a number of
+//! requests was given. `throughput` counts good answers that were complete within the window. Other rates divide by
+//! the window, or by the time up to the last answer (for requests in flight: the last end) where that is later. The
+//! drain after the window adds to counts and times only.
 //!
-//! Several generators each have a window of their own, by their own clock: what is per second is so for each by its own
-//! window, and adds up. Counts, times and what is in flight are those of all; nothing is averaged. How far apart they
-//! started is told, and changes no figure.
+//! Each of several generators has its own window by its own clock. Their rates are computed per window and added up;
+//! counts, times and requests in flight are those of all. Nothing is averaged. How far apart the windows started is
+//! reported and changes no figure.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -26,38 +25,38 @@ use super::redirect::{self, place};
 pub struct Outcome {
     pub record: Recorder,
     pub address: SocketAddr,
-    /// Of several generators the longest, as the next.
+    /// The length of the window; with several generators the longest one, as for `answering_s`.
     pub elapsed_s: f64,
-    /// From the start to the last answer, good or not, the drain included; failures without one do not count.
+    /// From the start to the last answer, good or not, drain included. Failures without an answer do not count.
     pub answering_s: f64,
     pub rates: Rates,
     pub generator: Generator,
-    /// The first URL that met each status of 4xx and 5xx, as far as it is printable.
+    /// The first URL that got each status of 4xx and 5xx; unprintable bytes are escaped.
     pub met: BTreeMap<u16, String>,
 }
 
-/// What is per second, which adds up over generators; `None` when no time passed.
+/// Rates per second, which add up over generators; `None` when no time passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
-    /// Good answers within the window, by its length.
+    /// Good answers within the window, divided by its length.
     pub throughput: Option<f64>,
-    /// Bytes of the bodies of good answers.
+    /// Body bytes of good answers per second.
     pub bandwidth: Option<f64>,
-    /// Both sides of Little's law: requests in flight on average.
+    /// Mean requests in flight, measured directly; `served` is the same by Little's law.
     pub in_flight: Option<f64>,
     pub served: Option<f64>,
 }
 
-/// Missing stays missing: a sum of some is not the sum of all.
+/// `None` if either is missing: a partial sum would be wrong.
 fn sum(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     Some(a? + b?)
 }
 
-/// What the generator used, in seconds.
+/// CPU that the generator used, in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
     pub threads: Vec<ThreadUse>,
-    /// Of all threads, from the start to the end of the drain; spinning is within.
+    /// CPU time of all threads from the start to the end of the drain, spinning included.
     pub cpu_s: f64,
     pub spun_s: f64,
 }
@@ -65,14 +64,14 @@ pub struct Generator {
 /// Both sides of Little's law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Little {
-    /// Requests in flight, integrated over time, in seconds.
+    /// Requests in flight, integrated over time.
     pub in_flight_s: f64,
-    /// The number of requests times their mean service time, in seconds.
+    /// The number of requests times their mean service time.
     pub served_s: f64,
 }
 
 impl Little {
-    /// How far apart the two sides are, as a share of the larger; `None` when nothing was sent.
+    /// Difference of the two sides as a share of the larger; `None` when nothing was sent.
     #[must_use]
     pub fn apart(&self) -> Option<f64> {
         let larger = self.in_flight_s.max(self.served_s);
@@ -120,7 +119,7 @@ impl Outcome {
         }
     }
 
-    /// Adds what another generator did, which had the same server.
+    /// Adds the outcome of another generator on the same server.
     pub fn merge(&mut self, other: Outcome) {
         self.record.merge(&other.record);
         self.elapsed_s = self.elapsed_s.max(other.elapsed_s);
@@ -139,7 +138,7 @@ impl Outcome {
         }
     }
 
-    /// Says what no load can have given: an outcome that came from elsewhere may hold anything.
+    /// Fails when the outcome is impossible, since one from another process may hold anything.
     pub fn check(&self) -> Result<(), &'static str> {
         self.record.check()?;
         if !self.met.values().all(|url| redirect::is_place(url)) {
@@ -155,31 +154,31 @@ impl Outcome {
             .ok_or("a time or rate that is no number")
     }
 
-    /// Completed and failed.
+    /// Requests that completed or failed.
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.record.requests()
     }
 
-    /// Good answers a second, of all generators together; `None` when no time passed.
+    /// Good answers per second, of all generators together; `None` when no time passed.
     #[must_use]
     pub fn throughput(&self) -> Option<f64> {
         self.rates.throughput
     }
 
-    /// From the intended start to the end, of all requests but those without an answer.
+    /// Times from the intended start to the end, of all requests but those without an answer.
     #[must_use]
     pub fn response_time(&self) -> Histogram {
         self.record.response().histogram()
     }
 
-    /// From the actual start to the end, of the same requests as far as they were sent.
+    /// Times from the actual start to the end, of the same requests as far as they were sent.
     #[must_use]
     pub fn service_time(&self) -> Histogram {
         self.record.service().histogram()
     }
 
-    /// How late 99 in 100 sends at most were, in seconds; `None` in a closed loop.
+    /// The 99th percentile of how late requests were sent, in seconds; `None` in a closed loop.
     #[must_use]
     pub fn late_p99_s(&self) -> Option<f64> {
         self.record.late.histogram().quantile_ns(0.99).map(|ns| ns as f64 / 1e9)
@@ -193,7 +192,7 @@ impl Outcome {
         }
     }
 
-    /// CPU seconds for each request that was begun, without spinning; `None` when none was.
+    /// CPU seconds per request begun, without spinning; `None` when no request was begun.
     #[must_use]
     pub fn cpu_per_request_s(&self) -> Option<f64> {
         let begun = self.record.begun();

@@ -1,20 +1,21 @@
-//! Where generators in other processes work: one a CPU, as far as their hosts have any.
+//! Places remote generators on CPUs: one generator per CPU, as far as their hosts have enough.
 //!
-//! Hosts are told apart by the boot id. What else runs there is not known.
+//! Hosts are told apart by their boot id. Other work on those hosts is not known.
 
 use model::generate::Generator;
 
-/// Where a generator works.
+/// The place of one generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placement {
-    /// Numbers hosts as they come.
+    /// Number of the host, counted in order of appearance.
     pub host: u32,
     pub cpu: Option<u32>,
-    /// Nobody of ours needs that CPU.
+    /// True if no other part of this load needs the CPU.
     pub own: bool,
 }
 
-/// The last CPU of each that the fewest others on its host have. Hosts that are not known are each their own.
+/// Gives each generator the last allowed CPU that the fewest others on its host have. A generator of an unknown host
+/// is taken to be alone on its host.
 pub(super) fn placements(generators: &[Generator], here: Option<&str>) -> Vec<Placement> {
     let hosts = hosts(generators);
     let mut cpus: Vec<Option<u32>> = vec![None; generators.len()];
@@ -46,7 +47,7 @@ pub(super) fn placements(generators: &[Generator], here: Option<&str>) -> Vec<Pl
     (0..generators.len()).map(place).collect()
 }
 
-/// The number of each one's host.
+/// The host number of each generator.
 fn hosts(generators: &[Generator]) -> Vec<u32> {
     let mut names: Vec<Option<&str>> = Vec::new();
     let mut numbers = Vec::with_capacity(generators.len());

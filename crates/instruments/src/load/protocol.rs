@@ -1,47 +1,47 @@
-//! What a protocol says on a connection: the bytes of a request, and where its answer ends.
+//! What a protocol does on a connection: it builds the bytes of a request and finds the end of its answer.
 //!
-//! One request is in flight on a connection at a time. A protocol is shared by all connections; what it must remember
-//! of one answer is its `Reply`. It sees bytes only: no socket, no clock.
+//! One request is in flight on a connection at a time. All connections share a protocol; the state of one answer is
+//! its `Reply`. A protocol sees bytes only: no socket, no clock.
 
 use super::failure::Failure;
 
-/// What came of some bytes.
+/// The result of feeding bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     More,
-    /// The answer is complete; `used` bytes of those given belong to it.
+    /// The answer is complete; `used` of the given bytes belong to it.
     Done {
         used: usize,
     },
 }
 
-/// What a complete answer was.
+/// The judgement of a complete answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// `None` for a good one.
+    /// `None` for a good answer.
     pub failure: Option<Failure>,
-    /// Whether the connection may carry another request.
+    /// True if the connection may carry another request.
     pub keep: bool,
     pub body_bytes: u64,
-    /// Its status, in the numbers of the protocol.
+    /// The status, as the protocol numbers them.
     pub status: u16,
 }
 
 pub trait Protocol {
     /// The state of one request and its answer. Reused, so that no request allocates.
     type Reply: Default;
-    /// What a thread remembers of former answers, to know them again.
+    /// What a thread remembers of earlier answers, to recognise them quickly.
     type Memo: Default;
 
-    /// The bytes of request `which`, built beforehand or by [`Protocol::begin`].
+    /// The bytes of request `which`, built in advance or by [`Protocol::begin`].
     fn request<'r>(&'r self, reply: &'r Self::Reply, which: u32) -> &'r [u8];
-    /// Request `which` is next: it goes out, and the bytes that come then answer it.
+    /// Prepares for request `which`; the bytes fed from now on answer it.
     fn begin(&self, reply: &mut Self::Reply, which: u32);
     fn feed(&self, memo: &mut Self::Memo, reply: &mut Self::Reply, bytes: &[u8]) -> Result<Step, Failure>;
-    /// The connection has ended; may that have been the end of the answer?
+    /// The connection has ended. Fails unless that may be the end of the answer.
     fn end(&self, reply: &Self::Reply) -> Result<(), Failure>;
-    /// Judges a complete answer to request `which`.
+    /// Judges the complete answer to request `which`.
     fn judge(&self, reply: &Self::Reply, which: u32) -> Answer;
-    /// Where the first answer that pointed elsewhere pointed, of those that a thread remembers.
+    /// The target of the first redirect that the thread remembers.
     fn redirected_to<'m>(&self, memo: &'m Self::Memo) -> Option<&'m str>;
 }

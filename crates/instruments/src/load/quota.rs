@@ -1,18 +1,18 @@
-//! CPU quotas of generators: what each is allowed of its time, where several in one control group share one.
+//! CPU quotas of generators: how much CPU time each was allowed where several share a control group.
 //!
-//! A group is told apart by its host and its folder there. Threads that worked less leave more to the others, so that
-//! the share of a quota that is used is the same for all whom it holds.
+//! A control group is identified by its host and path. A thread that worked less leaves more to the others, so that
+//! all threads under a quota have used the same share of it.
 
 use std::collections::BTreeMap;
 
 use super::engine::ThreadUse;
 use super::relayed::Brought;
 
-/// A quota, and whom of those who sent it holds.
+/// A quota and the generators that it limits.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shared {
     pub members: Vec<usize>,
-    /// CPUs' worth of time.
+    /// Cores that the quota allows.
     pub cpus: f64,
 }
 
@@ -20,7 +20,8 @@ fn worked_ns(thread: &ThreadUse) -> u64 {
     thread.cpu_ns.saturating_sub(thread.spun_ns)
 }
 
-/// Lowers what the threads are allowed; gives the tightest quota of those that hold the same generators.
+/// Lowers `allowed_ns` of the threads under a quota. Returns the quotas, of those with the same generators only the
+/// tightest.
 pub(super) fn share_out(brought: &mut [Brought]) -> Vec<Shared> {
     let mut groups: BTreeMap<(u32, (u64, u64)), Shared> = BTreeMap::new();
     for (at, own) in brought.iter().enumerate() {

@@ -1,7 +1,6 @@
-//! Whether a server can be reached at all: its name is found, a connection stands, and under TLS a handshake is made.
+//! Checks that a server can be reached: its name resolves, a connection opens, and with TLS the handshake succeeds.
 //!
-//! No request is sent. What waits on a name or an address that nobody answers for is left behind when the load is
-//! ended: it ends by its own time limit.
+//! No request is sent. A cancelled check leaves its thread behind; that thread ends at its own time limit.
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -11,10 +10,10 @@ use std::time::Duration;
 use super::target::Url;
 use super::{Control, Error, Load, limits, tls};
 
-/// How often the wish to end is looked at.
+/// Interval at which the check looks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The address of a load's server, or why nobody can load it from here; sends no request.
+/// The address of a load's server; sends no request. Fails when the server cannot be reached from here.
 pub fn reachable(load: &Load) -> Result<SocketAddr, Error> {
     limits::open_files(load.connections, load.threads).map_err(Error::Limit)?;
     let secure = secure(load)?;
@@ -23,13 +22,14 @@ pub fn reachable(load: &Load) -> Result<SocketAddr, Error> {
     Ok(address)
 }
 
-/// What connections under TLS share; `None` for plain ones.
+/// The TLS settings that all connections share; `None` for plain connections. Fails when the host's name or the
+/// authorities cannot be used.
 pub(super) fn secure(load: &Load) -> Result<Option<tls::Shared>, Error> {
     let url = &load.targets.first().ok_or_else(|| Error::Load("no URL to load".to_owned()))?.url;
     url.is_tls().then(|| tls::Shared::new(&url.host, &load.tls)).transpose().map_err(Error::Load)
 }
 
-/// The first address that works, unless the load is ended before.
+/// The first address of the server that works. Fails when none does, and when the load is stopped before.
 pub(super) fn reach(
     load: &Load,
     secure: Option<&tls::Shared>,

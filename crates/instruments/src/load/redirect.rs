@@ -1,23 +1,23 @@
-//! Answers that point elsewhere (3xx): how many of each status, and where the first one pointed.
+//! Redirects (answers with 3xx): a count per status, and the target of the first one.
 //!
-//! They are good answers, since the server gave them; nobody follows them.
+//! They count as good answers, since the server gave them. They are not followed.
 
 use serde::{Deserialize, Serialize};
 
-/// The statuses that are told apart; others of 3xx count as the first.
+/// The statuses that are counted separately; other 3xx count as the first.
 const FIRST: u16 = 300;
 const KINDS: usize = 9;
-/// The longest place that is kept, in bytes.
+/// Longest stored target, in bytes.
 const MOST: usize = 256;
 
-/// Counts by status, and the first place.
+/// Counts per status, and the first target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Redirects {
     counts: [u64; KINDS],
     pub to: Option<String>,
 }
 
-/// Where an answer points, as text: what is not printable ASCII is escaped, and a long one is cut.
+/// The target of a redirect as text. Unprintable bytes are escaped, and a long target is cut.
 #[must_use]
 pub fn place(bytes: &[u8]) -> String {
     let mut text = bytes.trim_ascii().escape_ascii().to_string();
@@ -25,14 +25,14 @@ pub fn place(bytes: &[u8]) -> String {
     text
 }
 
-/// Whether a text can be such a place.
+/// True if `text` can come from [`place`].
 #[must_use]
 pub fn is_place(text: &str) -> bool {
     text.len() <= MOST && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
 impl Redirects {
-    /// An answer of a status in 300..400.
+    /// Counts an answer with a status in 300..400.
     #[inline]
     pub fn add(&mut self, status: u16) {
         let at = usize::from(status.wrapping_sub(FIRST));
@@ -53,7 +53,7 @@ impl Redirects {
         (FIRST..).zip(self.counts).filter(|(_, count)| *count > 0)
     }
 
-    /// Says what no load can have counted.
+    /// Fails when the counts are impossible.
     pub fn check(&self) -> Result<(), &'static str> {
         let known = self.counts.iter().all(|count| *count <= 1 << 50);
         let known = known && self.to.iter().all(|to| is_place(to));

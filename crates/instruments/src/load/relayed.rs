@@ -1,6 +1,6 @@
-//! A load's way to a generator in another process, and its outcome's way back, as bytes.
+//! Encodes the outcome of a remote generator as bytes, and decodes it again.
 //!
-//! Bytes that come from elsewhere are read or refused, whatever they are. Times of an outcome are from its start.
+//! Received bytes are checked; a malformed outcome is refused. Times of an outcome count from its start.
 
 use model::generate::Loaded;
 use serde::{Deserialize, Serialize};
@@ -9,19 +9,20 @@ use super::{Control, Load, Outcome, run_at};
 use crate::facts::Root;
 use crate::facts::cgroup::{self, Quota};
 
-/// What a generator brings back.
+/// The result of one generator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Brought {
     pub outcome: Outcome,
-    /// Of its control group and those above it.
+    /// The CPU quotas of its control group and of those above it.
     pub quotas: Vec<Quota>,
 }
 
+/// Encodes as bytes. Fails when the value cannot be encoded.
 pub(super) fn pack<T: Serialize>(what: &T) -> Result<Vec<u8>, String> {
     postcard::to_stdvec(what).map_err(|error| format!("cannot be written as a frame: {error}"))
 }
 
-/// An outcome that can be merged with others.
+/// Decodes an outcome. Fails when the bytes are none, or hold impossible numbers.
 pub(super) fn unpack(bytes: &[u8]) -> Result<Brought, String> {
     let brought: Brought =
         postcard::from_bytes(bytes).map_err(|error| format!("it brought no outcome: {error}"))?;
@@ -32,7 +33,8 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Brought, String> {
     }
 }
 
-/// Carries out a load, as a generator. `start` names the time of the start once everything stands.
+/// Carries out a load in a generator process. `start` is called when everything is set up, and returns the time of the
+/// start. Fails as [`run`](super::run) does.
 pub fn serve(mut load: Load, start: &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String> {
     let quotas = cgroup::quotas(&Root::live());
     // Spinning would use up what is allowed.

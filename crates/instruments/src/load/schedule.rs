@@ -1,8 +1,8 @@
-//! When requests are due: intended start times in nanoseconds from the start of the load.
+//! Schedules: intended start times of requests, in nanoseconds from the start of the load.
 //!
-//! A schedule does not know connections, answers or the clock. The same schedule gives the same arrivals whatever the
-//! number of threads: thread `i` of `n` takes each n-th. A closed loop has no arrivals: each connection sends again as
-//! soon as its answer is there.
+//! A schedule knows no connections, answers or clock. It gives the same arrivals whatever the number of threads:
+//! thread `i` of `n` takes every n-th. A closed loop has no arrivals: each connection sends again as soon as its
+//! answer is there.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,18 +13,18 @@ use super::engine::arrivals::Part;
 use super::shape::Shape;
 use crate::bench::kernels::random::Random;
 
-/// The highest rate that is accepted, in requests a second.
+/// The highest accepted rate, in requests per second.
 pub const HIGHEST_RATE: f64 = 1e9;
 
 /// One request that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrival {
     pub at_ns: u64,
-    /// Which target; `None` leaves the choice to the weights.
+    /// Index of the target; `None` leaves the choice to the weights.
     pub target: Option<u32>,
 }
 
-/// How intended start times come about. Rates are requests a second.
+/// How intended start times come about. Rates are requests per second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Schedule {
     /// No schedule: each connection has one request in flight at all times.
@@ -37,7 +37,7 @@ pub enum Schedule {
         rate: f64,
         seed: u64,
     },
-    /// From one rate to another in a straight line, then steady at the second.
+    /// A linear change from one rate to another, then steady at the second.
     Ramp {
         from: f64,
         to: f64,
@@ -45,21 +45,21 @@ pub enum Schedule {
     },
     /// Given times, ascending.
     Replay(#[serde(with = "shared")] Arc<[Arrival]>),
-    /// Independent arrivals at a rate that follows a shape over a time, again and again; `rate` is the mean.
+    /// Independent arrivals at a rate that follows a shape, repeated every `over_ns`; `rate` is the mean.
     Shaped {
         rate: f64,
         seed: u64,
         over_ns: u64,
         shape: Shape,
     },
-    /// Each n-th arrival of a constant rate or a ramp: the part of one of several generators.
+    /// Every n-th arrival of a constant rate or a ramp: the part of one of several generators.
     Each {
         of: Box<Schedule>,
         part: Part,
     },
 }
 
-/// A list behind a counted pointer, as the list itself.
+/// Serializes a shared list as a plain list.
 mod shared {
     use std::sync::Arc;
 
@@ -67,17 +67,19 @@ mod shared {
 
     use super::Arrival;
 
+    /// Fails as the serializer does.
     pub fn serialize<S: Serializer>(list: &Arc<[Arrival]>, to: S) -> Result<S::Ok, S::Error> {
         list.as_ref().serialize(to)
     }
 
+    /// Fails as the deserializer does.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<[Arrival]>, D::Error> {
         Vec::deserialize(from).map(Arc::from)
     }
 }
 
 impl Schedule {
-    /// Requests a second that are due over the length of the load, where that is known beforehand.
+    /// The mean rate over the length of the load, where it is known beforehand.
     #[must_use]
     pub fn mean_rate(&self, over: Option<Duration>) -> Option<f64> {
         match self {
@@ -98,7 +100,7 @@ impl Schedule {
         }
     }
 
-    /// Says what is wrong with the numbers, if anything.
+    /// Fails when a rate, a time or a list of arrivals makes no sense; the message says which.
     pub fn check(&self) -> Result<(), String> {
         let rate = |rate: f64, lowest: f64| {
             if rate >= lowest && (0.0..=HIGHEST_RATE).contains(&rate) {
@@ -137,8 +139,9 @@ impl Schedule {
         }
     }
 
-    /// The part of one of several generators: their rates add up to the whole exactly. Poisson arrivals are independent
-    /// streams; of others each generator has every n-th arrival.
+    /// The part of one of several generators. The parts' rates add up to the whole exactly. Poisson arrivals become
+    /// independent streams; of other schedules each generator gets every n-th arrival. Fails for a schedule that is a
+    /// part already.
     pub fn part(&self, part: Part) -> Result<Schedule, String> {
         if part.threads <= 1 {
             return Ok(self.clone());
@@ -198,7 +201,7 @@ impl Schedule {
     }
 }
 
-/// A part of a rate; the last one is what is left, so that the sum in the order of the parts is the rate itself.
+/// The share of a rate. The last part gets the rest, so that the sum of all parts, in order, is the rate itself.
 fn share(rate: f64, part: Part) -> f64 {
     let each = rate / part.threads as f64;
     if part.thread + 1 < part.threads {
@@ -207,18 +210,18 @@ fn share(rate: f64, part: Part) -> f64 {
     rate - (1..part.threads).map(|_| each).sum::<f64>()
 }
 
-/// The seed of one of several streams: seeds that lie close give streams that have nothing in common.
+/// The seed of one of several random streams. Neighbouring seeds give unrelated streams.
 pub(super) fn stream(seed: u64, index: usize) -> u64 {
     let mut random = Random::new(seed ^ (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     random.next()
 }
 
-/// The arrivals of a schedule. Endless except for a replay and a ramp to nothing.
+/// The arrivals of a schedule, in order. Endless except for a replay and a ramp to zero.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     kind: Kind,
     index: u64,
-    /// Of the index, from one arrival to the next.
+    /// Distance between two arrivals of this part, counted in arrivals of the whole.
     step: u64,
 }
 
@@ -237,7 +240,7 @@ enum Kind {
         to: f64,
         over_s: f64,
     },
-    /// `sum` is in whole shapes, and so is `gap`.
+    /// `sum` and `gap` are in units of one whole shape.
     Shaped {
         gap: f64,
         random: Random,
@@ -248,7 +251,7 @@ enum Kind {
     Replay(Arc<[Arrival]>),
 }
 
-/// Where the integral of the ramp's rate reaches `index`, in seconds; `None` if it never does.
+/// The time, in seconds, at which the integral of the ramp's rate reaches `index`; `None` if it never does.
 fn ramp_at(from: f64, to: f64, over_s: f64, index: f64) -> Option<f64> {
     let area = (from + to) / 2.0 * over_s;
     if index > area {
@@ -263,13 +266,13 @@ fn ramp_at(from: f64, to: f64, over_s: f64, index: f64) -> Option<f64> {
     Some(2.0 * index / (from + root))
 }
 
-/// Where a shape is after so many of them.
+/// The time, in nanoseconds, after `sum` whole shapes.
 fn shaped_at(sum: f64, over_ns: f64, shape: &Shape) -> u64 {
     ((sum.floor() + shape.time_of(sum.fract())) * over_ns).round() as u64
 }
 
 impl Kind {
-    /// The arrival of that number, where it follows from its number alone.
+    /// The arrival with this number, for schedules in which it follows from the number alone.
     #[inline]
     fn at(&self, index: u64) -> Option<Arrival> {
         let at_ns = match self {
@@ -285,7 +288,7 @@ impl Kind {
 }
 
 impl Arrivals {
-    /// When the arrival is due that `nth` would give; of those that are drawn, when it is to be expected.
+    /// Due time of the arrival that `nth(skip)` would give; the expected time for random arrivals.
     #[must_use]
     pub fn ahead(&self, skip: u64) -> Option<u64> {
         let gaps = skip as f64 + 1.0;
@@ -302,8 +305,8 @@ impl Arrivals {
     }
 }
 
-/// How many of the numbers from `from` to `until` come before the first for which it does not hold; it holds for none
-/// after that.
+/// Binary search: how many numbers in `from..until` satisfy `holds`, which must be true up to some number and false
+/// after it.
 pub(super) fn held(from: u64, until: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (from, until.max(from));
     while low < high {
@@ -346,18 +349,20 @@ impl Iterator for Arrivals {
     }
 }
 
-/// The requests of a replay, and the paths that their targets index.
+/// The requests of a replay. Their targets are indexes into `paths`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     pub arrivals: Arc<[Arrival]>,
     pub paths: Vec<String>,
-    /// How many lines have an earlier time than the one before, and the number of the first of them.
+    /// The number of lines whose time is earlier than that of the line before, and the first such line's number.
     pub goes_back: Option<(usize, usize)>,
 }
 
-/// Reads `time path` lines: seconds with up to nine decimals, blanks, a path. Empty lines and lines that start with `#`
-/// are skipped. Times may be of any origin and out of order, as logs are that are written at the end of a request: the
+/// Reads lines of `time path`: seconds with up to nine decimals, blanks, a path. Empty lines and lines that start with
+/// `#` are skipped. Times may have any origin and any order, since logs are written at the end of a request; the
 /// earliest request is due at 0.
+///
+/// Fails, naming the line, when a line has no time or no path, and when no line is left.
 pub fn read_replay(text: &str) -> Result<Replay, String> {
     let mut known = std::collections::HashMap::new();
     let mut paths = Vec::new();
@@ -393,7 +398,7 @@ pub fn read_replay(text: &str) -> Result<Replay, String> {
     Ok(Replay { arrivals: arrivals.into(), paths, goes_back })
 }
 
-/// Decimal seconds as nanoseconds, exactly; further decimals are cut.
+/// Decimal seconds as nanoseconds. Decimals after the ninth are cut.
 fn nanoseconds(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

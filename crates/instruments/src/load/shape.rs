@@ -1,12 +1,11 @@
-//! How a rate goes up and down over a time, without saying how long that is or how many requests come in it.
-//!
-//! Steps of a steady rate; both the time and the requests of a whole shape are 1.
+//! The shape of a rate over time: steps of steady rate, scaled so that the whole shape has length 1 and 1 request. It
+//! does not say how long it lasts or how many requests come.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// The course of a rate.
+/// Cumulative time and cumulative requests at the end of each step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<(f64, f64)>", into = "Vec<(f64, f64)>")]
 pub struct Shape(Arc<[(f64, f64)]>);
@@ -24,7 +23,8 @@ impl From<Shape> for Vec<(f64, f64)> {
 }
 
 impl Shape {
-    /// From the time that each step lasts and the requests in it, in any unit; none where there are no requests.
+    /// Builds a shape from the length of each step and the requests in it, in any unit. `None` where there are no
+    /// requests.
     #[must_use]
     pub fn new(steps: impl IntoIterator<Item = (f64, f64)>) -> Option<Shape> {
         let (mut time, mut requests) = (0.0, 0.0);
@@ -38,7 +38,7 @@ impl Shape {
         Some(Shape(ends.into_iter().map(|(at, sum)| (at / time, sum / requests)).collect()))
     }
 
-    /// When this share of the requests has come, as a share of the time.
+    /// The share of the time after which this share of the requests has come.
     #[must_use]
     pub fn time_of(&self, share: f64) -> f64 {
         // The first step that ends above it has requests, so that what is divided by is above 0.
@@ -48,7 +48,7 @@ impl Shape {
         start + (end - start) * ((share - before) / (sum - before)).clamp(0.0, 1.0)
     }
 
-    /// The highest rate over the mean.
+    /// The highest rate divided by the mean rate.
     #[must_use]
     pub fn steepest(&self) -> f64 {
         let before = std::iter::once(&(0.0, 0.0)).chain(self.0.iter());

@@ -1,17 +1,17 @@
-//! Stalls: times in which requests were in flight and the server answered none of them, not even badly.
+//! Stalls: periods in which requests were in flight and the server answered none of them, not even with an error.
 //!
-//! Nanoseconds on the thread's clock, in an outcome from the start of its load. A thread keeps its longest; merged are
-//! those that all threads had at the same time, since a server that answers one of them does not stand still. Not
-//! counted: time without a request in flight, time limits that passed (nobody answered), a silence that lasts to the
-//! end (no answer ends it), and what a thread slept itself, kept from its core.
+//! Units: nanoseconds on the thread's clock; in an outcome, from the start of the load. Each thread keeps its longest
+//! stalls. Merging keeps the periods that all threads share, since a server that answers one thread does not stand
+//! still. Not counted: time without a request in flight, timeouts (nobody answered), a silence that lasts to the end
+//! (no answer ends it), and time in which the thread itself was kept from its core.
 
 use serde::{Deserialize, Serialize};
 
-/// Shorter ones are not kept.
+/// Shorter stalls are not kept.
 const LEAST_NS: u64 = 100_000_000;
-/// How many a thread keeps.
+/// Stalls that a thread keeps.
 const KEPT: usize = 16;
-/// One time without an answer.
+/// One period without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stall {
     pub from_ns: u64,
@@ -27,32 +27,32 @@ impl Stall {
     }
 }
 
-/// The longest stalls that one thread saw, or that several saw together.
+/// The longest stalls of one thread, or those that several threads share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stalls {
     kept: Vec<Stall>,
-    /// The last answer, or since when something is in flight.
+    /// Time of the last answer, or of the first request after a time with none in flight.
     since_ns: u64,
-    /// When the thread last looked up.
+    /// When the thread last ran.
     awake_ns: u64,
-    /// Whether it saw an answer at all: who saw none knows nothing of stalls.
+    /// True once the thread has seen an answer. A thread without any tells nothing about stalls.
     answered: bool,
 }
 
 impl Stalls {
-    /// The first request after a while without any.
+    /// The first request after a time with none in flight.
     #[inline]
     pub fn begin(&mut self, at_ns: u64) {
         self.since_ns = at_ns;
     }
 
-    /// The thread looks up.
+    /// The thread runs again after waiting.
     #[inline]
     pub fn awake(&mut self, at_ns: u64) {
         self.awake_ns = at_ns;
     }
 
-    /// The server answered one of so many requests in flight.
+    /// An answer came while `waiting` requests were in flight.
     #[inline]
     pub fn answer(&mut self, at_ns: u64, waiting: u64) {
         let from_ns = std::mem::replace(&mut self.since_ns, at_ns);
@@ -77,13 +77,13 @@ impl Stalls {
         }
     }
 
-    /// The longest, if there was one.
+    /// The longest stall, if there was one.
     #[must_use]
     pub fn longest(&self) -> Option<Stall> {
         self.kept.iter().copied().max_by_key(Stall::long_ns)
     }
 
-    /// What both had at the same time; all of the one where the other saw no answer.
+    /// Keeps the periods that both share. If one side saw no answer, keeps all of the other.
     pub fn merge(&mut self, other: &Stalls) {
         if !other.answered {
             return;
@@ -106,7 +106,7 @@ impl Stalls {
         self.awake_ns = self.awake_ns.max(other.awake_ns);
     }
 
-    /// Counts times from `start_ns` on.
+    /// Makes all times relative to `start_ns`.
     pub fn count_from(&mut self, start_ns: u64) {
         for stall in &mut self.kept {
             stall.from_ns = stall.from_ns.saturating_sub(start_ns);
@@ -116,7 +116,7 @@ impl Stalls {
         self.awake_ns = self.awake_ns.saturating_sub(start_ns);
     }
 
-    /// Says what no thread can have seen.
+    /// Fails when the stalls are impossible, since an outcome from another process may hold anything.
     pub fn check(&self) -> Result<(), &'static str> {
         let known = |stall: &Stall| stall.from_ns <= stall.to_ns && stall.waiting <= 1 << 50;
         let sound = self.kept.len() <= KEPT && self.kept.iter().all(known);

@@ -1,16 +1,16 @@
-//! Answers of 4xx and 5xx: how many of each status, and the first request that met it.
+//! Answers with status 4xx and 5xx: a count per status, and the first request that got it.
 //!
-//! They are failures, and counted as such too (`failure.rs`). Counting one allocates nothing.
+//! They are failures and are counted as such too (`failure.rs`). Counting allocates nothing.
 
 use serde::{Deserialize, Serialize};
 
-/// The statuses that are told apart are those from here on.
+/// The first status that is counted.
 const FIRST: u16 = 400;
 const KINDS: usize = 200;
-/// What no host counts.
+/// More than any host can count.
 const MOST: u64 = 1 << 50;
 
-/// Counts by status, and which of the load's requests was the first of each.
+/// Counts per status, and the first request of each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Met>", into = "Vec<Met>")]
 pub struct Statuses {
@@ -23,7 +23,7 @@ pub struct Statuses {
 pub struct Met {
     pub status: u16,
     pub count: u64,
-    /// The request that was the first to meet it, by its place in the load.
+    /// Index of the first request that got it.
     pub first: u32,
 }
 
@@ -34,7 +34,7 @@ impl Default for Statuses {
 }
 
 impl Statuses {
-    /// An answer of a status in 400..600 to request `which`; others are not counted.
+    /// Counts an answer to request `which`, if its status is in 400..600.
     #[inline]
     pub fn add(&mut self, status: u16, which: u32) {
         let at = usize::from(status.wrapping_sub(FIRST));
@@ -46,7 +46,7 @@ impl Statuses {
         }
     }
 
-    /// What was met first by both stays that of this one.
+    /// Adds the counts of `other`. For a status that both have, the first request stays that of `self`.
     pub fn merge(&mut self, other: &Statuses) {
         for (at, theirs) in other.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             if self.counts[at] == 0 {
@@ -62,7 +62,7 @@ impl Statuses {
         all.filter(|((_, count), _)| *count > 0).map(|((status, count), first)| Met { status, count, first })
     }
 
-    /// Answers of all these statuses.
+    /// The number of answers with any of these statuses.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()

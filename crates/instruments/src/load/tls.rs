@@ -1,7 +1,8 @@
-//! TLS 1.2 and 1.3 on a connection, by rustls with ring.
+//! TLS 1.2 and 1.3 as a transport, by rustls with ring.
 //!
-//! Each connection makes a full handshake: sessions are not resumed, so that a connection per request measures what it
-//! says. The certificate is checked against the system's authorities, or a given file, or on request not at all.
+//! Each connection makes a full handshake; sessions are not resumed, so that a connection per request measures a real
+//! handshake. The certificate is checked against the system's authorities, against a given file, or on request not at
+//! all.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -19,16 +20,16 @@ use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStor
 use super::failure::Failure;
 use super::transport::{self, Got, Transport};
 
-/// Whom to trust.
+/// Which certificates to trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Options {
-    /// Takes any certificate: the load is encrypted, and its server may be anyone.
+    /// Accept any certificate: the load is encrypted, but the server may be anyone.
     pub insecure: bool,
-    /// A PEM file of authorities, in place of the system's.
+    /// A PEM file of authorities, used in place of the system's.
     pub authorities: Option<PathBuf>,
 }
 
-/// What all connections to one server share.
+/// Settings that all connections to one server share.
 #[derive(Clone, Debug)]
 pub struct Shared {
     config: Arc<ClientConfig>,
@@ -61,6 +62,7 @@ fn authorities(options: &Options) -> Result<RootCertStore, String> {
 }
 
 impl Shared {
+    /// Fails when `host` cannot be in a certificate, or when the authorities cannot be read.
     pub fn new(host: &str, options: &Options) -> Result<Shared, String> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| format!("{host} is not a name that a certificate can hold"))?;
@@ -79,7 +81,7 @@ impl Shared {
         Ok(Shared { config: Arc::new(config), name })
     }
 
-    /// Makes one handshake and says what was wrong with it.
+    /// Makes one handshake. Fails with the reason why it was refused or did not finish.
     pub fn probe(&self, stream: &mut TcpStream) -> Result<(), String> {
         let mut connection = ClientConnection::new(Arc::clone(&self.config), self.name.clone())
             .map_err(|error| error.to_string())?;
@@ -95,7 +97,7 @@ impl Shared {
     }
 }
 
-/// Takes any certificate, but a server must still hold the key of the one that it shows.
+/// Accepts any certificate. The server must still hold its private key.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 
@@ -134,7 +136,7 @@ impl ServerCertVerifier for Anyone {
     }
 }
 
-/// A non-blocking socket as rustls wants to see it.
+/// A non-blocking socket with the interface that rustls expects.
 struct Socket<'a>(BorrowedFd<'a>);
 
 fn to_io(kind: Failure) -> io::Error {
@@ -169,7 +171,7 @@ impl Write for Socket<'_> {
     }
 }
 
-/// The kind of an error that a socket or rustls gave.
+/// The failure for an error of the socket or of rustls.
 fn kind(error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::TimedOut => Failure::Timeout,
@@ -184,7 +186,7 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// Sends what waits; what the socket does not take stays.
+    /// Sends waiting bytes; those that the socket does not take stay.
     fn flush(&mut self, fd: BorrowedFd<'_>) -> Result<(), Failure> {
         while self.connection.wants_write() {
             match self.connection.write_tls(&mut Socket(fd)) {
@@ -196,7 +198,7 @@ impl Tls {
         Ok(())
     }
 
-    /// Reads records once; false when there is nothing yet.
+    /// Reads TLS records once.
     fn pull(&mut self, fd: BorrowedFd<'_>) -> Result<Pulled, Failure> {
         match self.connection.read_tls(&mut Socket(fd)) {
             Ok(0) => Ok(Pulled::End),

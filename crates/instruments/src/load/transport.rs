@@ -1,4 +1,4 @@
-//! How bytes travel on a connection: plainly, or under TLS (`tls.rs`). Non-blocking throughout.
+//! How bytes travel on a connection: plain TCP here, TLS in `tls.rs`. All calls are non-blocking.
 
 use std::os::fd::BorrowedFd;
 
@@ -7,33 +7,33 @@ use rustix::net::{RecvFlags, SendFlags};
 
 use super::failure::Failure;
 
-/// What a read gave.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Got {
     Bytes(usize),
-    /// Nothing there yet.
+    /// No bytes yet.
     Blocked,
-    /// The other side will send no more.
+    /// The other side has closed and will send no more.
     Ended,
 }
 
 pub trait Transport: Sized {
-    /// What all connections share.
+    /// State that all connections share.
     type Shared: Sync;
-    /// Whether bytes can wait inside, where no poll sees them: reading goes on until `Blocked`.
+    /// True if the transport may hold received bytes that epoll does not see. Then reads go on until `Blocked`.
     const BUFFERS: bool;
 
     fn new(shared: &Self::Shared) -> Result<Self, Failure>;
-    /// Goes on with the handshake; true when requests may be sent.
+    /// Continues the handshake; true when requests may be sent. Fails when the other side refuses or is gone.
     fn advance(&mut self, fd: BorrowedFd<'_>) -> Result<bool, Failure>;
-    /// Whether bytes are held back until the socket takes more.
+    /// True while bytes to send wait inside for the socket.
     fn is_blocked(&self) -> bool;
-    /// Sends the first bytes of these, and says how many; none when blocked.
+    /// Sends a prefix of `bytes` and returns its length; 0 when blocked. Fails when the connection is gone.
     fn send(&mut self, fd: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Failure>;
     fn recv(&mut self, fd: BorrowedFd<'_>, into: &mut [u8]) -> Result<Got, Failure>;
 }
 
-/// The kind of a failed call on a connection that stood.
+/// The failure for an error on an established connection.
 pub(super) fn kind(error: Errno) -> Failure {
     match error {
         Errno::TIMEDOUT => Failure::Timeout,
@@ -41,6 +41,8 @@ pub(super) fn kind(error: Errno) -> Failure {
     }
 }
 
+/// Sends a prefix of `bytes` on a plain socket and returns its length; 0 when blocked. Fails when the connection is
+/// gone.
 pub(super) fn send(fd: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Failure> {
     loop {
         match rustix::net::send(fd, bytes, SendFlags::NOSIGNAL) {
@@ -52,6 +54,7 @@ pub(super) fn send(fd: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Failure> {
     }
 }
 
+/// Reads from a plain socket. Fails when the connection is gone.
 pub(super) fn recv(fd: BorrowedFd<'_>, into: &mut [u8]) -> Result<Got, Failure> {
     loop {
         match rustix::net::recv(fd, &mut *into, RecvFlags::empty()) {
@@ -64,7 +67,7 @@ pub(super) fn recv(fd: BorrowedFd<'_>, into: &mut [u8]) -> Result<Got, Failure> 
     }
 }
 
-/// TCP as it is.
+/// Plain TCP.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 

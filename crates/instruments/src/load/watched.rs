@@ -1,6 +1,6 @@
-//! A load as a take: whoever watches hears about once a second how it goes, and the user may end it early.
+//! Runs a load as a take: the program gets a progress report about once a second, and the user may end the load early.
 //!
-//! Where nobody watches, the load's threads are asked nothing. The waiting thread looks up twenty times a second.
+//! Without anyone watching, the load's threads are asked nothing. The waiting thread checks twenty times a second.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -16,15 +16,14 @@ use crate::progress;
 const LOOK: Duration = Duration::from_millis(50);
 const TELL_NS: u64 = 1_000_000_000;
 
-/// Kind of the note of a load that the user ended.
+/// Kind of the note on a load that the user ended early.
 pub const CUT: &str = "cut";
 
-/// Without a good answer for so long, a server is silent.
+/// A server without a good answer for this long is silent.
 const SILENT_NS: u64 = 1_000_000_000;
 
-/// Waits for the end of a load of that many threads, or for the user's wish to end it. `silent` hears when the server
-/// has
-/// fallen silent, and when it speaks again.
+/// Runs a load of `threads` threads to its end, or until the user ends it. `silent(true)` is called when the server
+/// falls silent, `silent(false)` when it answers again. Fails as the load does.
 pub fn watched<T: Send>(
     threads: usize,
     record: &mut dyn Record,
@@ -50,13 +49,13 @@ pub fn watched<T: Send>(
     })
 }
 
-/// Waits for the end of a load that is part of preparing, or until nobody waits for that any more.
+/// Runs a load that is part of preparing, until it ends or the user cancels. Fails as the load does.
 pub fn awaited<T: Send>(carry_out: impl FnOnce(&Control) -> Result<T, Error> + Send) -> Result<T, Error> {
     let (progress, control) = (progress::current(), Control::default());
     looked_at(&control, carry_out, || control.stop.store(progress.is_cancelled(), Ordering::Relaxed))
 }
 
-/// Carries a load out in a thread of its own, and looks twenty times a second.
+/// Runs a load in a thread of its own and calls `look` twenty times a second.
 fn looked_at<T: Send>(
     control: &Control,
     carry_out: impl FnOnce(&Control) -> Result<T, Error> + Send,
@@ -80,7 +79,7 @@ fn looked_at<T: Send>(
     })
 }
 
-/// Tells from the number of good answers whether there were any for a while.
+/// Detects from the number of good answers whether a server is silent.
 #[derive(Default)]
 struct Silence {
     good: u64,
@@ -89,7 +88,7 @@ struct Silence {
 }
 
 impl Silence {
-    /// What is new; `None` where nothing is.
+    /// The new state if it has changed.
     fn look(&mut self, good: u64, now_ns: u64) -> Option<bool> {
         let since_ns = *self.since_ns.get_or_insert(now_ns);
         if good != self.good {
@@ -102,7 +101,7 @@ impl Silence {
     }
 }
 
-/// Asks once a second, and tells what was answered, or after half a second that nothing was.
+/// Asks the load's threads once a second and reports their answer, or after half a second that there is none.
 struct Teller {
     threads: usize,
     /// When the load was first seen to run.

@@ -1,7 +1,10 @@
-//! What one thread sends next, and when: its share of the schedule, and which request by the weights.
+//! The request queue of one thread: which request is due next, and when.
 //!
-//! Requests that are due and find no free connection are not stored: they stay in the schedule, which gives them out in
-//! order. So a backlog of any length costs no memory, and each keeps its intended time.
+//! In: a schedule, this thread's part of it, and how requests are chosen. Out: one [`Due`] at a time. Times are
+//! nanoseconds of the monotonic clock.
+//!
+//! Requests that are due and find no free connection are not stored: they stay in the schedule, which gives them out
+//! in order. So a backlog of any length costs no memory, and each request keeps its intended time.
 
 use crate::bench::kernels::random::Random;
 use crate::load::kv::keys::Keys;
@@ -10,7 +13,7 @@ use crate::load::schedule::{Arrival, Arrivals, Schedule, held};
 /// A request to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// `None` in a closed loop: it is due when it is sent.
+    /// Intended start. `None` in a closed loop, where a request is due when it is sent.
     pub intended_ns: Option<u64>,
     pub which: u32,
 }
@@ -21,20 +24,20 @@ enum Kind {
     Open(Box<ThreadArrivals>),
 }
 
-/// The arrivals that fall to one thread.
+/// The arrivals of an open loop that fall to one thread.
 #[derive(Debug)]
 struct ThreadArrivals {
     all: Arrivals,
-    /// Those of others before the next one, and between each two.
+    /// Arrivals of other threads to skip: before the next own one, and between two own ones.
     before: usize,
     between: usize,
-    /// The next one, once it was looked at.
+    /// The next arrival, if it was already drawn.
     seen: Option<Arrival>,
-    /// How many more may come after it.
+    /// How many more arrivals may be drawn.
     left: u64,
 }
 
-/// No thread has more.
+/// Upper bound of one thread's arrivals.
 const MOST: u64 = 1 << 50;
 
 impl ThreadArrivals {
@@ -48,7 +51,7 @@ impl ThreadArrivals {
         self.seen
     }
 
-    /// When the one is due that comes so many after the next.
+    /// Due time of the `nth` arrival after the next one, in nanoseconds from the start.
     fn ahead(&self, nth: u64) -> Option<u64> {
         let skipped = |from: u64| {
             let (before, between) = (self.before as u64, self.between as u64);
@@ -62,7 +65,7 @@ impl ThreadArrivals {
     }
 }
 
-/// What is still due in the window.
+/// The arrivals that are still due in the window.
 #[derive(Debug)]
 pub struct Backlog<'a> {
     mine: &'a ThreadArrivals,
@@ -71,7 +74,7 @@ pub struct Backlog<'a> {
 }
 
 impl Backlog<'_> {
-    /// When the request of that place among them is due.
+    /// Due time of the `nth` of them.
     pub fn at(&self, nth: u64) -> u64 {
         // Each that counts has a time.
         self.start_ns.saturating_add(self.mine.ahead(nth).unwrap_or(u64::MAX))
@@ -83,11 +86,11 @@ pub struct ArrivalQueue {
     kind: Kind,
     pick: Pick,
     start_ns: u64,
-    /// What is due at this time or later is not sent.
+    /// Requests due at this time or later are not sent.
     end_ns: u64,
 }
 
-/// One thread's part of a load, or one generator's.
+/// One of several equal parts of a load: that of a thread, or of a generator process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Part {
     pub thread: usize,
@@ -95,7 +98,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// How many of `all` fall to this thread.
+    /// This part's share of `all` items. The shares of all parts add up to `all`.
     #[must_use]
     pub fn share_of(self, all: u64) -> u64 {
         let (thread, threads) = (self.thread as u64, self.threads as u64);
@@ -117,13 +120,13 @@ impl ArrivalQueue {
         ArrivalQueue { kind, pick, start_ns: 0, end_ns: 0 }
     }
 
-    /// Fixes the start and the end of the window.
+    /// Sets the start and the end of the window.
     pub fn begin(&mut self, start_ns: u64, end_ns: u64) {
         self.start_ns = start_ns;
         self.end_ns = end_ns;
     }
 
-    /// Ends the window earlier.
+    /// Moves the end of the window to an earlier time.
     pub fn cut(&mut self, end_ns: u64) {
         self.end_ns = self.end_ns.min(end_ns);
     }
@@ -139,13 +142,13 @@ impl ArrivalQueue {
         (at_ns < self.end_ns).then_some((at_ns, arrival))
     }
 
-    /// When the next request of an open loop is due; `None` when there is none.
+    /// Due time of the next request of an open loop; `None` when no more are due.
     pub fn next_ns(&mut self) -> Option<u64> {
         self.peek().map(|(at_ns, _)| at_ns)
     }
 
-    /// What of an open loop is still due in the window, where that is so much; it stays due. Of arrivals that are drawn
-    /// it is what is to be expected.
+    /// The arrivals of an open loop still due in the window, if there are at least `many`. They stay in the queue. For
+    /// random arrivals these are expected values.
     pub fn backlog(&self, many: u64) -> Option<Backlog<'_>> {
         let Kind::Open(mine) = &self.kind else { return None };
         let is_due =
@@ -155,12 +158,12 @@ impl ArrivalQueue {
         (count >= many).then_some(Backlog { mine, start_ns: self.start_ns, count })
     }
 
-    /// Whether a closed loop may still send.
+    /// True if a closed loop may still send.
     pub fn goes_on(&self, now_ns: u64) -> bool {
         matches!(self.kind, Kind::Closed { left } if left > 0) && now_ns < self.end_ns
     }
 
-    /// The next request, if one may be sent now.
+    /// The next request, if one may be sent at `now_ns`.
     #[inline]
     pub fn take(&mut self, now_ns: u64) -> Option<Due> {
         if let Kind::Closed { left } = &mut self.kind {
@@ -179,16 +182,16 @@ impl ArrivalQueue {
     }
 }
 
-/// By what requests are chosen.
+/// How requests are chosen.
 #[derive(Clone, Debug)]
 pub enum Choice {
-    /// In proportion to these weights.
+    /// At random, in proportion to these weights.
     Weights(Vec<f64>),
-    /// A key, and whether to read or write it.
+    /// A random key, read or written.
     Keys(Keys),
 }
 
-/// Chooses requests at random, from a seed.
+/// Chooses requests at random from a seed.
 #[derive(Clone, Debug)]
 pub struct Pick {
     by: By,
@@ -197,13 +200,13 @@ pub struct Pick {
 
 #[derive(Clone, Debug)]
 enum By {
-    /// Where each request's share ends, of 2^53; empty for a single request.
+    /// Cumulative weights scaled to 2^53; empty for a single request.
     Ends(Vec<u64>),
     Keys(Keys),
 }
 
 impl Pick {
-    /// Weights are finite, none is negative, and one is over 0.
+    /// Expects weights that are finite and not negative, with at least one over 0.
     pub fn new(choice: &Choice, seed: u64) -> Pick {
         let by = match choice {
             Choice::Weights(weights) => By::Ends(ends(weights)),

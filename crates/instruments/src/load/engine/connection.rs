@@ -1,33 +1,33 @@
-//! The connections of one thread, and the order in which their requests began.
+//! The state of one connection of an event loop.
 
 use std::os::fd::OwnedFd;
 
 use crate::load::recorder::Times;
 
-/// What a connection is doing.
+/// What a connection is doing now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// There is none.
+    /// There is no connection.
     Closed,
     /// TCP or TLS is being set up, for a request or ahead of one.
     Connecting,
     Idle,
-    /// A part of the request is not sent yet.
+    /// Part of the request is not sent yet.
     Sending,
     Waiting,
-    /// Answered; the server is to close first, so that its port and not ours is held for a while.
+    /// The answer has come and the server should close first, so that TIME_WAIT holds its port and not ours.
     Lingering,
 }
 
-/// A connection's place: what stands there changes with each reconnect.
+/// One connection of a thread. It keeps its index when it is closed and opened again.
 #[derive(Debug)]
 pub struct Connection<R, T> {
     pub fd: Option<OwnedFd>,
     pub transport: Option<T>,
     pub state: State,
-    /// Raised at each connect, so that events of a former connection are known.
+    /// Incremented at each connect, to tell events of an earlier connection apart.
     pub generation: u32,
-    /// Whether a request is in flight.
+    /// True while a request is in flight.
     pub busy: bool,
     pub which: u32,
     pub sent: usize,

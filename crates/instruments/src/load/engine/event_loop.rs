@@ -1,12 +1,13 @@
-//! One generator thread: waits for what comes first, an answer or a time, and acts on it.
+//! The event loop of one generator thread: it waits for an answer or a due time, whichever comes first, and acts on
+//! it.
 //!
-//! Each thread has its own epoll, timer, connections, schedule and recorder, and shares nothing but the flag that stops
-//! it and the counters of progress, which it touches twenty times a second.
+//! Each thread has its own epoll, timer, connections, schedule and recorder. Threads share only the stop flag and the
+//! progress counters, which they touch twenty times a second. Times are nanoseconds of the monotonic clock.
 //!
-//! A server that answers a sleeping client on the same host pays for waking it, which one elsewhere does not cost it.
-//! So in a closed loop whose answers take `GATHER_FROM_NS` and longer, the thread first looks away for a moment, of
-//! 50 us and 1/16 of the age of the oldest request at most. An answer that comes meanwhile is read so much later, and
-//! its time says so. An open loop never does this.
+//! To batch answers, a closed loop sleeps min(50 us, age/16) before it polls (interrupt coalescing), where `age` is
+//! the time that the oldest request has been in flight and is at least `GATHER_FROM_NS`. Otherwise a server on the
+//! same host would pay for waking the generator at each answer, which a remote server does not. The delay is part of
+//! the measured response time. An open loop never sleeps this way.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -29,39 +30,39 @@ use crate::load::recorder::Recorder;
 use crate::load::transport::Transport;
 use sys::clock;
 
-/// How long before a due time a thread with a core of its own stops sleeping and spins.
+/// A thread with a core of its own spins instead of sleeping in the last moments before a due time, for this long.
 const SPIN_NS: u64 = 50_000;
-/// How long a closed loop lets answers gather before it sleeps until one comes: so long at most, and this part of the
-/// age of the oldest request in flight, which must be so old.
+/// Bounds of the sleep that batches answers in a closed loop: at most `GATHER_MOST_NS`, at most 1/`GATHER_PART` of the
+/// age of the oldest request in flight, and none while that age is under `GATHER_FROM_NS`.
 const GATHER_MOST_NS: u64 = 50_000;
 const GATHER_PART: u64 = 16;
 const GATHER_FROM_NS: u64 = 100_000;
-/// How often the thread looks at what is not urgent.
+/// Interval of the work that is not urgent: progress, and the stop flag.
 const TICK_NS: u64 = 50_000_000;
-/// How long a connection that is to be closed waits for the server to do so.
+/// How long a connection that is to be closed waits for the server to close it.
 pub(super) const LINGER_NS: u64 = 100_000_000;
-/// How long a closed loop leaves a connection that could not be made.
+/// Pause of a closed loop after a failed connect.
 pub(super) const REST_NS: u64 = 10_000_000;
-/// How long what is in flight is still waited for when the user has ended the load.
+/// How long requests in flight may still finish after the user has stopped the load.
 const GRACE_NS: u64 = 500_000_000;
-/// Connections that are set up at the same time before the start; more would overrun a server's queue.
+/// Connections that are opened at the same time before the start; more could overrun a server's accept queue.
 const CONNECTING: usize = 64;
-/// Events of one poll. An open loop looks at its schedule after a few, so that a burst of answers delays no send.
+/// Events per poll. An open loop takes few, so that a burst of answers delays no send.
 const EVENTS: usize = 512;
 const EVENTS_OPEN: usize = 16;
-/// So many requests that were never sent are not counted one by one, which would take longer than the load.
+/// From this number on, requests that were never sent are counted at once and not one by one.
 const MANY: u64 = 1_000_000;
-/// The timer's place among the connections' numbers.
+/// The timer's id in the epoll; all other ids are connections.
 const TIMER: u64 = u64::MAX;
 pub(super) const BUFFER: usize = 128 << 10;
 
-/// What all threads of a load have in common.
+/// Settings that all threads of a load share.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     pub address: SocketAddr,
     pub timeout_ns: u64,
     pub drain_ns: u64,
-    /// `None`: until the requests are used up.
+    /// Length of the window. `None`: until all requests are sent.
     pub duration_ns: Option<u64>,
     pub keepalive: bool,
     pub spin: bool,
@@ -76,18 +77,19 @@ pub struct EventLoop<'a, P: Protocol, T: Transport> {
     pub(super) connections: Vec<Connection<P::Reply, T>>,
     pub(super) timeouts: TimeoutQueue,
     pub(super) arrivals: ArrivalQueue,
-    /// Connections that wait for a request, the longest-waiting first.
+    /// Free connections, the longest-waiting first.
     pub(super) free: VecDeque<u32>,
-    /// Connections that failed and may go on at once.
+    /// Connections that failed and may be used again at once.
     pub(super) failed: VecDeque<u32>,
-    /// Those that may go on later, and those that wait for the server to close; each with its time.
+    /// Connections that may be used again later, and connections that wait for the server to close; each with its
+    /// time.
     pub(super) resting: VecDeque<(u64, u32)>,
     pub(super) lingering: VecDeque<(u64, u32, u32)>,
     pub(super) record: Recorder,
     pub(super) memo: P::Memo,
     pub(super) buffer: Box<[u8]>,
     pub(super) window_end_ns: u64,
-    /// When what is still in flight is given up, since the user has ended the load.
+    /// After the user has stopped the load: when requests in flight are given up.
     cut_ns: u64,
     spun_ns: u64,
     /// The thread's CPU time when it began to spin.
@@ -96,6 +98,7 @@ pub struct EventLoop<'a, P: Protocol, T: Transport> {
 }
 
 impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
+    /// A loop with this many connections, all closed. Fails when the kernel gives no epoll or timer.
     pub fn new(
         protocol: &'a P,
         shared: &'a T::Shared,
@@ -132,7 +135,8 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
         })
     }
 
-    /// Sets up the connections ahead of the start. One that fails is tried again, and counted, by its first request.
+    /// Opens the connections before the start. A connect that fails is repeated, and counted, by the first request of
+    /// its connection. Fails when polling fails.
     pub fn connect_ahead(&mut self, control: &Control) -> Result<(), Errno> {
         let limit_ns = clock::now_ns().saturating_add(self.rules.timeout_ns);
         let mut events = no_events(EVENTS);
@@ -164,7 +168,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
         Ok(())
     }
 
-    /// Carries out the load from `start_ns` on, to the end of what was in flight.
+    /// Runs the load from `start_ns` until nothing is in flight any more. Fails when polling fails.
     pub fn run(&mut self, start_ns: u64, control: &Control) -> Result<(), Errno> {
         self.window_end_ns = self.rules.duration_ns.map_or(u64::MAX, |span| start_ns.saturating_add(span));
         self.arrivals.begin(start_ns, self.window_end_ns);
@@ -215,7 +219,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
         Ok(())
     }
 
-    /// Accounts for waiting by spinning, which is no work: begins it or ends it.
+    /// Starts or ends a period of spinning, whose CPU time does not count as work.
     pub(super) fn spin(&mut self, begins: bool) {
         if begins && self.spinning_from.is_none() {
             self.spinning_from = Some(clock::thread_cpu_ns());
@@ -224,7 +228,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
         }
     }
 
-    /// Sends what is due on free connections.
+    /// Sends the due requests on free connections.
     fn dispatch(&mut self, now_ns: u64) {
         for _ in 0..self.failed.len() {
             if let Some(index) = self.failed.pop_front() {
@@ -241,12 +245,12 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
         }
     }
 
-    /// Requests that wait for a connection are sent during the drain too, but not for ever.
+    /// True while requests that wait for a connection may still be sent: in the window, and during the drain after it.
     pub(super) fn may_send(&self, now_ns: u64) -> bool {
         now_ns < self.window_end_ns.saturating_add(self.rules.drain_ns)
     }
 
-    /// Ends requests that took too long, and lets connections go on whose time has come.
+    /// Fails requests that have timed out, and releases connections whose pause is over.
     fn expire(&mut self, now_ns: u64) {
         while let Some(index) = self.timeouts.first() {
             let started_ns = self.connections[index as usize].times.started_ns;
@@ -276,7 +280,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
         }
     }
 
-    /// Counts what is in flight as cut.
+    /// Fails all requests in flight as cut.
     fn give_up(&mut self) {
         while let Some(index) = self.timeouts.first() {
             self.fail(index, Failure::Cut);
@@ -293,7 +297,7 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
         !self.may_send(now_ns) || self.arrivals.next_ns().is_none()
     }
 
-    /// Sets the timer to what comes first; false when that is so near that sleeping would be late.
+    /// Sets the timer to the next thing to do. False when that is too near to sleep.
     fn prepare_wait(&mut self, now_ns: u64, tick_ns: u64) -> Result<bool, Errno> {
         let mut wake_ns = tick_ns;
         if let Some(index) = self.timeouts.first() {
@@ -324,14 +328,14 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
         Ok(true)
     }
 
-    /// How long to look away before sleeping, where answers take so long that it does not count.
+    /// How long to sleep so that answers gather; `None` when it should not.
     fn gather(&self, now_ns: u64) -> Option<Duration> {
         let oldest = self.timeouts.first().filter(|_| self.arrivals.is_closed())?;
         let age_ns = now_ns.saturating_sub(self.connections[oldest as usize].times.started_ns);
         (age_ns >= GATHER_FROM_NS).then(|| Duration::from_nanos((age_ns / GATHER_PART).min(GATHER_MOST_NS)))
     }
 
-    /// Waits, or only looks, and acts on what came; says how much that was.
+    /// Polls, with or without sleeping, and handles the events. Returns their number.
     fn poll(&mut self, events: &mut [epoll::Event], sleeps: bool) -> Result<usize, Errno> {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let limit = if sleeps { None } else { Some(&now) };
@@ -353,13 +357,13 @@ impl<'a, P: Protocol, T: Transport> EventLoop<'a, P, T> {
         Ok(count)
     }
 
-    /// The record, when the window closed, and the time spent spinning.
+    /// The record, the end of the window, and the CPU time spent spinning.
     pub fn into_record(mut self) -> (Recorder, u64, u64) {
         self.record.redirects.to = self.protocol.redirected_to(&self.memo).map(str::to_owned);
         (self.record, self.window_end_ns, self.spun_ns)
     }
 
-    /// How a connection is named to the epoll.
+    /// The epoll id of a connection.
     pub(super) fn interest(index: u32, generation: u32) -> epoll::EventData {
         epoll::EventData::new_u64(u64::from(generation) << 32 | u64::from(index))
     }

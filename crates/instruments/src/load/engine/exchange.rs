@@ -1,4 +1,4 @@
-//! One connection: connecting, sending a request, reading its answer, and what becomes of it then.
+//! The life of one request on a connection: connect, send, receive, judge, and release or close the connection.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -15,22 +15,22 @@ use crate::load::recorder::Times;
 use crate::load::transport::{Got, Transport};
 use sys::clock;
 
-/// What reading gave.
+/// The result of reading.
 enum Read {
     Pending,
-    /// The answer is complete; whether the server has ended the connection too.
+    /// The answer is complete. `ended`: the server has closed the connection too.
     Done {
         ended: bool,
     },
     Failed(Failure),
 }
 
-/// How often a transport that holds bytes back is asked before others have their turn.
+/// Reads of one connection in a row, where the transport buffers, before other connections get their turn.
 const ROUNDS: u32 = 16;
 const ENDED: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFlags::ERR);
 
 impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
-    /// Begins a request on a connection that is free; it could have been sent from `ready_ns` on, were it due.
+    /// Starts a request on a free connection. `ready_ns` is when the connection was free, or 0 if it has waited.
     pub(super) fn start(&mut self, index: u32, due: Due, ready_ns: u64) {
         self.spin(false);
         // A closed loop sends on the answer before: the clock that timed that one times this one.
@@ -56,7 +56,7 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         }
     }
 
-    /// The connection is free: the next request, or the end of the queue of free ones.
+    /// Sends the next due request on a free connection, or puts the connection at the end of the free queue.
     pub(super) fn release(&mut self, index: u32, now_ns: u64) {
         let due = if self.may_send(now_ns) { self.arrivals.take(now_ns) } else { None };
         match due {
@@ -73,7 +73,7 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         connection.state = State::Closed;
     }
 
-    /// The request in flight, or the connecting ahead of one, has failed.
+    /// Records a failed request, or drops a connection that failed while it was opened ahead.
     pub(super) fn fail(&mut self, index: u32, kind: Failure) {
         self.close(index);
         let connection = &mut self.connections[index as usize];
@@ -93,7 +93,7 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         }
     }
 
-    /// Opens a connection, and goes on as far as that is possible at once.
+    /// Opens a connection and goes as far as possible without waiting.
     pub(super) fn connect(&mut self, index: u32) {
         let connection = &mut self.connections[index as usize];
         connection.generation = connection.generation.wrapping_add(1);
@@ -120,7 +120,7 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         }
     }
 
-    /// The connection stands.
+    /// The connection is ready for requests.
     fn connected(&mut self, index: u32) {
         let connection = &mut self.connections[index as usize];
         connection.state = State::Idle;
@@ -149,7 +149,7 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         }
     }
 
-    /// Asks to be told when the socket takes more, or no longer.
+    /// Starts or stops watching for the socket to take more bytes.
     fn watch(&mut self, index: u32, writes: bool) {
         let connection = &mut self.connections[index as usize];
         let Some(fd) = connection.fd.as_ref() else { return };
@@ -160,7 +160,7 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         }
     }
 
-    /// Sends the request, or what is left of it.
+    /// Sends the request, or the rest of it.
     fn send(&mut self, index: u32) {
         let connection = &mut self.connections[index as usize];
         let was_sending = connection.state == State::Sending;
@@ -187,7 +187,7 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         }
     }
 
-    /// Acts on what the poll tells of a connection.
+    /// Handles an epoll event of a connection.
     #[inline]
     pub(super) fn handle(&mut self, index: u32, generation: u32, flags: EventFlags) {
         let Some(connection) =
@@ -261,7 +261,7 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         }
     }
 
-    /// The answer is there.
+    /// Records a complete answer and decides whether the connection is kept.
     fn complete(&mut self, index: u32, ended: bool) {
         let now_ns = clock::now_ns();
         let connection = &mut self.connections[index as usize];
@@ -297,7 +297,8 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         }
     }
 
-    /// Something happened on a connection without a request in flight: its end, or bytes that nobody asked for.
+    /// Handles an event on a connection without a request in flight: it was closed, or it sent bytes that nobody asked
+    /// for.
     fn drain(&mut self, index: u32) {
         let mut buffer = std::mem::take(&mut self.buffer);
         let connection = &mut self.connections[index as usize];
@@ -315,7 +316,7 @@ impl<P: Protocol, T: Transport> EventLoop<'_, P, T> {
         }
     }
 
-    /// Closes a connection without a request; one that lingered was not yet among the free ones.
+    /// Closes a connection that has no request. One that lingered was not yet in the free queue.
     fn leave(&mut self, index: u32, lingers: bool) {
         self.close(index);
         if lingers {
@@ -328,7 +329,7 @@ fn parts<R, T: Transport>(connection: &mut Connection<R, T>) -> Option<(Borrowed
     Some((connection.fd.as_ref()?.as_fd(), connection.transport.as_mut()?))
 }
 
-/// A socket that connects; true if the connection stands already.
+/// A socket that connects; true if it is connected already.
 fn open(address: &std::net::SocketAddr) -> Result<(OwnedFd, bool), Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;

@@ -1,4 +1,6 @@
-//! The threads of a load: each pinned, with its share of the connections and of the schedule.
+//! The threads of a load: each is pinned, and gets its part of the connections and of the schedule.
+//!
+//! In: a protocol, a transport, the rules and the share of the load. Out: one merged record and what each thread used.
 
 pub mod arrivals;
 mod connection;
@@ -25,15 +27,15 @@ use event_loop::EventLoop;
 pub use event_loop::Rules;
 use sys::{affinity, clock};
 
-/// How long before the common start all threads are told of it.
+/// How long before the common start all threads learn of it.
 pub const LEAD_NS: u64 = 2_000_000;
 
-/// What is shared out among the threads.
+/// The load of this process, to be divided among its threads.
 #[derive(Clone, Debug)]
 pub struct LoadShare {
     pub threads: usize,
     pub connections: usize,
-    /// Where thread `i` runs: `cpus[i % len]`; anywhere when empty.
+    /// Thread `i` runs on `cpus[i % len]`; anywhere when empty.
     pub cpus: Vec<usize>,
     pub schedule: Schedule,
     pub requests: Option<u64>,
@@ -41,42 +43,42 @@ pub struct LoadShare {
     pub seed: u64,
 }
 
-/// What one thread used, in nanoseconds from the start to its end.
+/// Resources that one thread used, in nanoseconds from the start to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadUse {
-    /// Tells the CPUs of different hosts apart; 0 where there is one.
+    /// Number of the host, to tell CPUs of different hosts apart; 0 for a single host.
     pub host: u32,
     pub cpu: Option<usize>,
     pub connections: usize,
     pub cpu_ns: u64,
-    /// The part of it that was spent waiting by spinning.
+    /// The part of `cpu_ns` spent spinning.
     pub spun_ns: u64,
     pub wall_ns: u64,
-    /// What of that time a CPU quota allows; all of it without one.
+    /// CPU time that the cgroup quota allowed; equals `wall_ns` without a quota.
     pub allowed_ns: u64,
 }
 
 impl ThreadUse {
-    /// The share of its core that it worked.
+    /// Share of the core that the thread worked, without spinning.
     #[must_use]
     pub fn core_share(&self) -> f64 {
         self.cpu_ns.saturating_sub(self.spun_ns) as f64 / self.wall_ns.max(1) as f64
     }
 
-    /// The share of its time in which it worked, or of what a quota allows of it.
+    /// Share of the allowed CPU time that the thread worked, without spinning.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.cpu_ns.saturating_sub(self.spun_ns) as f64 / self.allowed_ns.max(1) as f64
     }
 }
 
-/// What the threads bring back.
+/// The results of all threads.
 #[derive(Clone, Debug)]
 pub struct Ran {
     pub record: Recorder,
     pub threads: Vec<ThreadUse>,
     pub start_ns: u64,
-    /// When the window closed, by time or by being stopped; `None` where the requests ended it.
+    /// End of the window, by time or by a stop; `None` when the number of requests ended it.
     pub window_end_ns: Option<u64>,
 }
 
@@ -100,8 +102,10 @@ impl LoadShare {
     }
 }
 
-/// Runs the load on the share's threads and merges what they recorded. `start` names the time of the start, and is asked
-/// when all threads are ready.
+/// Runs the load on this process's threads and merges what they recorded. `start` is called when all threads are
+/// ready; it returns the time of the start, or `None` to call the load off.
+///
+/// Fails when a thread cannot be started or pinned, when polling fails, and when the load is called off.
 pub fn run<P, T>(
     protocol: &P,
     shared: &T::Shared,
@@ -192,7 +196,7 @@ fn system(what: &'static str) -> impl Fn(rustix::io::Errno) -> Error {
     move |error| Error::System(format!("{what}: {error}"))
 }
 
-/// One thread, from pinning to its record; `None` when another one failed before the start.
+/// Runs one thread, from pinning to its record. `None` when the load was called off before the start.
 #[expect(clippy::too_many_arguments, reason = "what a thread is given, once")]
 fn run_thread<P: Protocol, T: Transport>(
     protocol: &P,

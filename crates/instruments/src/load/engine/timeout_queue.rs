@@ -5,7 +5,7 @@
 
 const NONE: u32 = u32::MAX;
 
-/// Requests in flight by their start: all have the same time limit, so the first is the next to reach it.
+/// Indexes of connections with a request in flight, the oldest request first. A doubly linked list in an array.
 #[derive(Debug)]
 pub struct TimeoutQueue {
     links: Box<[(u32, u32)]>,
@@ -32,7 +32,7 @@ impl TimeoutQueue {
         self.len
     }
 
-    /// Adds a connection that is not in it, as the latest.
+    /// Adds a connection that is not in the queue, at the end.
     #[inline]
     pub fn push(&mut self, connection: u32) {
         self.links[connection as usize] = (self.last, NONE);
@@ -45,7 +45,7 @@ impl TimeoutQueue {
         self.len += 1;
     }
 
-    /// Takes out a connection that is in it.
+    /// Removes a connection that is in the queue.
     #[inline]
     pub fn remove(&mut self, connection: u32) {
         let (before, after) = self.links[connection as usize];

@@ -1,5 +1,5 @@
-//! One timer of a thread, seen by its epoll: wakes on time to some tens of microseconds, where a poll's own limit has
-//! whole milliseconds. Nanoseconds of CLOCK_MONOTONIC.
+//! The timer of one thread, watched by its epoll. It wakes within some tens of microseconds, where the timeout of a
+//! poll has whole milliseconds. Units: nanoseconds of CLOCK_MONOTONIC.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -15,6 +15,7 @@ pub struct Timer {
 }
 
 impl Timer {
+    /// A timer that is not set. Fails when the kernel gives no timerfd.
     pub fn new() -> Result<Timer, Errno> {
         let fd = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
         Ok(Timer { fd, armed_ns: 0 })
@@ -24,8 +25,8 @@ impl Timer {
         self.fd.as_fd()
     }
 
-    /// Makes sure that it wakes at `at_ns` at the latest. It may wake before: setting it is a system call, which an
-    /// earlier time that is still to come makes needless.
+    /// Sets the timer so that it fires at `at_ns` at the latest. An earlier time that is already set stays, which
+    /// saves a system call. Fails when the system call fails.
     pub fn wake_by(&mut self, at_ns: u64, now_ns: u64) -> Result<(), Errno> {
         if self.armed_ns > now_ns && self.armed_ns <= at_ns {
             return Ok(());
