@@ -181,7 +181,7 @@ fn hello() -> Hello {
 }
 
 fn sound(pipe: UnixStream) {
-    let worker = Worker { instruments: vec![&Toy], hello: hello(), generate, lost: || (), meet: |_| () };
+    let worker = Worker { instruments: vec![&Toy], hello: hello(), generate, lost: || (), set_progress: |_| () };
     let _ = worker.serve(pipe.try_clone().unwrap(), pipe);
 }
 
