@@ -1,6 +1,8 @@
-//! The program's end: hands out takes in the plan's order, commits each before the next, and decides when to stop.
+//! The conductor runs in the program: it hands out takes in the plan's order, commits each before the next, and
+//! decides when to stop.
 //!
-//! Knows no process, file or terminal: links send frames, a sink stores them, and events come from one channel.
+//! In: a plan, one link per child, and a channel of events. Out: takes and notes to a sink, and an outcome. It knows
+//! no process, file or terminal.
 
 mod close;
 mod generators;
@@ -27,8 +29,8 @@ use crate::worker::Event;
 pub use crate::ports::{Ended, Finished, Interaction, Link, Outcome, Parting, Show, Sink, SinkError};
 
 const POLL: Duration = Duration::from_millis(200);
-/// Answers are not counted as a flood is: the first that nobody waits for is the last.
-const UNASKED: &str = "it answered what it was not asked";
+/// An unsolicited answer is a protocol error; the child is dropped at once.
+const UNASKED: &str = "it sent an answer that was not asked for";
 
 struct Machine {
     link: Box<dyn Link>,
@@ -38,14 +40,14 @@ struct Machine {
     /// Measured takes without a fault.
     measured: u64,
     lost: Option<String>,
-    /// It said Ready: from then on it answers orders.
+    /// True after Ready: from then on the child answers orders.
     ready: bool,
     telemetry: Vec<Segment>,
-    /// Values in it.
+    /// Number of values in `telemetry`.
     waiting: usize,
     cost: Option<OwnCost>,
     unfit: HashSet<(u32, u32)>,
-    /// Frames that came while another machine was waited for.
+    /// Frames that arrived while the conductor waited for another machine.
     inbox: VecDeque<Frame>,
     greeted: bool,
     inflow: Inflow,
@@ -66,13 +68,13 @@ pub struct Conductor<'a> {
     events: Receiver<(usize, Event)>,
     looked: silence::Looked,
     sink: &'a mut dyn Sink,
-    /// True once the user asked to stop.
+    /// True once the user has asked to stop.
     stop: &'a dyn Fn() -> bool,
     started_ns: u64,
-    /// Of this sitting; `started_ns` is of the whole run.
+    /// Start of this sitting; `started_ns` is the start of the whole run.
     began_ns: u64,
     cpu_from_ns: u64,
-    /// CPU time of this program from each order to its answer.
+    /// CPU time of this program while takes were in flight.
     beside_ns: u64,
     tally: HashMap<Place, Tally>,
     finished: HashSet<(usize, u32, u32, u32)>,
@@ -136,8 +138,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Measured takes of an earlier sitting count, and are not repeated. Warm-ups are: the child that they warmed is
-    /// gone, and what it prepared is made anew. A planted world has nothing to warm.
+    /// Takes over the measured takes of an earlier sitting, which are not repeated. Warm-ups are repeated, since the
+    /// child that they warmed is gone; only a planted world has nothing to warm.
     pub fn resume(&mut self, finished: &[Finished]) {
         for Finished { machine, take } in finished {
             if take.phase == Phase::Measured || self.plan.fake.is_some() {
@@ -153,8 +155,8 @@ impl<'a> Conductor<'a> {
         self.judge_cells();
     }
 
-    /// Carries the plan out. Whatever happens, also when the sink refuses, every machine's run gets an end.
-    /// `elapsed_ns` is the time that earlier sittings of this run took: it counts towards the budget.
+    /// Carries the plan out. Every machine's run gets an end, even when the sink refuses. `elapsed_ns` is the time
+    /// that earlier sittings of this run took; it counts towards the budget.
     pub fn run(mut self, dir: &str, elapsed_ns: u64) -> Outcome {
         self.started_ns = self.started_ns.saturating_sub(elapsed_ns);
         let ended = self.carry_out(dir, elapsed_ns);
@@ -170,7 +172,7 @@ impl<'a> Conductor<'a> {
         self.machines.iter().all(|machine| machine.lost.is_some())
     }
 
-    /// Hello, job and facts of every machine.
+    /// Waits for Hello of every machine, sends the jobs, and waits for the facts.
     fn open(&mut self, dir: &str, elapsed_ns: u64) -> Result<(), SinkError> {
         let generators = self.open_generators()?;
         let watched = self.interaction.watched;
@@ -236,7 +238,7 @@ impl<'a> Conductor<'a> {
         Ok(if self.by_target { Ended::Target } else { Ended::Count })
     }
 
-    /// One take of one place, unless it is done, unfit or finished earlier.
+    /// Orders one take, unless its cell is done, unfit, lost, or was finished earlier.
     fn place(&mut self, place: Place, block: u32, warm_up: bool) -> Result<(), SinkError> {
         let Place { machine, cell, arm } = place;
         let skip = self.done.get(cell as usize).copied().unwrap_or(true)
@@ -265,7 +267,7 @@ impl<'a> Conductor<'a> {
                 self.drop_cell(place, &inflow::cut(text))?;
             }
             Some(Frame::TakeDone(_) | Frame::Fault { .. }) => {
-                self.lose(machine, "it did another take than the one it was told")?;
+                self.lose(machine, "it answered with a different take from the one ordered")?;
             }
             Some(_) => self.lose(machine, "it ended before its work was done")?,
             None => {}
@@ -276,8 +278,8 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// A cell is dropped from the arm that cannot run it, which the note names; the other arms go on. One of which
-    /// there are takes was given up.
+    /// Drops a cell from the arm that cannot run it, with a note; other arms go on. A cell that already has takes
+    /// counts as given up.
     fn drop_cell(&mut self, place: Place, why: &str) -> Result<(), SinkError> {
         let Place { machine, cell, arm } = place;
         self.machines[machine].unfit.insert((cell, arm));
@@ -340,7 +342,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Asks the stop rule of every cell, over all its arms and machines together.
+    /// Applies the stop rule to every cell, over all its arms and machines together.
     fn judge_cells(&mut self) {
         (0..self.done.len()).for_each(|cell| self.judge(cell));
     }
@@ -387,7 +389,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Telemetry only: stores batches until the budget is over.
+    /// Telemetry only: commits batches until the budget is over.
     fn watch(&mut self) -> Result<Ended, SinkError> {
         loop {
             if self.stopped() {
@@ -467,8 +469,8 @@ impl<'a> Conductor<'a> {
         self.sink.note(machine, "lost", &why)
     }
 
-    /// Waits for a frame of one machine, serving all the others meanwhile; `None` when the machine is lost, or, while
-    /// nothing is being measured (`leave`), when the user asked to stop.
+    /// Waits for a frame of one machine and handles frames of the others meanwhile. `None` when the machine is lost
+    /// or, with `leave`, when the user asked to stop.
     fn wait(
         &mut self,
         machine: usize,
@@ -507,7 +509,7 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// The next frame that somebody waits for; telemetry, notes and signs of life are dealt with here.
+    /// The next frame that needs an answer. Telemetry, notes and pings are handled here.
     fn poll(&mut self) -> Result<Option<(usize, Frame)>, SinkError> {
         let count = self.machines.len();
         match self.events.recv_timeout(POLL) {
@@ -538,7 +540,7 @@ impl<'a> Conductor<'a> {
         state.heard_ns = now_ns;
         let greets = matches!(frame, Frame::Hello(_));
         if greets == state.greeted {
-            let what = if greets { "it said hello twice" } else { "it spoke before it said hello" };
+            let what = if greets { "it said hello twice" } else { "it sent a frame before its hello" };
             self.lose(machine, what)?;
             return Ok(None);
         }
@@ -548,7 +550,7 @@ impl<'a> Conductor<'a> {
             Frame::Hello(_) | Frame::Ready(_) | Frame::TakeDone(_) | Frame::Generate(_) | Frame::Bye(_)
         );
         if !asked && !state.inflow.allows(&frame, now_ns.saturating_sub(self.began_ns)) {
-            self.lose(machine, "it sent far more than a machine has to tell")?;
+            self.lose(machine, "it sent far more frames than a machine should")?;
             return Ok(None);
         }
         match frame {
@@ -570,7 +572,7 @@ impl<'a> Conductor<'a> {
         Ok(None)
     }
 
-    /// Waits for the next take's commit, unless that is so far off that memory would fill.
+    /// Keeps telemetry for the next take's commit, or commits it now if too much has gathered.
     fn telemetry(&mut self, machine: usize, segment: Segment) -> Result<(), SinkError> {
         let state = &mut self.machines[machine];
         state.waiting += inflow::values(&segment);

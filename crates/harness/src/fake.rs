@@ -1,13 +1,13 @@
-//! The planted world's probes: values drawn from the plan's fake world instead of measured.
+//! Probes of a planted world: they draw values from the plan's fake world and measure nothing.
 //!
-//! A value depends on the seed, the run's number, the series and the block only, so a run gives the same bytes every
+//! A value depends on the seed, the run's number, the series and the block only. So a run gives the same bytes every
 //! time, in any order, also when it is resumed.
 
 use model::fake::{FakeSeries, FakeWorld, Shape};
 use model::{Better, Card, Fault, MetricInfo, Params, Probe, Record};
 use stats::Rng;
 
-/// Where a fake probe stands in the plan.
+/// The position of a fake probe in the plan.
 #[derive(Clone, Debug)]
 pub struct Stand {
     pub machine: String,
@@ -15,7 +15,7 @@ pub struct Stand {
     pub params: Params,
 }
 
-/// Yields planted values of every metric of a card.
+/// Gives planted values for every metric of a card.
 pub struct FakeProbe {
     world: FakeWorld,
     card: &'static Card,
@@ -85,7 +85,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A plan of so many cells, arms and machines, for the tests of this crate.
+    /// A plan with this many cells, arms and machines, for the tests of this crate.
     pub fn plan(cells: usize, arms: usize, machines: usize) -> Plan {
         let cell = |n| Cell {
             instrument: "toy".into(),

@@ -1,6 +1,7 @@
-//! The child as a generator: carries out loads that another child describes, each from the moment that all are told.
+//! A child as a load generator: carries out loads for another child, each from a common start.
 //!
-//! Says Ping each second, also while a load is set up or under way. Knows nothing of what a load is.
+//! In: load descriptions as bytes, which it does not interpret. Out: encoded results. It sends Ping each second, also
+//! while a load is set up or under way.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,11 +14,11 @@ use crate::worker::{Frames, Output, WorkerError, next, send};
 
 const PING: Duration = Duration::from_secs(1);
 
-/// Carries out the load of these bytes. When everything stands it asks for the start, a time of this host's monotonic
-/// clock; `None` calls the load off.
+/// Carries out the load encoded in the bytes. When everything is set up it calls the function for the start, a time of
+/// this host's monotonic clock; `None` calls the load off. Fails when the load cannot be carried out.
 pub type Generate = fn(&[u8], &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String>;
 
-/// Serves until the program has no more loads.
+/// Serves loads until the program has no more. Fails when the pipe breaks or an unexpected frame arrives.
 pub fn serve(generate: Generate, frames: &Frames, output: &Output) -> Result<(), WorkerError> {
     let end = Arc::new(AtomicBool::new(false));
     let (over, pipe) = (Arc::clone(&end), Arc::clone(output));
@@ -57,7 +58,7 @@ fn loads(generate: Generate, frames: &Frames, output: &Output) -> Result<(), Wor
     }
 }
 
-/// Everything stands: says so, and waits for the start.
+/// Reports that the load is set up, and waits for the start.
 fn start(load: u64, frames: &Frames, output: &Output) -> Result<Option<u64>, WorkerError> {
     send(output, &Frame::Connected { id: load })?;
     loop {

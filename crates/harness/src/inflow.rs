@@ -1,28 +1,28 @@
-//! What a child may send that nobody asked it for: enough for any machine's telemetry, too little to fill memory or the
-//! store with.
+//! Limits what a child may send without being asked: enough for any machine's telemetry, too little to fill memory or
+//! the store.
 //!
-//! Counted in frames, where each [`VALUES`] telemetry values are one more. Answers to orders are not counted: the pipe
-//! bounds their size, and the conductor loses a machine whose answer it does not wait for.
+//! Counted in frames; each [`VALUES`] telemetry values count as one more. Answers to orders are not counted: the pipe
+//! bounds their size, and an unsolicited answer ends the child.
 
 use model::frame::{Frame, Segment};
 
-/// At once, and for each second since the start: a machine of 256 CPUs sends about 5 a second.
+/// Frames allowed at once, and per second since the start. A machine of 256 CPUs sends about 5 per second.
 const BURST: u64 = 1000;
 const A_SECOND: u64 = 100;
 
-/// Preparing says and notes a few things for each order.
+/// Frames allowed per order, for progress and notes while preparing.
 const AN_ORDER: u64 = 20;
 
-/// Values of telemetry that weigh as much as a frame.
+/// Telemetry values that count as one frame.
 const VALUES: usize = 4096;
 
-/// Telemetry that may wait for the next take: more is stored at once (16 bytes each in memory).
+/// Telemetry values that may wait for the next take, 16 bytes each in memory; more are stored at once.
 pub const MOST_WAITING: usize = 4 << 20;
 
-/// Bytes of a text that are kept.
+/// Longest stored text, in bytes.
 const MOST_TEXT: usize = 4096;
 
-/// Frames that may wait while another machine is listened to: a child answers, and says Bye.
+/// Frames that may wait while another machine is served: an answer and Bye.
 pub const MOST_INBOX: usize = 8;
 
 #[must_use]
@@ -30,7 +30,7 @@ pub fn values(segment: &Segment) -> usize {
     segment.rows.iter().map(Vec::len).sum::<usize>() + segment.columns.len() + segment.at_ns.len()
 }
 
-/// What one child has sent unasked.
+/// The amount that one child has sent unasked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inflow {
     weight: u64,
@@ -42,7 +42,7 @@ impl Inflow {
         self.orders += 1;
     }
 
-    /// Counts a frame; false when it is too much, so long after the start.
+    /// Counts a frame. False when the child has sent too much for the time `since_ns` after the start.
     #[must_use]
     pub fn allows(&mut self, frame: &Frame, since_ns: u64) -> bool {
         let more = match frame {
@@ -54,7 +54,7 @@ impl Inflow {
     }
 }
 
-/// A text that is no longer than anybody reads.
+/// The text, cut to the longest length that is stored.
 #[must_use]
 pub fn cut(mut text: String) -> String {
     if text.len() > MOST_TEXT {

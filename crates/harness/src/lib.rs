@@ -1,8 +1,9 @@
-//! From a plan to takes: the order, the warm-up, the stop rule, and the two ends of the pipe between them.
+//! Carries out a plan: the order of takes, warm-up, the stop rule, and both ends of the pipe to the child that
+//! measures.
 //!
-//! [`conductor`] runs in the program: it owns the order and the stop rule, and asks for one take at a time.
-//! [`worker`] runs in the measuring child: it prepares instruments and takes; nothing else calls `Probe::take`.
-//! Neither stores, prints or knows an instrument by name.
+//! [`conductor`] runs in the program: it owns the order and the stop rule, and asks for one take at a time. [`worker`]
+//! runs in the measuring child: it prepares instruments and takes; nothing else calls `Probe::take`. Neither stores,
+//! prints or knows an instrument by name.
 
 pub mod conductor;
 pub mod fake;

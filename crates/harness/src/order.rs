@@ -1,12 +1,12 @@
-//! The order of takes: random blocks in which every cell, arm and machine occurs once, from the plan's seed.
+//! The order of takes: random blocks in which every cell, arm and machine occurs once.
 //!
-//! The same plan and seed give the same order; a block is the unit of pairing between arms.
+//! The same plan and seed give the same order. A block is the unit of pairing between arms.
 
 use model::Plan;
 use model::plan::TakeOrder;
 use stats::Rng;
 
-/// One place in a block.
+/// One entry of a block: a cell in one arm on one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     pub machine: usize,
@@ -14,8 +14,8 @@ pub struct Place {
     pub arm: u32,
 }
 
-/// The places of one block in random order, without the further arms of cells that no arm changes. Arms and machines
-/// of a cell stay adjacent, so that slow noise of the host is shared by what is compared.
+/// The entries of one block in random order. A cell that no arm changes occurs in one arm only. Arms and machines of a
+/// cell stay adjacent, so that slow noise of the host is shared by what is compared.
 #[must_use]
 pub fn block(plan: &Plan, block: u32) -> Vec<Place> {
     let mut rng = Rng::derive(plan.seed, &format!("block {block}"));
@@ -33,12 +33,12 @@ pub fn block(plan: &Plan, block: u32) -> Vec<Place> {
     order
 }
 
-/// Plans are bounded far below 2^32 cells; a longer one is cut rather than wrapped.
+/// As `u32`, saturating: plans are bounded far below 2^32 cells.
 fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// The order for a place.
+/// The order to the child for an entry.
 #[must_use]
 pub fn take(place: Place, seq: u64, block: u32, warm_up: bool) -> TakeOrder {
     TakeOrder { seq, block, cell: place.cell, arm: place.arm, warm_up }

@@ -1,4 +1,4 @@
-//! What a study is plugged into: the way to a child, the sink of its takes, what may be shown, and how it ended.
+//! The interfaces of a study: the link to a child, the sink of its takes, the events for a display, and the outcome.
 //!
 //! Times are seconds. Nothing here measures, waits or stores.
 
@@ -7,27 +7,27 @@ use model::frame::{Frame, Hello, Live, OwnCost, Segment};
 use model::reading::Take;
 use model::{Cell, Fact};
 
-/// The way to one child.
+/// A connection to one child.
 pub trait Link {
     fn send(&mut self, frame: &Frame) -> Result<(), String>;
 
-    /// Closes the way, which ends the child; says what is known of its end by now.
+    /// Closes the link, which ends the child. Returns what is known about its end.
     fn hang_up(&mut self) -> Parting {
         Parting::default()
     }
 }
 
-/// What is known of a child that is gone.
+/// How a child ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parting {
-    /// What it said, and how it ended.
+    /// Its last words and its exit status.
     pub how: Option<String>,
     /// What the user may do about it.
     pub hint: Option<String>,
 }
 
 impl Parting {
-    /// Why it was given up, with what is known of its end.
+    /// `why`, followed by how the child ended.
     #[must_use]
     pub fn after(&self, why: &str) -> String {
         match &self.how {
@@ -37,19 +37,19 @@ impl Parting {
     }
 }
 
-/// The sink refused: nothing more can be stored.
+/// The sink could not store something; the study ends.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SinkError(pub String);
 
-/// What the display may show. Nothing here is stored.
+/// Events for a display. None of them is stored.
 #[derive(Debug)]
 pub enum Show<'a> {
     Doing {
         machine: usize,
         text: &'a str,
     },
-    /// How the take in flight goes, where the study is watched.
+    /// Progress of the take in flight, if the study is watched.
     Live {
         machine: usize,
         live: &'a Live,
@@ -82,20 +82,21 @@ pub enum Show<'a> {
         why: &'a str,
         hint: Option<&'a str>,
     },
-    /// What it is (a generator, or the far end), and its name with its command.
+    /// `called`: its role (generator or far end) and its name with its command.
     GeneratorLost {
         called: &'a str,
         why: &'a str,
         hint: Option<&'a str>,
     },
-    /// The user asked to stop: the take in flight is finished first.
+    /// The user asked to stop; the take in flight finishes first.
     Stopping,
 }
 
-/// Where everything goes. `commit` returns only when the take is durable.
+/// Receives everything that a study produces. `commit` returns only when the take is durable. Every method fails when
+/// the sink cannot store.
 pub trait Sink {
     fn hello(&mut self, machine: usize, hello: &Hello) -> Result<(), SinkError>;
-    /// A child that only sends load: refused or not, it has no run.
+    /// Checks the Hello of a child that only sends load and has no run.
     fn generator(&mut self, hello: &Hello) -> Result<(), SinkError>;
     fn facts(&mut self, machine: usize, facts: &[Fact]) -> Result<(), SinkError>;
     fn commit(&mut self, machine: usize, take: Option<&Take>, telemetry: &[Segment])
@@ -109,18 +110,18 @@ pub trait Sink {
         cost: Option<OwnCost>,
     ) -> Result<(), SinkError>;
     fn show(&mut self, show: &Show<'_>);
-    /// What notes call a cell: its instrument and parameters, or what a sink that knows which are usual makes of them.
+    /// Human-readable title of a cell for notes.
     fn title(&self, cell: &Cell) -> String {
         format!("{} {}", cell.instrument, cell.params)
     }
 }
 
-/// How takes treat the user who waits for them.
+/// Interaction options: stream live progress; let Ctrl-C cut the take short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interaction {
-    /// Long takes tell how they go.
+    /// Long takes report their progress.
     pub watched: bool,
-    /// Who asks to stop ends the take in flight early, where its instrument can, and it counts.
+    /// A stop request ends the take in flight early, if its instrument can, and the take counts.
     pub cuts: bool,
 }
 
@@ -131,18 +132,18 @@ pub struct Finished {
     pub take: Take,
 }
 
-/// Which rule ended a run.
+/// What ended a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Every cell had its fixed number, or reached the last look.
+    /// Every cell had its fixed number of takes, or reached the last look of the stop rule.
     Count,
-    /// Every cell was precise enough before its last look.
+    /// Every cell was precise enough before the last look.
     Target,
     Budget,
     Interrupted,
     /// Every machine was lost.
     Lost,
-    /// Nothing more could be stored.
+    /// The sink could store no more.
     Refused,
 }
 
@@ -160,15 +161,15 @@ impl Ended {
     }
 }
 
-/// How it went.
+/// The outcome of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     pub ended: Ended,
-    /// What the sink said when it refused.
+    /// The sink's error, if it refused.
     pub refused: Option<String>,
     pub statuses: Vec<Status>,
     pub faults: u64,
-    /// Takes begun, warm-ups included, and those measured whole; of all machines, earlier sittings included.
+    /// Takes begun, warm-ups included, of all machines and sittings; `measured` counts those without a fault.
     pub takes: u64,
     pub measured: u64,
     pub unfit: Vec<(usize, u32, String)>,

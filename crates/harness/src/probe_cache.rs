@@ -1,6 +1,7 @@
-//! The child's prepared instruments: made when first asked for, kept while memory allows.
+//! The child's cache of prepared probes: prepared when first needed, kept while memory allows.
 //!
-//! Probes together hold at most 40 % of memory; the one unused for longest is dropped first and made anew later.
+//! Probes together hold at most 40 % of memory. The least recently used one is dropped first and prepared anew when it
+//! is needed again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,13 +14,13 @@ use model::{Cadence, Card, Fact, Instrument, Params, Probe, ProgressHandle, Reco
 
 use crate::fake::{FakeProbe, Stand};
 
-/// Share of memory that prepared probes may hold together.
+/// Largest share of memory for prepared probes.
 const MEMORY_SHARE: f64 = 0.4;
 
-/// A 32-bit program has at most 4 GiB of addresses; one of them is left to the kernel, code and stacks.
+/// Addressable memory of a 32-bit program, in bytes: 4 GiB less one for the kernel, code and stacks.
 const ADDRESSABLE_32: u64 = 3 << 30;
 
-/// What the inventory said that instruments need to know.
+/// Facts of the inventory that instruments need. Sizes are bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Host {
     pub cpus: Vec<u32>,
@@ -47,17 +48,17 @@ impl Host {
     }
 }
 
-/// The memory that a program with pointers of so many bits can reach, where that is less than machines have.
+/// The memory that a program with pointers of this many bits can reach, if that is less than machines have.
 fn addressable(bits: u32) -> Option<u64> {
     (bits <= 32).then_some(ADDRESSABLE_32)
 }
 
-/// Whether a list of cells, such as `0,7`, has that one.
+/// True if a list of cells such as `0,7` contains `cell`.
 fn is_listed(cells: &str, cell: u32) -> bool {
     cells.split(',').any(|one| one.trim().parse() == Ok(cell))
 }
 
-/// A prepared cell of one arm.
+/// The prepared probe of a cell in one arm.
 pub struct PreparedProbe {
     pub probe: Box<dyn Probe>,
     pub card: &'static Card,
@@ -69,7 +70,7 @@ pub struct PreparedProbe {
 /// Condition probes, read around each take.
 pub type ConditionProbes = Vec<(&'static Card, Box<dyn Probe>)>;
 
-/// Every prepared probe of a job.
+/// The prepared probes of a job.
 pub struct ProbeCache<'a> {
     instruments: &'a [&'static dyn Instrument],
     job: &'a Job,
@@ -97,19 +98,20 @@ impl<'a> ProbeCache<'a> {
         }
     }
 
-    /// Instruments reach generators in other children by it.
+    /// Sets the relay by which instruments reach generators in other children.
     #[must_use]
     pub fn with_relay(self, relay: Option<Arc<dyn Relay>>) -> ProbeCache<'a> {
         ProbeCache { relay, ..self }
     }
 
-    /// Who waits for the probes: is told before anything slow starts, and may leave before it is done.
+    /// Sets the handle for progress reports and cancellation while probes are prepared.
     #[must_use]
     pub fn with_progress(self, progress: ProgressHandle) -> ProbeCache<'a> {
         ProbeCache { progress, ..self }
     }
 
-    /// The probe of a cell and arm, made if need be.
+    /// The probe of a cell and arm; prepares it if it is not in the cache. Fails when it cannot run here, and when the
+    /// user cancels.
     pub fn get_or_prepare(
         &mut self,
         cell: u32,
@@ -129,7 +131,7 @@ impl<'a> ProbeCache<'a> {
         Ok(ready)
     }
 
-    /// The condition probes for takes on these CPUs; those that cannot run here are noted once, with the reason.
+    /// The condition probes for takes on these CPUs. One that cannot run here is noted once, with the reason.
     pub fn conditions(&mut self, cpus: &[u32], record: &mut dyn Record) -> &mut ConditionProbes {
         let (instruments, job, host) = (self.instruments, self.job, &self.host);
         self.conditions.entry(cpus.to_vec()).or_insert_with(|| {
@@ -188,7 +190,7 @@ impl<'a> ProbeCache<'a> {
         Ok(PreparedProbe { probe, card, params, repeats, used: 0 })
     }
 
-    /// Named CPUs must be there: other ones in their place would be another measurement.
+    /// Fails when a named CPU is not available: another one in its place would be another measurement.
     fn check_cpus(&self, arm_cpus: Option<&str>) -> Result<(), Unfit> {
         let wanted = match arm_cpus {
             Some(text) => model::params::parse_cpus(text)
@@ -201,7 +203,7 @@ impl<'a> ProbeCache<'a> {
         }
     }
 
-    /// Drops the probes unused for longest until the rest fits, never the one in use.
+    /// Drops the least recently used probes until the rest fits in memory, but never `keep`.
     #[expect(clippy::cast_precision_loss, reason = "a share of memory needs no exact bytes")]
     fn evict(&mut self, keep: (u32, u32)) {
         let Some(memory) = self.host.memory else { return };
@@ -219,7 +221,7 @@ impl<'a> ProbeCache<'a> {
     }
 }
 
-/// What an instrument prepares with. An arm's `cpus` bounds any instrument.
+/// The setup that an instrument prepares with. An arm's `cpus` bounds any instrument.
 pub fn setup(job: &Job, host: &Host, params: Params, arm_cpus: Option<&str>) -> Setup {
     let wanted = arm_cpus.and_then(model::params::parse_cpus).or_else(|| job.plan.cpus.clone());
     let allowed = |cpu: &u32| host.cpus.contains(cpu);

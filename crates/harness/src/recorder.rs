@@ -1,4 +1,4 @@
-//! Collects what probes push during one take. On a fault the caller drops it, and nothing is kept.
+//! Collects the readings and notes of one take. After a fault the caller drops it, and nothing is kept.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use model::frame::Live;
 use model::instrument::Record;
 use model::{Card, Fact, Finding, Histogram, MetricInfo, Params, Reading, SeriesKey, Value};
 
-/// The way to whoever watches a take.
+/// Live progress of a take, and the flag that cuts it short.
 #[derive(Default)]
 pub struct Watch {
-    /// Tells how the take goes; `None` where nobody watches.
+    /// Sends live progress; `None` where nobody watches.
     pub tell: Option<Box<dyn FnMut(Live)>>,
-    /// Set once the user wants the take to end early.
+    /// Set when the user wants the take to end early.
     pub cut: Arc<AtomicBool>,
 }
 
@@ -23,14 +23,14 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// One take's record.
+/// The record of one take.
 #[derive(Debug, Default)]
 pub struct Recorder {
     pub readings: Vec<Reading>,
     pub facts: Vec<Fact>,
     pub notes: Vec<(String, String)>,
     pub refusals: Vec<Finding>,
-    /// What an instrument did wrong: pushed a metric that its card does not list, or a unit of another kind.
+    /// Errors of an instrument: a metric that its card does not list, or a unit of another kind.
     pub undeclared: Vec<String>,
     pub watch: Watch,
     instrument: &'static str,
@@ -42,7 +42,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Everything pushed from here on belongs to this card, with these params and arm.
+    /// Everything pushed from now on belongs to this card, with these parameters and this arm.
     pub fn open(&mut self, card: &'static Card, params: &Params, arm: &str, at_ns: u64) {
         self.instrument = card.name;
         self.definition = card.definition;
@@ -52,7 +52,7 @@ impl Recorder {
         self.known = card.metrics;
     }
 
-    /// Sets the window of the readings pushed since `from`, once it is known.
+    /// Sets the time window of the readings pushed since `from`.
     pub fn close(&mut self, from: usize, start_ns: u64, end_ns: u64) {
         for reading in self.readings.iter_mut().skip(from) {
             reading.at_ns = start_ns;

@@ -1,6 +1,6 @@
-//! The measuring child's port to generators in other children: asks the program, which relays.
+//! The measuring child's port to generators in other children. It asks the program, which relays.
 //!
-//! A take waits here on the same pipe that brings orders: none comes while a take is under way.
+//! A take waits here on the pipe that also carries orders; no order comes while a take is under way.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,8 @@ impl Port {
         Port { generators, frames, output, asked: AtomicU64::new(0) }
     }
 
-    /// The program bounds every wait of its own, and when it is gone the pipe breaks: this wait is bounded by both.
+    /// Asks the program for a load and waits for the result. The program bounds each of its own waits, and when it
+    /// ends the pipe breaks, so this wait is bounded too.
     fn ask(
         &self,
         order: Order,

@@ -1,4 +1,4 @@
-//! What the stop rule knows: the takes of one cell and arm on one machine, and the rule that a plan asks for.
+//! The takes of one cell and arm on one machine, as the stop rule needs them, and the stop rule of a plan.
 //!
 //! Counts are measured takes; warm-ups are not counted. Values are in the base units of their series.
 
@@ -8,17 +8,17 @@ use model::Params;
 use model::plan::{Plan, Takes};
 use stats::StopRule;
 
-/// What the stop rule knows of one cell and arm on one machine.
+/// Counts and values of one cell and arm on one machine.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub attempts: u32,
     pub faults: u32,
-    /// Values by series: of headline metrics, or of every metric with a direction where the cell has no headline.
+    /// Values per series: of the headline metrics, or of every metric with a direction if the cell has no headline.
     pub values: BTreeMap<(String, Params), Vec<f64>>,
 }
 
 impl Tally {
-    /// Takes went well, and none of them had anything whose interval matters.
+    /// True if takes succeeded and none of them had a value whose interval matters.
     #[must_use]
     pub fn aimless(&self) -> bool {
         self.values.is_empty() && self.faults == 0
@@ -35,7 +35,7 @@ pub fn rule(takes: &Takes) -> StopRule {
     }
 }
 
-/// Blocks at the most, warm-up included.
+/// The most blocks of a plan, warm-up included.
 #[must_use]
 pub fn most_blocks(plan: &Plan) -> u32 {
     plan.warm_up.saturating_add(u32::try_from(rule(&plan.takes).most()).unwrap_or(u32::MAX))

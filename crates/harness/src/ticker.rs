@@ -1,6 +1,7 @@
-//! Telemetry and signs of life: once a second the child says Ping and reads every `Tick` instrument.
+//! Telemetry and pings: once a second the child sends Ping and reads every `Tick` instrument.
 //!
-//! Runs in a thread of its own. Batches are sent every ten seconds and at the end; what is missing is missing.
+//! Runs in a thread of its own. Batches are sent every ten seconds and at the end. A value that cannot be read is
+//! missing, never 0.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ const TICK: Duration = Duration::from_secs(1);
 const SLICE: Duration = Duration::from_millis(50);
 const TICKS_A_BATCH: usize = 10;
 
-/// Columns with their units, and for each tick a map from column to value.
+/// Columns with their units, and per tick a map from column to value.
 #[derive(Default)]
 struct Batch {
     columns: BTreeMap<String, String>,
@@ -56,18 +57,18 @@ impl Batch {
     }
 }
 
-/// What the ticker needs; `send` may be called from its thread.
+/// The ticker's inputs. `send` is called from its thread.
 pub struct Ticker {
     pub instruments: Vec<&'static dyn Instrument>,
     pub setup: Setup,
-    /// Monotonic time that is 0 at the run's start.
+    /// Monotonic time of the run's start, in nanoseconds.
     pub zero_ns: u64,
     pub end: Arc<AtomicBool>,
     pub send: Box<dyn Fn(&Frame) -> bool + Send>,
 }
 
 impl Ticker {
-    /// Ticks until the end is asked for or the pipe breaks; returns the CPU seconds that it used.
+    /// Ticks until `end` is set or the pipe breaks. Returns the CPU seconds used.
     pub fn run(self) -> f64 {
         let mut sources: Vec<(&'static Card, Box<dyn Probe>, Batch)> = Vec::new();
         for one in self.instruments.iter().filter(|one| one.card().cadence == Cadence::Tick) {
@@ -116,7 +117,7 @@ impl Ticker {
         }
     }
 
-    /// Sleeps until a second after the tick's start, waking often enough to end soon.
+    /// Sleeps until one second after the start of the tick, waking often enough to end soon.
     fn sleep(&self, started_ns: u64) {
         let next_ns = started_ns + u64::try_from(TICK.as_nanos()).unwrap_or(u64::MAX);
         while sys::clock::now_ns() < next_ns && !self.end.load(Ordering::Relaxed) {

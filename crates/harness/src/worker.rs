@@ -1,8 +1,8 @@
-//! The measuring child: says Hello, gets a plan, prepares, and takes one take per order until none is left.
+//! The worker is the measuring child: it says Hello, gets a plan, prepares instruments, and does one take per order.
 //!
-//! Told to be a generator instead, it carries out loads for another child (`generator`).
-//! Orders come one at a time, each only after everything before it is committed, so that no fsync or drawing
-//! overlaps a measurement. When the pipe closes, the child ends.
+//! Orders come one at a time, each only after everything before it is committed, so that no fsync or drawing overlaps
+//! a measurement. When the pipe closes, the child ends. If it is told to be a generator instead, it carries out loads
+//! for another child (`generator`).
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,17 +21,18 @@ use crate::recorder::{Recorder, Watch};
 use crate::relay::Port;
 use crate::ticker::Ticker;
 
-/// What comes out of a pipe.
+/// An event of a pipe.
 #[derive(Debug)]
 pub enum Event {
     Frame(Frame),
-    /// The pipe ended or broke; nothing comes after this.
+    /// The pipe ended or broke; no event follows.
     Lost(String),
 }
 
-/// Reads frames until the pipe ends, and hands each on. Meant for a thread of its own.
+/// Reads frames until the pipe ends and passes each one on; stops when `give` returns false. Runs in a thread of its
+/// own.
 pub fn pump(mut from: impl Read, mut give: impl FnMut(Event) -> bool) {
-    const NO_FRAME: &str = "what it sent is no frame of boxscore";
+    const NO_FRAME: &str = "what it sent is not a boxscore frame";
     let mut bytes = Vec::new();
     let mut chunk = vec![0u8; 64 << 10];
     let mut speaks = false;
@@ -82,7 +83,7 @@ pub enum WorkerError {
     Order { wanted: &'static str },
 }
 
-/// What a child is made of.
+/// The parts of a worker.
 pub struct Worker {
     pub instruments: Vec<&'static dyn Instrument>,
     pub hello: Hello,
@@ -90,12 +91,13 @@ pub struct Worker {
     pub generate: Generate,
     /// Called from the reading thread when the pipe is lost or Abort arrives, even in the middle of a take.
     pub lost: fn(),
-    /// Hears before anything else who waits for what is prepared.
+    /// Receives the handle for progress and cancellation, before anything is prepared.
     pub set_progress: fn(ProgressHandle),
 }
 
 pub(crate) type Output = Arc<Mutex<Box<dyn Write + Send>>>;
 
+/// Writes one frame. Fails when the pipe is broken.
 pub(crate) fn send(output: &Output, frame: &Frame) -> Result<(), WorkerError> {
     let broke = |error: String| WorkerError::Pipe(error);
     let bytes = frame::encode(frame).map_err(|error| broke(error.to_string()))?;
@@ -104,7 +106,7 @@ pub(crate) fn send(output: &Output, frame: &Frame) -> Result<(), WorkerError> {
 }
 
 impl Worker {
-    /// Serves one job over a pair of pipes.
+    /// Serves one job over a pair of pipes. Fails when the pipe breaks or an unexpected frame arrives.
     pub fn serve(
         self,
         input: impl Read + Send + 'static,
@@ -211,9 +213,10 @@ impl Worker {
     }
 }
 
-/// What comes from the program: to the loop of orders, or within a take to the port of its generators.
+/// Frames from the program: orders, or within a take the answers about its generators.
 pub(crate) type Frames = Arc<Mutex<Receiver<Event>>>;
 
+/// Waits for the next frame. Fails when the pipe is lost.
 pub(crate) fn next(frames: &Frames) -> Result<Frame, WorkerError> {
     let frames =
         frames.lock().map_err(|_| WorkerError::Pipe("another thread failed while reading".to_owned()))?;
@@ -224,7 +227,7 @@ pub(crate) fn next(frames: &Frames) -> Result<Frame, WorkerError> {
     }
 }
 
-/// The takes of one job.
+/// Serves the takes of one job.
 struct WorkerSession<'a> {
     job: &'a Job,
     probes: ProbeCache<'a>,
@@ -232,7 +235,7 @@ struct WorkerSession<'a> {
     zero_ns: u64,
     /// CPU time of this thread outside calibration and takes.
     own_ns: u64,
-    /// Set once the user wants the take in flight to end early.
+    /// Set when the user wants the take in flight to end early.
     cut: &'a Arc<AtomicBool>,
 }
 
@@ -264,7 +267,7 @@ impl WorkerSession<'_> {
         sent
     }
 
-    /// One take; in its place why its cell is given up, where no take of it can come any more.
+    /// Does one take. Fails with the reason when its cell is given up, because no further take can come.
     fn measure(&mut self, order: TakeOrder, recorder: &mut Recorder, cpus: &[u32]) -> Result<Take, Unfit> {
         let arm = self.job.plan.arm_name(order.cell, order.arm).to_owned();
         self.conditions(0, cpus, &arm, recorder);
@@ -331,7 +334,7 @@ impl WorkerSession<'_> {
     }
 }
 
-/// Tells the program how a take goes, where it wants to know.
+/// Live progress of takes to the program, if it is watched.
 fn watch(job: &Job, output: &Output, cut: &Arc<AtomicBool>) -> Watch {
     let output = Arc::clone(output);
     let tell = move |live: Live| {
@@ -342,7 +345,7 @@ fn watch(job: &Job, output: &Output, cut: &Arc<AtomicBool>) -> Watch {
     Watch { tell, cut: Arc::clone(cut) }
 }
 
-/// Time since the run's start; in a planted world, take times that depend on the take's number only.
+/// Nanoseconds since the run's start. In a planted world they depend on the take's number only.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -76,7 +76,7 @@ fn what_is_no_agent_is_refused() {
     let bench = Bench::new();
     let via = [format!("good={PROGRAM}"), "chatty=echo Welcome to this host, dear user, and".to_owned()];
     let says = [
-        "chatty (echo Welcome to this host, dear user, and): lost: what it sent is no frame of boxscore",
+        "chatty (echo Welcome to this host, dear user, and): lost: what it sent is not a boxscore frame",
         "its stdout began with: Welcome to this host, dear user, and agent --stdio; exit code 0",
         "hint: what it starts must be boxscore, of this version, and nothing may print before it",
     ];
@@ -182,7 +182,7 @@ fn a_flood_of_frames_loses_only_its_machine() {
     ];
     study(&bench, &FAKE, "3", &via).expect(
         3,
-        &["lost: it spoke before it said hello", "lost: it sent far more than a machine has to tell"],
+        &["lost: it sent a frame before its hello", "lost: it sent far more frames than a machine should"],
     );
     assert_whole(of(&runs(&bench), "good"), 3);
 }

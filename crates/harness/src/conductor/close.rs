@@ -1,4 +1,4 @@
-//! The end of a study: the children's farewell, and an end for every machine's run, whatever came before.
+//! The end of a study: Bye from every child, and an end for every machine's run.
 //!
 //! Seconds are of the whole run, earlier sittings included; CPU seconds are of this sitting.
 
@@ -8,8 +8,8 @@ use model::frame::Frame;
 use super::{Conductor, Ended, Outcome, SinkError};
 
 impl Conductor<'_> {
-    /// Tells every child that it is done, waits for its cost, and writes every run's end. A sink that refuses one thing
-    /// is still asked for the rest: what it can store is stored.
+    /// Ends every child, waits for its cost, and writes the end of every run. After the sink has refused one thing it
+    /// is still asked to store the rest.
     pub(super) fn close(mut self, ended: Result<Ended, SinkError>) -> Outcome {
         let (mut ended, mut refused) = match ended {
             Ok(ended) => (ended, None),
@@ -45,7 +45,8 @@ impl Conductor<'_> {
         Outcome { ended, refused, statuses, faults, takes, measured, unfit: self.unfit }
     }
 
-    /// A child that never became ready has nothing to tell: it may still be asking for a password.
+    /// Tells a child that it is done and waits for its cost. A child that never became ready has none; it may still be
+    /// asking for a password.
     fn dismiss(&mut self, machine: usize) -> Result<(), SinkError> {
         let state = &mut self.machines[machine];
         if state.lost.is_some() {

@@ -1,8 +1,9 @@
-//! Generators: children that send load for the machine whose take is under way, or are the far end of its tests of the
-//! network. The program only relays, and is quiet while the load runs.
+//! Generators: children that send load for the machine whose take is under way, or that are the far end of its network
+//! tests. The program only relays, and is quiet while a load runs.
 //!
-//! All set up first; then their clocks are asked, since hosts do not share one, and each is told the same moment in its
-//! own clock's time. Times are nanoseconds. Every wait is bounded; a generator that is lost stays lost.
+//! First all set up; then their clocks are compared with the program's, since hosts do not share one; then each is
+//! told the same moment in its own clock's time. Times are nanoseconds. Every wait is bounded. A lost generator stays
+//! lost.
 
 use std::collections::VecDeque;
 
@@ -14,37 +15,37 @@ use super::{Conductor, Link, Show, SinkError, UNASKED};
 use crate::inflow::{self, Inflow};
 use crate::worker::Event;
 
-/// How often each clock is asked; the answer that took least counts.
+/// Clock readings per generator; the one with the shortest round trip counts.
 const ROUNDS: u64 = 4;
-/// For one answer about a clock, and for one that is called off.
+/// Time limit for an answer about a clock, and for the end of a load that was called off.
 const ANSWER_NS: u64 = 10_000_000_000;
-/// From the last word of all to the common start, beside twice the longest way there and back.
+/// Time from the last message to the common start, in addition to twice the longest round trip.
 const LEAD_NS: u64 = 5_000_000;
-/// Loads of one take; a search for the highest rate needs some tens.
+/// Most loads in one take; a search for the highest rate needs some tens.
 const MOST_LOADS: u32 = 10_000;
 
-/// One generator as the program knows it.
+/// The state of one generator in the program.
 pub(super) struct Generator {
     name: String,
     link: Box<dyn Link>,
     pub(super) heard_ns: u64,
     hello: Option<Hello>,
     lost: Option<String>,
-    /// What to do about that.
+    /// What the user may do about its loss.
     hint: Option<String>,
-    /// Frames with the time at which they came.
+    /// Frames with the time of their arrival.
     inbox: VecDeque<(u64, Frame)>,
     inflow: Inflow,
-    /// It was told to set a load up, and has not said its last word on it.
+    /// True from the order to set a load up until its last frame on it.
     busy: bool,
 }
 
-/// Its clock beside the program's.
+/// A generator's clock compared with the program's.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
-    /// Its time less ours.
+    /// Its time minus the program's.
     ahead_ns: i128,
-    /// There and back; half of it is how wrong the difference may be.
+    /// Round trip of the reading; half of it bounds the error.
     round_trip_ns: u64,
 }
 
@@ -61,8 +62,8 @@ impl From<SinkError> for Stopped {
 }
 
 impl Conductor<'_> {
-    /// Children that send load for every machine, in the order of the plan's generators. Their events are numbered
-    /// after those of the machines.
+    /// Adds the children that send load for every machine, in the order of the plan's generators. Their events are
+    /// numbered after those of the machines.
     #[must_use]
     pub fn with_generators(mut self, links: Vec<Box<dyn Link>>) -> Self {
         let names = self.plan.generators.iter().map(|via| via.name.clone());
@@ -81,7 +82,7 @@ impl Conductor<'_> {
         self
     }
 
-    /// Hello of every generator. A study that cannot have all of them is not begun.
+    /// Waits for Hello of every generator. A study begins only with all of them.
     pub(super) fn open_generators(&mut self) -> Result<Vec<generate::Generator>, SinkError> {
         let mut known = Vec::new();
         for at in 0..self.generators.len() {
@@ -95,7 +96,7 @@ impl Conductor<'_> {
         Ok(known)
     }
 
-    /// Its hello; `None` when the user asked to stop before it came.
+    /// The Hello of a generator; `None` when the user asked to stop first.
     fn greeting(&mut self, at: usize) -> Result<Option<Hello>, SinkError> {
         let why = loop {
             if self.stopped() {
@@ -118,13 +119,13 @@ impl Conductor<'_> {
         Err(SinkError(format!("{}: {why}{hint}", self.called(at))))
     }
 
-    /// What it is, and its name with its command.
+    /// "generator" or "far end", with its name and command.
     fn called(&self, at: usize) -> String {
         let name = self.plan.generators.get(at).map(|via| via.called()).unwrap_or_default();
         format!("{} {name}", self.plan.role())
     }
 
-    /// An event of a generator: kept until somebody waits for it.
+    /// Keeps an event of a generator until it is waited for.
     pub(super) fn hear_generator(&mut self, at: usize, event: Event) -> Result<(), SinkError> {
         let now_ns = sys::clock::now_ns();
         let since_ns = now_ns.saturating_sub(self.began_ns);
@@ -138,11 +139,11 @@ impl Conductor<'_> {
         };
         let wrong = match &frame {
             Frame::Ping if state.inflow.allows(&frame, since_ns) => return Ok(()),
-            Frame::Ping => Some("it sent far more than a generator has to tell"),
+            Frame::Ping => Some("it sent far more frames than a generator should"),
             Frame::Hello(_) | Frame::Connected { .. } | Frame::Clock { .. } | Frame::Loaded { .. } => {
                 (state.inbox.len() >= inflow::MOST_INBOX).then_some(UNASKED)
             }
-            _ => Some("it said what no generator says"),
+            _ => Some("it sent a frame that no generator sends"),
         };
         match wrong {
             Some(why) => self.lose_generator(at, why),
@@ -153,6 +154,7 @@ impl Conductor<'_> {
         }
     }
 
+    /// Marks a generator as lost and shows why. Fails when the sink cannot store.
     pub(super) fn lose_generator(&mut self, at: usize, why: &str) -> Result<(), SinkError> {
         let state = &mut self.generators[at];
         if state.lost.is_some() {
@@ -177,7 +179,7 @@ impl Conductor<'_> {
         (0..self.machines.len()).try_for_each(|machine| self.sink.note(machine, "lost", &text))
     }
 
-    /// Tells every generator that nothing is left.
+    /// Tells every generator that no load follows.
     pub(super) fn dismiss_generators(&mut self) -> Result<(), SinkError> {
         for at in 0..self.generators.len() {
             match self.generators[at].hello {
@@ -201,7 +203,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// One look at what a generator says: a frame with its time, nothing yet, or why it is lost.
+    /// Polls a generator once: a frame with its time, `None` if there is none yet, or why it is lost.
     fn hear(
         &mut self,
         at: usize,
@@ -227,7 +229,7 @@ impl Conductor<'_> {
         Ok(Ok(None))
     }
 
-    /// The end of a take; what the machine asks of the generators within it is done meanwhile.
+    /// Waits for the end of a take, and relays what the machine asks of the generators meanwhile.
     pub(super) fn answer(&mut self, machine: usize) -> Result<Option<Frame>, SinkError> {
         for _ in 0..MOST_LOADS {
             let answer = self.wait(machine, false, |frame| {
@@ -242,7 +244,7 @@ impl Conductor<'_> {
         self.lose(machine, UNASKED).map(|()| None)
     }
 
-    /// Has a load carried out for a machine, and tells it what came of it.
+    /// Has a load carried out for a machine and sends it the result.
     fn generate(&mut self, machine: usize, order: &Order) -> Result<(), SinkError> {
         let result = match self.load(machine, order) {
             Ok(parts) => Ok(parts),
@@ -293,7 +295,7 @@ impl Conductor<'_> {
         Ok(together(loaded, &clocks))
     }
 
-    /// Waits for a certain word of one generator. Another one, its failure or its loss ends the load.
+    /// Waits for a certain frame of one generator. Any other answer, its failure or its loss ends the load.
     fn expect<T>(
         &mut self,
         at: usize,
@@ -326,7 +328,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// The clocks of the first generators: asked some times, all at once.
+    /// Compares the clocks of the first `wanted` generators, several times and all at once.
     fn clocks(&mut self, wanted: usize) -> Result<Vec<Clock>, Stopped> {
         let mut best = vec![Clock { ahead_ns: 0, round_trip_ns: u64::MAX }; wanted];
         for round in 0..ROUNDS {
@@ -341,7 +343,7 @@ impl Conductor<'_> {
                     at,
                     until_ns,
                     true,
-                    "did not tell its clock",
+                    "did not report its clock",
                     |came_ns, frame| match frame {
                         Frame::Clock { id, now_ns } if id == round => Some((came_ns, now_ns)),
                         _ => None,
@@ -358,7 +360,7 @@ impl Conductor<'_> {
         Ok(best)
     }
 
-    /// Sends those home that have a load set up, and waits for those that carry it out.
+    /// Calls off a load: ends the generators that have only set it up, and waits for those that carry it out.
     fn call_off(&mut self, order: &Order) -> Result<(), SinkError> {
         let patience_ns = order.run_ns.saturating_add(ANSWER_NS);
         let until_ns = sys::clock::now_ns().saturating_add(patience_ns);
@@ -380,7 +382,7 @@ impl Conductor<'_> {
     }
 }
 
-/// Every start by the program's clock, from the first of all.
+/// Start times by the program's clock, relative to the earliest one.
 fn together(loaded: Vec<Loaded>, clocks: &[Clock]) -> Vec<Part> {
     let starts = loaded.iter().zip(clocks).map(|(one, clock)| i128::from(one.start_ns) - clock.ahead_ns);
     let starts: Vec<i128> = starts.collect();

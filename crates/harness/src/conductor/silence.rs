@@ -1,19 +1,19 @@
-//! Children that say nothing for too long are lost, so that every wait is bounded. Nanoseconds.
+//! Drops children that are silent for too long, so that every wait is bounded. Units: nanoseconds.
 //!
 //! Not counted: time in which this program itself stood still (a paused virtual machine, a stopped process, a slow
-//! disk), since then nobody listened.
+//! disk), since nobody listened then.
 
 use super::{Conductor, SinkError};
 
-/// A child that says nothing for so long is lost: it pings every second.
+/// A child that is silent for this long is lost; it pings every second.
 const SILENCE_NS: u64 = 30_000_000_000;
-/// How long children may take to say hello, from the start of all. A host that is not there makes ssh give up by itself
-/// after the 127 s in which Linux tries to connect, and then it says why; a user who types a password needs less.
+/// Time limit for Hello, from the start of the study. If a host does not exist, ssh gives up after the 127 s in which
+/// Linux tries to connect, and reports it; a user who types a password needs less.
 const HELLO_NS: u64 = 150_000_000_000;
-/// Who waits looks several times a second; so long between two looks is standing still.
+/// A gap this long between two looks means that this program stood still; it normally looks several times a second.
 const STILL_NS: u64 = 5_000_000_000;
 
-/// When it was last looked who is silent.
+/// When silence was last checked.
 #[derive(Debug)]
 pub(super) struct Looked(u64);
 
@@ -22,7 +22,7 @@ impl Looked {
         Looked(now_ns)
     }
 
-    /// Looks; says how long this program stood still since it last did.
+    /// Notes a look. Returns how long this program stood still since the last one.
     fn again(&mut self, now_ns: u64) -> u64 {
         let since_ns = now_ns.saturating_sub(std::mem::replace(&mut self.0, now_ns));
         if since_ns > STILL_NS { since_ns } else { 0 }
@@ -30,6 +30,7 @@ impl Looked {
 }
 
 impl Conductor<'_> {
+    /// Loses the machine if it has been silent for too long. Fails when the sink cannot store.
     pub(super) fn check_silence(&mut self, machine: usize) -> Result<(), SinkError> {
         self.excuse();
         let state = &self.machines[machine];
@@ -39,7 +40,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// Takes the time in which nobody listened from everyone's silence.
+    /// Excludes time in which this program stood still from everyone's silence.
     pub(super) fn excuse(&mut self) {
         let still_ns = self.looked.again(sys::clock::now_ns());
         let machines = self.machines.iter_mut().map(|machine| &mut machine.heard_ns);
@@ -49,7 +50,8 @@ impl Conductor<'_> {
     }
 }
 
-/// Why a child is given up that was heard at that time; the study began at the other.
+/// Why a child is dropped that was last heard at `heard_ns`, in a study that began at `began_ns`; `None` if it may go
+/// on.
 pub(super) fn too_silent(greeted: bool, heard_ns: u64, began_ns: u64) -> Option<String> {
     let since_ns = |from_ns: u64| sys::clock::now_ns().saturating_sub(from_ns);
     match greeted {

@@ -1,15 +1,15 @@
-//! The user's wish to stop: said once, and told to the children, which leave what they are preparing at once, and takes
-//! that may end early, or last too long, when it is time to.
+//! Stop requests of the user: announced once, and passed on to the children. They abandon at once what they are
+//! preparing; takes in flight may finish, or are cut when the grace period is over.
 
 use model::frame::Frame;
 use model::login::Login;
 
 use super::{Conductor, Interaction, Show};
 
-/// A take in flight is waited for so long; one that can be cut then ends with what it has.
+/// Grace period of a take in flight; after it, a take that can be cut ends with what it has.
 const GRACE_NS: u64 = 10_000_000_000;
 
-/// Whether the user asked to stop, and when takes in flight are then told to end with what they have.
+/// The stop request, and when takes in flight are to be cut.
 #[derive(Debug, Default)]
 pub(super) struct Stopping {
     asked: bool,
@@ -21,12 +21,12 @@ impl Conductor<'_> {
         self.interaction = interaction;
     }
 
-    /// Who key-value stores of the user's are asked as.
+    /// Sets the credentials for key-value stores of the user.
     pub fn log_in(&mut self, login: Option<Login>) {
         self.login = login;
     }
 
-    /// True once the user asked to stop; says so once.
+    /// True once the user has asked to stop. Announces it the first time.
     pub(super) fn stopped(&mut self) -> bool {
         if !self.stopping.asked && (self.stop)() {
             self.stopping.asked = true;
@@ -44,7 +44,7 @@ impl Conductor<'_> {
         self.stopping.asked
     }
 
-    /// Whether the user asked to stop, as far as that was noticed.
+    /// True if a stop request has been seen.
     pub(super) const fn is_stopping(&self) -> bool {
         self.stopping.asked
     }

@@ -181,7 +181,8 @@ fn hello() -> Hello {
 }
 
 fn sound(pipe: UnixStream) {
-    let worker = Worker { instruments: vec![&Toy], hello: hello(), generate, lost: || (), set_progress: |_| () };
+    let worker =
+        Worker { instruments: vec![&Toy], hello: hello(), generate, lost: || (), set_progress: |_| () };
     let _ = worker.serve(pipe.try_clone().unwrap(), pipe);
 }
 
@@ -289,7 +290,7 @@ fn stray(pipe: UnixStream) {
 #[test]
 fn a_generator_that_answers_what_it_was_not_asked_is_lost() {
     let (_, shelf) = conduct(&plan(&["5"], 1, 1), Shelf::default(), &[stray]);
-    assert_eq!(faults(&shelf), ["generator gen0: it was lost: it answered what it was not asked"]);
+    assert_eq!(faults(&shelf), ["generator gen0: it was lost: it sent an answer that was not asked for"]);
 }
 
 #[test]

@@ -475,7 +475,7 @@ fn a_child_that_answers_what_it_was_not_asked_is_lost() {
             .filter(|(_, kind, _)| kind == "lost")
             .map(|(_, _, text)| text.as_str())
             .collect();
-        assert_eq!(lost, ["it answered what it was not asked"]);
+        assert_eq!(lost, ["it sent an answer that was not asked for"]);
         let beside = shelf.notes.iter().any(|(_, kind, _)| kind == model::data::CONTROLLER_TAKES_CPU);
         assert!(!beside && shelf.costs == 0, "a part of a time that nobody told");
         assert_eq!(shelf.ends, [(0, Status::Interrupted)]);
