@@ -1,6 +1,7 @@
-//! How the datagrams of a test find each other: the asker sends the test's id until the peer sends it back.
+//! How the two sockets of a datagram test find each other: the asker sends the test's id until the peer sends it back.
 //!
-//! From then on both sockets hear nobody else. The peer hears only the host that asked for the test.
+//! From then on each socket is connected to the other and receives from nobody else. The peer accepts only the host
+//! that asked for the test.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -8,11 +9,11 @@ use std::time::Duration;
 
 use super::frame::Id;
 
-/// Openings that may be lost.
+/// Opening datagrams that may be lost.
 const TRIES: u32 = 15;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The peer's side: hears the asker, and nobody else from then on.
+/// The peer's side: waits for the asker's opening and connects the socket to it. Fails when no opening comes.
 pub fn accept(socket: &UdpSocket, from: IpAddr, id: &Id) -> Result<(), String> {
     let io = |error: std::io::Error| error.to_string();
     socket.set_read_timeout(Some(PAUSE)).map_err(io)?;
@@ -33,7 +34,7 @@ pub fn accept(socket: &UdpSocket, from: IpAddr, id: &Id) -> Result<(), String> {
     Err("no datagram came from the asker".to_owned())
 }
 
-/// The asker's side: a socket that hears the peer alone.
+/// The asker's side: a socket connected to the peer. Fails when the peer does not answer.
 pub fn open(peer: SocketAddr, id: &Id) -> Result<UdpSocket, String> {
     let io = |error: std::io::Error| format!("datagrams to {peer}: {error}");
     let any: SocketAddr = if peer.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };

@@ -1,8 +1,8 @@
-//! The far end in a child that this study started elsewhere (`--far`): it is asked to listen, as `boxscore peer` does,
-//! and says on which port and with which token.
+//! The far end in a child that this study started elsewhere (`--far`). The child is asked to listen, as `boxscore
+//! peer` does, and reports its port and token.
 //!
-//! The token is made there and known to both ends only; it is on no command line and in no record. The child listens
-//! until the study ends. Asked again for the same, it answers the same, which also shows that it is still there.
+//! The child makes the token, and only both ends know it: it is on no command line and in no record. The child listens
+//! until the study ends. The same question gets the same answer, which also shows that the child is still there.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,33 +17,33 @@ use super::peer::{PATIENCE, Peer, Terms};
 use super::place::Places;
 use crate::remote_task::RemoteTask;
 
-/// How the child is to listen.
+/// Where and how the child should listen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
-    /// Port 0 is one that is free.
+    /// Address to listen on; port 0 is any free port.
     pub listen: SocketAddr,
-    /// For its threads; none: they are not bound.
+    /// CPUs for its threads; empty: threads are not bound.
     pub cpus: Vec<u32>,
 }
 
-/// Where it listens.
+/// Where the child listens, with its token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listens {
     pub address: SocketAddr,
     pub token: Vec<u8>,
 }
 
-/// One that listens in this process.
+/// A listener of this process.
 struct Listener {
     wanted: Wanted,
     listens: Listens,
-    /// Ends with the reason for which it cannot listen any more.
+    /// The thread ends with the reason why it cannot listen any more.
     thread: JoinHandle<String>,
 }
 
 static LISTENERS: Mutex<Vec<Listener>> = Mutex::new(Vec::new());
 
-/// Listens, as the child; `start` is asked once it does.
+/// Listens, in the child. `start` is called once it does. Fails when it cannot listen.
 pub fn serve(wanted: &Wanted, start: &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String> {
     let listens = listen(wanted)?;
     let start_ns = start().ok_or("no far end is wanted after all")?;
@@ -75,18 +75,18 @@ fn listen(wanted: &Wanted) -> Result<Listens, String> {
     Ok(listens)
 }
 
-/// The child, as the end that measures asks it.
+/// The child as seen from the measuring end.
 #[derive(Clone, Debug)]
 pub struct Far {
     name: String,
     relay: Arc<dyn Relay>,
     wanted: Wanted,
-    /// CPUs of both ends where they share this machine.
+    /// CPUs of both ends if they share this machine.
     pub places: Option<Places>,
 }
 
 impl Far {
-    /// The child of that name, to listen at that address.
+    /// The far end called `name`, to listen at that address. Fails when the study has no such far end.
     pub fn of(setup: &Setup, name: &str, to: IpAddr, port: u16) -> Result<Far, Unfit> {
         // Orders go to the first children of a study.
         let first = setup.relay.as_ref().and_then(|relay| Some((relay, relay.generators().first()?)));
@@ -101,7 +101,7 @@ impl Far {
         Ok(Far { name: name.to_owned(), relay: Arc::clone(relay), wanted, places })
     }
 
-    /// Has it listen, or sees that it still does.
+    /// Has the child listen, or checks that it still does. Fails when the child is lost or cannot listen.
     pub fn ask(&self) -> Result<Listens, String> {
         let body = RemoteTask::Listen(self.wanted.clone()).pack()?;
         let patience_ns = u64::try_from(PATIENCE.as_nanos()).unwrap_or(u64::MAX);
@@ -113,7 +113,7 @@ impl Far {
             .map_err(|error| told(&format!("it did not say where it listens: {error}")))
     }
 
-    /// What is to be said of where both ends run.
+    /// A sentence on where both ends run.
     #[must_use]
     pub fn sentence(&self, near: &[u32]) -> String {
         let name = &self.name;
@@ -131,7 +131,8 @@ fn is_here(child: &Generator) -> bool {
     child.host.is_some() && child.host == sys::clock::boot_id().ok()
 }
 
-/// Both ends on this machine: the far one on those CPUs of its half that it may use, or on any that it may.
+/// Both ends on this machine: the far end gets the CPUs of its half that it may use, or any that it may use if there
+/// are none.
 fn within(cpus: &[u32], its: &[u32]) -> Places {
     let mut places = Places::of(cpus);
     places.keep_far(its);

@@ -1,7 +1,7 @@
-//! What the two ends of a network test say to each other: openings of 32 bytes, then frames.
+//! The protocol of network tests: openings of 32 bytes, then frames.
 //!
 //! A frame is its length (4 bytes, little endian, at most [`MOST`]) and a postcard body. Sizes are bytes, times are as
-//! named. What is read comes from a stranger until its proof is checked: it is read or refused, whatever it is.
+//! named. Bytes from a peer are untrusted until its proof is checked; malformed input is refused.
 
 use std::io::{Read, Write};
 
@@ -10,24 +10,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::workload::perftest::{self, Verb};
 
-/// Opens the connection that a test is asked for on.
+/// Begins the connection that asks for a test.
 pub const ASKING: [u8; 16] = *b"boxscore-peer 1\n";
-/// Opens a further connection of a test that is under way.
+/// Begins a further connection of a test that is under way.
 pub const JOINING: [u8; 16] = *b"boxscore-join 1\n";
-/// Length of an opening: one of the two words, then 16 bytes of the asker's own, or the test's id.
+/// Length of an opening: one of the two words, then 16 bytes, either the asker's nonce or the test's id.
 pub const OPENING: usize = 32;
-/// No frame is longer.
+/// Longest frame, in bytes.
 pub const MOST: usize = 4096;
-/// Where a peer listens unless told otherwise: TCP for everything, UDP for tests of datagrams.
+/// Default port of a peer: TCP for everything, UDP for tests of datagrams.
 pub const PORT: u16 = 7411;
-/// Bytes of the largest message of a test, unless the peer is told otherwise.
+/// Default limit of the largest message, in bytes.
 pub const LIMIT: u64 = 1 << 20;
-/// A datagram has its number in it.
+/// Smallest datagram: its number.
 pub const LEAST_DATAGRAM: u64 = 8;
-/// What IPv4 leaves of 64 KiB beside the headers.
+/// Largest datagram: 64 KiB less the headers of IPv4.
 pub const MOST_DATAGRAM: u64 = 65_507;
 pub const MOST_STREAMS: u16 = 64;
-/// No take lasts longer at a peer.
+/// Longest take at a peer, in ms.
 pub const MOST_MS: u32 = 120_000;
 
 pub type Id = [u8; 16];
@@ -41,15 +41,15 @@ pub enum Proto {
 /// How an end waits for bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wait {
-    /// Asleep until the kernel wakes it.
+    /// Sleeps until the kernel wakes it.
     Block,
-    /// It asks again and again, and keeps its CPU busy.
+    /// Polls without sleeping and keeps its CPU busy.
     Spin,
-    /// Asleep, but the kernel polls the device for it first (`SO_BUSY_POLL`).
+    /// Sleeps, but first the kernel polls the device (`SO_BUSY_POLL`).
     BusyPoll,
 }
 
-/// Which way bytes go, as the asker sees it.
+/// Direction of the bytes, as the asker sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Way {
     Send,
@@ -57,25 +57,26 @@ pub enum Way {
     Both,
 }
 
-/// What the peer is to take part in.
+/// The tests that a peer can take part in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Test {
     /// `rounds` messages of `size` bytes over the asking connection, each sent back whole.
     Echo { size: u64, wait: Wait, rounds: u64 },
     /// Datagrams from [`LEAST_DATAGRAM`] to `size` bytes, each sent back, until the asker says End.
     EchoDatagrams { size: u64, wait: Wait },
-    /// Chunks of `size` bytes on `streams` joined connections each way, for `lead_ms` uncounted and then `span_ms`.
+    /// Chunks of `size` bytes on `streams` joined connections in each direction, for `lead_ms` uncounted and then
+    /// `span_ms`.
     Bulk { size: u64, streams: u16, way: Way, lead_ms: u32, span_ms: u32 },
-    /// Connections that say the test's id and are answered with one byte, until the asker says End.
+    /// Connections that send the test's id and are answered with one byte, until the asker says End.
     Connections,
-    /// Datagrams of `size` bytes, which are counted until the asker says End.
+    /// Datagrams of `size` bytes, counted until the asker says End.
     Datagrams { size: u64, span_ms: u32 },
-    /// One run of a program of perftest, whose server the peer starts.
+    /// One run of a perftest program; the peer starts the server.
     Perftest { verb: Verb, size: u64, iterations: u64, device: Option<String> },
 }
 
 impl Test {
-    /// Why a peer with this limit of a message takes no part in it.
+    /// Fails when a peer with this message limit cannot take part.
     pub fn check(&self, limit: u64) -> Result<(), Refusal> {
         let (size, least, most) = match self {
             Test::Echo { size, .. } | Test::Bulk { size, .. } => (*size, 1, limit),
@@ -111,13 +112,13 @@ impl Test {
     }
 }
 
-/// A name as the kernel gives it to devices, which is no option of a program.
+/// True for a kernel device name that cannot be taken for an option of a program.
 fn is_device(name: &str) -> bool {
     let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     !name.is_empty() && name.len() < 64 && !name.starts_with('-') && name.bytes().all(is_fine)
 }
 
-/// Why a peer takes no part.
+/// Why a peer refuses a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Refusal {
     #[error("it wants its own token; give both ends the same --token FILE")]
@@ -134,35 +135,35 @@ pub enum Refusal {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     pub messages: u64,
-    /// Bytes from the first to the last moment that was counted; those of the first moment are not.
+    /// Bytes received after the first counted moment, up to the last one.
     pub bytes: u64,
-    /// Between these moments, by this end's own clock.
+    /// Time between these moments by this end's own clock, in ns.
     pub span_ns: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Frame {
-    /// From who asks, after the peer's challenge.
+    /// Asker to peer, after the peer's challenge.
     Ask {
         proof: [u8; 32],
         test: Test,
     },
-    /// From the peer: the test begins.
+    /// Peer to asker: the test begins.
     Go,
     Refused(Refusal),
-    /// From who asks: that was all, `sent` messages.
+    /// Asker to peer: the test is over, `sent` messages were sent.
     End {
         sent: u64,
     },
-    /// From the peer: what it received.
+    /// Peer to asker: what it received.
     Report(Report),
-    /// From the peer, after Go: a program that it started for this test listens there.
+    /// Peer to asker, after Go: a program that it started for this test listens on this port.
     Serves {
         port: u16,
     },
 }
 
-/// What is no frame, or cannot be read.
+/// Why bytes are not a frame, or could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     #[error("a frame of {0} B; the longest has {MOST}")]
@@ -174,6 +175,7 @@ pub enum FrameError {
 }
 
 impl Frame {
+    /// Encodes the frame. Fails when it is longer than [`MOST`].
     pub fn to_bytes(&self) -> Result<Vec<u8>, FrameError> {
         let body = postcard::to_stdvec(self).map_err(|_| FrameError::Nonsense)?;
         let length = u32::try_from(body.len()).ok().filter(|length| *length as usize <= MOST);
@@ -182,7 +184,8 @@ impl Frame {
         Ok(bytes)
     }
 
-    /// The frame that `bytes` begin with and its length; `None` while bytes are missing.
+    /// Decodes the frame at the start of `bytes`, with its length; `None` while bytes are missing. Fails when the
+    /// bytes are not a frame.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Frame, usize)>, FrameError> {
         let Some((head, rest)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
         let length = length(*head)?;
@@ -190,7 +193,7 @@ impl Frame {
         Ok(Some((body_of(body)?, 4 + length)))
     }
 
-    /// The next frame of a stream; nothing behind it is read.
+    /// Reads the next frame of a stream and nothing after it. Fails when the stream ends or the bytes are not a frame.
     pub fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
         let mut head = [0; 4];
         from.read_exact(&mut head)?;
@@ -199,6 +202,7 @@ impl Frame {
         body_of(&body)
     }
 
+    /// Writes the frame. Fails when the stream does not take it.
     pub fn write(&self, to: &mut impl Write) -> Result<(), FrameError> {
         Ok(to.write_all(&self.to_bytes()?)?)
     }
@@ -216,7 +220,7 @@ fn body_of(body: &[u8]) -> Result<Frame, FrameError> {
     }
 }
 
-/// One of the words and 16 bytes.
+/// An opening: one of the words and 16 bytes.
 #[must_use]
 pub fn opening(word: [u8; 16], id: &Id) -> [u8; OPENING] {
     let mut bytes = [0; OPENING];
@@ -234,7 +238,7 @@ pub fn opened(bytes: &[u8; OPENING]) -> ([u8; 16], Id) {
     (word, id)
 }
 
-/// Shows that somebody knows the token, for this challenge and these words of the asker only.
+/// Proves knowledge of the token for one challenge and one asker's nonce.
 #[must_use]
 pub fn proof(token: &[u8], challenge: &Id, asker: &Id) -> [u8; 32] {
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, token), &[*challenge, *asker].concat());
@@ -243,20 +247,20 @@ pub fn proof(token: &[u8], challenge: &Id, asker: &Id) -> [u8; 32] {
     proof
 }
 
-/// Whether a proof is right; takes the same time for every wrong one.
+/// True if the proof is right. Takes the same time for every wrong proof.
 #[must_use]
 pub fn is_proof(token: &[u8], challenge: &Id, asker: &Id, proof: &[u8; 32]) -> bool {
     let key = hmac::Key::new(hmac::HMAC_SHA256, token);
     hmac::verify(&key, &[*challenge, *asker].concat(), proof).is_ok()
 }
 
-/// The id of the datagram that ends a test of datagrams.
+/// The datagram that ends a test of datagrams.
 #[must_use]
 pub fn ending(id: &Id) -> Id {
     id.map(|byte| !byte)
 }
 
-/// 16 bytes that nobody can foresee.
+/// 16 bytes from the kernel's random source. Fails when the kernel gives none.
 pub fn random() -> Result<Id, String> {
     use ring::rand::SecureRandom;
     let mut id = [0; 16];

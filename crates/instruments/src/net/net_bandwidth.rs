@@ -1,8 +1,8 @@
-//! How many bytes a second TCP carries to the far end, from it, or both ways at once, over one or more connections.
+//! TCP bandwidth: bytes per second to the far end, from it, or both ways at once, over one or more connections.
 //!
-//! Counted are the bytes of messages, without headers, as their receiver sees them by its own clock: from the first
-//! bytes after the lead of 100 ms, in which connections gather speed, to the last. Each connection has a thread of its
-//! own at each end.
+//! Message bytes without headers are counted, as their receiver sees them by its own clock, from the first bytes after
+//! a lead of 100 ms to the last. In the lead connections gather speed; it is not counted. Each connection has a thread
+//! of its own at each end.
 
 use std::net::TcpStream;
 use std::os::fd::AsFd;
@@ -67,14 +67,14 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-/// While connections gather speed.
+/// Uncounted time at the start, in which connections gather speed.
 const LEAD_MS: u32 = 100;
 
 pub struct NetBandwidth;
 
 pub static INSTRUMENT: NetBandwidth = NetBandwidth;
 
-/// What is asked for, checked.
+/// The checked parameters of a test.
 #[derive(Clone, Copy, Debug)]
 struct Ask {
     size: u64,
@@ -120,7 +120,7 @@ struct Bulk {
     target: Target,
 }
 
-/// What both directions brought, as far as they were asked for.
+/// Results of the directions that were asked for.
 struct Brought {
     sent: Option<Report>,
     received: Option<Report>,
@@ -144,7 +144,7 @@ impl Bulk {
         })
     }
 
-    /// Sends and receives on every connection, a thread each; what was received.
+    /// Sends and receives on every connection, one thread each. Returns what was received.
     fn threads(
         &self,
         session: &Session,

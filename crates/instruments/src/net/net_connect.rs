@@ -1,7 +1,7 @@
-//! How many connections a second can be made with the far end, one after the other.
+//! TCP connections made and closed per second with the far end, one after the other.
 //!
-//! Counted is all of it: a new socket, its connecting, a request of 32 bytes, an answer of one byte, the close. The
-//! close resets the connection, so that none is left behind to use up ports. One thread makes them, one answers.
+//! A connection is counted from its new socket through connect, a request of 32 bytes and an answer of one byte, to
+//! its close. The close resets the connection, so that no port stays in TIME_WAIT. One thread connects, one answers.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -50,7 +50,7 @@ static CARD: Card = Card {
     ..Card::DEFAULT
 };
 
-/// Before those that count.
+/// Uncounted connections at the start.
 const WARM_UP: u64 = 20;
 
 pub struct NetConnect;
@@ -99,7 +99,7 @@ impl Connections {
     }
 }
 
-/// Makes a connection and closes it; when its answer was there.
+/// Makes a connection and closes it. Returns when its answer came.
 fn connection(peer: SocketAddr, request: &[u8; OPENING], patience: Duration) -> Result<u64, String> {
     let socket = open(peer, patience).map_err(|error| match error {
         Errno::ADDRNOTAVAIL => "no local port is free".to_owned(),

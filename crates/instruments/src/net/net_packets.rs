@@ -1,7 +1,7 @@
-//! How many small datagrams a second reach the far end, sent as fast as one thread can.
+//! Small datagrams per second that reach the far end, sent as fast as one thread can.
 //!
-//! Counted are those that the far end's program got, by its own clock from the first to the last; what was sent and
-//! what was lost between is told beside it. One system call sends one datagram, as most programs do.
+//! Datagrams received by the far end's program are counted, from the first to the last by its own clock. The numbers
+//! sent and lost are reported beside it. One system call sends one datagram, as most programs do.
 
 use std::os::fd::AsFd;
 use std::time::Duration;

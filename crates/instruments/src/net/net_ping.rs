@@ -1,8 +1,8 @@
-//! Round trips of ICMP echo requests, as `ping` sends them, but the next one as soon as the answer is there.
+//! Round trips of ICMP echo requests, as `ping` sends them, but the next request goes as soon as the answer is there.
 //!
-//! The far end's kernel answers, so no peer is needed. Counted is from before the request is sent until its answer is
-//! read; one without an answer in time is lost, counts as longer than any, and its share is told. A host may answer
-//! fewer than it gets, or give them a lower rank than other packets.
+//! The far end's kernel answers, so no peer is needed. A round trip is timed from before the request is sent until its
+//! answer is read. A request without an answer in time is lost: it counts as longer than any, and the share of lost
+//! ones is reported. A host may answer fewer requests than it gets, or give them a lower priority than other packets.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -92,11 +92,11 @@ impl Instrument for NetPing {
     }
 }
 
-/// A socket that hears one host's answers.
+/// A socket that receives the answers of one host.
 #[derive(Debug)]
 struct Socket {
     fd: OwnedFd,
-    /// It carries whole packets, and the checksum is ours to make.
+    /// True for a raw socket: packets carry their IP header, and the checksum is ours to compute.
     is_raw: bool,
     is_v6: bool,
 }
@@ -126,7 +126,7 @@ impl Socket {
         Ok(Socket { fd, is_raw, is_v6 })
     }
 
-    /// The number and the data of an answer.
+    /// The sequence number and the data of an answer.
     fn answer<'a>(&self, packet: &'a [u8]) -> Option<(u16, &'a [u8])> {
         let header = match (self.is_raw, self.is_v6) {
             (true, false) => usize::from(packet.first()? & 15) * 4,
@@ -139,7 +139,7 @@ impl Socket {
     }
 }
 
-/// The sum that the Internet's headers are checked by (RFC 1071).
+/// The Internet checksum (RFC 1071).
 fn checksum(bytes: &[u8]) -> u16 {
     let word = |pair: &[u8]| match pair {
         [high, low] => u64::from(u16::from_be_bytes([*high, *low])),
@@ -156,13 +156,13 @@ fn checksum(bytes: &[u8]) -> u16 {
 /// The request that is sent again and again.
 struct Request {
     bytes: Vec<u8>,
-    /// Of the last one, over all takes.
+    /// Number of the last request, counted over all takes.
     number: u64,
     is_v6: bool,
 }
 
 impl Request {
-    /// The next one, with its whole number in the data.
+    /// Writes the next request, with its whole number in the data.
     fn write(&mut self) {
         self.number += 1;
         let kind = if self.is_v6 { 128 } else { 8 };
@@ -174,7 +174,7 @@ impl Request {
         self.bytes[2..4].copy_from_slice(&sum);
     }
 
-    /// Whether this answers it.
+    /// True if this is the answer to the request.
     fn is_answered(&self, (low, data): (u16, &[u8])) -> bool {
         low == self.number as u16 && data.starts_with(&self.number.to_le_bytes())
     }
@@ -188,7 +188,7 @@ struct Ping {
     samples: Samples,
     took: Seconds,
     cpus: Vec<u32>,
-    /// Requests of a take, at least.
+    /// Fewest requests of a take.
     least: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Latency of messages over RDMA, as the programs of perftest measure it: `ib_send_lat` and `ib_write_lat`.
+//! Latency of RDMA messages, as the perftest programs `ib_send_lat` and `ib_write_lat` measure it.
 //!
-//! Both ends run the program, the far one started by the peer. It reports one way, half of what lies between two sends;
-//! `rtt` is twice that, in whole nanoseconds. Not counted: setting up, and the first message. Their spinning ends keep
-//! a CPU busy each.
+//! Both ends run the program; the peer starts the far one. It reports one way, half the time between two sends; `rtt`
+//! is twice that, in whole nanoseconds. Not counted: the setup and the first message. Each end spins and keeps a CPU
+//! busy.
 
 use std::net::SocketAddr;
 
@@ -82,7 +82,7 @@ fn order(setup: &Setup) -> Order {
     Order { verb, size, iterations: LEAST, device }
 }
 
-/// Why this machine has no way for it.
+/// Why this machine cannot run the test, if so.
 fn missing(root: &Root) -> Option<Unfit> {
     let none = root.list(DEVICES).is_empty();
     none.then(|| Unfit::new(format!("no RDMA device here: {DEVICES} is empty or missing")))
@@ -142,7 +142,7 @@ impl Rdma {
     }
 }
 
-/// A round trip of which half is so many microseconds.
+/// The round trip, in ns, whose half is `one_way_us`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a finite time above 0")]
 fn whole_ns(one_way_us: f64) -> u64 {
     (one_way_us * 2000.0).round() as u64

@@ -1,8 +1,8 @@
-//! Ping-pong of messages with the far end: a message goes there, the same one comes back, the next one goes.
+//! Round trips of messages with the far end: a message goes there, the same one comes back, then the next one goes.
 //!
-//! Counted is the round trip, from before a message is sent until all of it is back, with one reading of the clock
-//! for each; `one-way` is half of it, as sockperf and perftest report. Connecting and the first round trips are not
-//! counted. A datagram without an answer in time is lost: it counts as longer than any, and its share is told.
+//! A round trip is timed from before a message is sent until all of it is back, with one reading of the clock each.
+//! `one-way` is half of it, as sockperf and perftest report. Connecting and the first round trips are not counted. A
+//! datagram without an answer in time is lost: it counts as longer than any, and the share of lost ones is reported.
 
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -77,7 +77,7 @@ const METRICS: &[MetricInfo] = &[
 const NAMES: Names = Names { median: RTT, p99: RTT_P99, p999: RTT_P999, all: RTTS.info(), lost: Some(LOST) };
 const HALVES: Halves = Halves { median: ONE_WAY, p99: ONE_WAY_P99, p999: ONE_WAY_P999 };
 
-/// Round trips before those that count, at most, and as a share of these.
+/// Uncounted round trips at the start: at most this many, and at most a share of the counted ones.
 const WARM_UP: u64 = 100;
 const WARM_UP_SHARE: u64 = 10;
 
@@ -85,7 +85,7 @@ pub struct NetRtt;
 
 pub static INSTRUMENT: NetRtt = NetRtt;
 
-/// What is asked for, checked.
+/// The checked parameters of a test.
 #[derive(Clone, Copy, Debug)]
 struct Ask {
     proto: Proto,
@@ -134,9 +134,9 @@ struct PingPong {
     doubt: Option<model::Finding>,
     message: Vec<u8>,
     samples: Samples,
-    /// Of the last take of datagrams.
+    /// Share of lost datagrams in the last take.
     lost_away: Option<f64>,
-    /// What its round trips that count took together.
+    /// Total time of the counted round trips.
     took: Seconds,
 }
 
@@ -228,7 +228,8 @@ fn turn(pipe: &Pipe<'_>, message: &mut [u8]) -> Result<(), Lost> {
     pipe.recv_all(message)
 }
 
-/// One round trip of a datagram; answers to earlier ones come too late.
+/// One round trip of a datagram. Answers to earlier datagrams are counted in `late`. Fails when no answer comes in
+/// time.
 #[inline]
 pub fn exchange(pipe: &Pipe<'_>, message: &[u8], into: &mut [u8], late: &mut u64) -> Result<(), Lost> {
     pipe.send(message)?;

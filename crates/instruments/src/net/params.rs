@@ -1,4 +1,4 @@
-//! What tests of the network can be told, and how it is read from a setup.
+//! The parameters of network tests, and how they are read from a setup.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub const MODE: ParamSpec = ParamSpec::new(
     "spin",
     "how both ends wait: asking again and again, asleep, or asleep while the kernel polls the device for 50 us",
 );
-/// Of a message or datagram.
+/// Size of a message or datagram.
 pub const SIZE: ParamSpec =
     ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 64 << 20 }, "64", "bytes of a message");
 pub const TIMEOUT: ParamSpec = ParamSpec::new(
@@ -77,7 +77,7 @@ pub fn way(setup: &Setup) -> Way {
     }
 }
 
-/// Bytes of a message; those of a datagram have their number in them.
+/// Size of a message in bytes; a datagram must have room for its number. Fails when the size is out of range.
 pub fn size(setup: &Setup, proto: Proto, least_datagram: u64) -> Result<u64, Unfit> {
     let size = setup.params.get("size").and_then(parse_bytes).unwrap_or(64);
     match proto {
@@ -88,7 +88,7 @@ pub fn size(setup: &Setup, proto: Proto, least_datagram: u64) -> Result<u64, Unf
     }
 }
 
-/// A time parameter.
+/// A time parameter. Fails when it is not a time.
 pub fn time(setup: &Setup, name: &str) -> Result<Duration, Unfit> {
     let text = setup.params.get(name).unwrap_or_default();
     let seconds = model::params::parse_span(text);
@@ -96,13 +96,13 @@ pub fn time(setup: &Setup, name: &str) -> Result<Duration, Unfit> {
     Duration::try_from_secs_f64(seconds).map_err(|_| Unfit::new(format!("{name}={text} is not a time")))
 }
 
-/// How long one take sends; a smoke take only shows that it works.
+/// How long one take sends; a smoke take is short. Fails when the parameter is not a time.
 pub fn span(setup: &Setup) -> Result<Duration, Unfit> {
     let span = time(setup, DURATION.name)?;
     Ok(if setup.size == Size::Smoke { span.min(SMOKE) } else { span })
 }
 
-/// How many threads spin here at a time.
+/// Number of threads that spin on this machine at the same time.
 fn spinning(setup: &Setup) -> Result<usize, Unfit> {
     Ok(match (wait(setup), To::of(setup)?) {
         (Wait::Spin, To::Loopback) => 2,
@@ -111,7 +111,7 @@ fn spinning(setup: &Setup) -> Result<usize, Unfit> {
     })
 }
 
-/// Refuses threads that spin against each other on one CPU: each would wait for the scheduler to end the other's turn.
+/// Fails when more threads would spin than there are CPUs: each would wait for the scheduler to end the other's turn.
 pub fn fit_spinning(setup: &Setup) -> Result<(), Unfit> {
     let (threads, cpus) = (spinning(setup)?, setup.cpus.len());
     if threads > cpus {
@@ -122,7 +122,8 @@ pub fn fit_spinning(setup: &Setup) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// Spinning uses up a quota of CPU time, and is stopped for the rest of the period then.
+/// A finding if spinning would use up the CPU quota, which stops the threads for the rest of each period. Fails when a
+/// parameter is malformed.
 pub fn doubt_spinning(setup: &Setup, name: &str) -> Result<Option<Finding>, Unfit> {
     let threads = spinning(setup)? as f64;
     let quotas = cgroup::quotas(&Root::live());

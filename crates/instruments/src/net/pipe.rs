@@ -1,6 +1,6 @@
-//! One end of a connection or of datagrams that a test measures: how it sends, and how it waits for bytes.
+//! One end of a connection or datagram socket under test: how it sends, and how it waits for bytes.
 //!
-//! Nothing is allocated here, and no clock is read unless nothing comes. Times are nanoseconds of `sys::clock`.
+//! Nothing is allocated here, and the clock is read only while nothing comes. Times are nanoseconds of `sys::clock`.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use super::frame::Wait;
 
 /// How long the kernel polls a device for a reader, in microseconds.
 const POLLED_US: u32 = 50;
-/// Empty looks between two readings of the clock.
+/// Empty polls between two readings of the clock.
 const LOOKS: u32 = 256;
 
-/// Why there are no bytes.
+/// Why no bytes came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
     #[error("ended")]
@@ -45,7 +45,8 @@ pub struct Pipe<'a> {
 }
 
 impl<'a> Pipe<'a> {
-    /// Waits that way, and at most `patience` for the next bytes, or for room to send.
+    /// A pipe that waits in this way, and at most `patience` for the next bytes or for room to send. Fails when the
+    /// socket's options cannot be set.
     pub fn new(fd: BorrowedFd<'a>, wait: Wait, patience: Duration) -> Result<Pipe<'a>, String> {
         let set = |side| {
             set_socket_timeout(fd, side, Some(patience))
@@ -59,13 +60,14 @@ impl<'a> Pipe<'a> {
         Ok(Pipe { fd, spins: wait == Wait::Spin, patience })
     }
 
-    /// Of a socket that was given its way of waiting and its limits before.
+    /// A pipe over a socket whose options were set before.
     #[inline]
     #[must_use]
     pub fn again(fd: BorrowedFd<'a>, wait: Wait, patience: Duration) -> Pipe<'a> {
         Pipe { fd, spins: wait == Wait::Spin, patience }
     }
 
+    /// Sends a prefix of `bytes` and returns its length. Fails when the socket takes nothing in time.
     #[inline]
     pub fn send(&self, bytes: &[u8]) -> Result<usize, Lost> {
         loop {
@@ -77,6 +79,7 @@ impl<'a> Pipe<'a> {
         }
     }
 
+    /// Sends all bytes. Fails when the socket takes nothing in time.
     #[inline]
     pub fn send_all(&self, bytes: &[u8]) -> Result<(), Lost> {
         let mut sent = 0;
@@ -86,7 +89,7 @@ impl<'a> Pipe<'a> {
         Ok(())
     }
 
-    /// What comes next: some bytes of a connection (0 at its end), or a datagram.
+    /// The next bytes of a connection (0 at its end), or the next datagram. Fails when nothing comes in time.
     #[inline]
     pub fn recv(&self, into: &mut [u8]) -> Result<usize, Lost> {
         let flags = if self.spins { RecvFlags::DONTWAIT } else { RecvFlags::empty() };
@@ -113,7 +116,7 @@ impl<'a> Pipe<'a> {
         }
     }
 
-    /// Fills all of it from a connection.
+    /// Fills the whole buffer from a connection. Fails when it ends before, or nothing comes in time.
     #[inline]
     pub fn recv_all(&self, into: &mut [u8]) -> Result<(), Lost> {
         let mut got = 0;

@@ -1,4 +1,4 @@
-//! Which CPUs the two ends of a test run on, where both are on this machine: different cores, if there are two.
+//! The CPUs of the two ends of a test on one machine: different cores if there are two.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::facts::{Root, text};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// For the end that measures, in order of use.
+    /// CPUs of the measuring end, in order of use.
     pub near: Vec<u32>,
     pub far: Vec<u32>,
     shares: Shares,
 }
 
-/// What the ends have in common.
+/// What the two ends share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shares {
     Nothing,
@@ -24,7 +24,7 @@ enum Shares {
 }
 
 impl Places {
-    /// As this machine's topology has it.
+    /// Divides the allowed CPUs by this machine's topology.
     #[must_use]
     pub fn of(allowed: &[u32]) -> Places {
         let root = Root::live();
@@ -34,7 +34,7 @@ impl Places {
         })
     }
 
-    /// `core` names the first CPU of a CPU's core.
+    /// Divides the CPUs; `core` gives the first CPU of a CPU's core.
     fn split(allowed: &[u32], core: impl Fn(u32) -> u32) -> Places {
         let mut cores: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for cpu in allowed {
@@ -57,7 +57,7 @@ impl Places {
         }
     }
 
-    /// The far end may use these CPUs only: those of them that it was given, or, where that is none, all of them.
+    /// Limits the far end to these CPUs: to those of its half among them, or to all of them if there are none.
     pub fn keep_far(&mut self, its: &[u32]) {
         self.far.retain(|cpu| its.contains(cpu));
         if self.far.is_empty() {
@@ -78,7 +78,8 @@ impl Places {
     }
 }
 
-/// Binds the calling thread to the nth of these CPUs, going round; to none where there are none.
+/// Binds the calling thread to CPU `nth`, modulo their number; does nothing if there are none. Fails when the kernel
+/// refuses.
 pub fn pin(cpus: &[u32], nth: usize) -> Result<Option<Pinned>, String> {
     let Some(cpu) = cpus.get(nth % cpus.len().max(1)) else { return Ok(None) };
     affinity::pin(*cpu as usize).map(Some).map_err(|error| error.to_string())
@@ -90,7 +91,7 @@ fn list(cpus: &[u32]) -> String {
     show_cpus(&cpus)
 }
 
-/// The first CPU of each core, then the second of each, ...
+/// The first CPU of each core, then the second of each, and so on.
 fn in_turn(cores: &[&Vec<u32>]) -> Vec<u32> {
     let most = cores.iter().map(|core| core.len()).max().unwrap_or(0);
     (0..most).flat_map(|nth| cores.iter().filter_map(move |core| core.get(nth).copied())).collect()

@@ -1,10 +1,11 @@
-//! Round trips of one take: each in whole nanoseconds, and those that had no answer, which count as longer than any.
+//! The round trips of one take, in whole nanoseconds, with the lost ones, which count as longer than any.
 //!
-//! Quantiles are samples themselves (nearest rank), not of a histogram. One that falls on a lost round trip is missing.
+//! Quantiles are samples themselves (nearest rank), not taken from a histogram. A quantile that falls on a lost round
+//! trip is missing.
 
 use model::{Better, Fault, Histogram, Metric, MetricInfo, Ratio, Record, RecordExt, Seconds};
 
-/// A quantile needs so many round trips beyond it.
+/// Round trips that a quantile needs beyond it.
 const BEYOND: f64 = 1.0;
 
 #[derive(Clone, Debug, Default)]
@@ -12,12 +13,12 @@ pub struct Samples {
     ns: Vec<u64>,
     answered: usize,
     pub lost: u64,
-    /// Answers that came after their time: of lost ones.
+    /// Answers to lost round trips that arrived after all.
     pub late: u64,
 }
 
 impl Samples {
-    /// Empty, with room for `count`, whose memory is touched now.
+    /// Empties the list and makes room for `count`. The memory is touched now, not while measuring.
     pub fn clear(&mut self, count: u64) {
         self.ns.clear();
         self.ns.resize(usize::try_from(count).unwrap_or(usize::MAX), 1);
@@ -47,7 +48,7 @@ impl Samples {
         self.ns.sort_unstable();
     }
 
-    /// Of sorted samples. `None` where it falls on a lost one, or there are too few.
+    /// A quantile of sorted samples. `None` if it falls on a lost one or there are too few.
     fn quantile(&self, q: f64) -> Option<u64> {
         let sent = self.sent() as f64;
         if sent * (1.0 - q) < BEYOND {
@@ -59,12 +60,12 @@ impl Samples {
     }
 }
 
-/// With so many lost in a row there is no way.
+/// After this many losses in a row the far end counts as unreachable.
 const LOST_IN_A_ROW: u64 = 20;
-/// A take waits no longer than this for answers that are lost.
+/// Longest time that a take waits for lost answers, in total.
 const WAITED_NS: u64 = 5_000_000_000;
 
-/// Answers that did not come in time, and how long they were waited for.
+/// Counts lost answers and the time spent waiting for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silence {
     in_a_row: u64,
@@ -77,14 +78,14 @@ impl Silence {
         self.in_a_row = 0;
     }
 
-    /// One more was lost; how many in a row where nothing gets through any more.
+    /// Counts one loss. Fails with the number in a row once nothing gets through any more.
     pub fn goes_on(&mut self, took_ns: u64) -> Result<(), u64> {
         self.in_a_row += 1;
         self.waited_ns += took_ns;
         if self.in_a_row < LOST_IN_A_ROW { Ok(()) } else { Err(self.in_a_row) }
     }
 
-    /// Whether a take has waited long enough.
+    /// True once a take has waited long enough for lost answers.
     #[must_use]
     pub fn is_long(&self) -> bool {
         self.waited_ns > WAITED_NS
@@ -100,18 +101,18 @@ pub const ONE_WAY_P99: Metric<Seconds> =
 pub const ONE_WAY_P999: Metric<Seconds> =
     Metric::new("one-way-p999", Better::Neither, "half of the 99.9th percentile of round trips");
 
-/// What round trips are pushed as.
+/// The metrics as which round trips are pushed.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
     pub median: Metric<Seconds>,
     pub p99: Metric<Seconds>,
     pub p999: Metric<Seconds>,
     pub all: MetricInfo,
-    /// None where one that is lost ends the take.
+    /// `None` for tests in which a lost message ends the take.
     pub lost: Option<Metric<Ratio>>,
 }
 
-/// Halves of the same, where one way is spoken of.
+/// The metrics for one way: half of each round trip.
 #[derive(Clone, Copy, Debug)]
 pub struct Halves {
     pub median: Metric<Seconds>,
@@ -120,7 +121,7 @@ pub struct Halves {
 }
 
 impl Samples {
-    /// Pushes quantiles, all samples, and the share of lost ones; sorts the samples.
+    /// Sorts the samples and pushes quantiles, all samples, and the share of lost ones. Fails when there is no sample.
     pub fn push(
         &mut self,
         names: &Names,

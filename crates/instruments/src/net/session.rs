@@ -1,6 +1,6 @@
-//! A test as its asker sees it: the connection on which it is asked for, those that join it, its datagrams, its end.
+//! A test as its asker sees it: the connection that asks for it, further connections, its datagrams, and its end.
 //!
-//! A session lasts for one take, so that a peer that was started anew meanwhile is no matter.
+//! A session lasts for one take, so that the peer may be restarted between takes.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -20,7 +20,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Asks for a test; the peer is ready for it when this returns.
+    /// Asks for a test and waits until the peer is ready. Fails when the peer cannot be reached, refuses, or does not
+    /// know the token.
     pub fn open(target: &Target, test: Test) -> Result<Session, String> {
         target.there()?;
         let peer = target.address;
@@ -42,7 +43,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Waits for the peer's Go.
+    /// Waits for the peer's Go. Fails when the peer refuses or is gone.
     pub fn go(&mut self) -> Result<(), String> {
         match self.hear()? {
             Frame::Go => Ok(()),
@@ -75,7 +76,7 @@ impl Session {
         }
     }
 
-    /// A further connection of this test; `word` is its first byte.
+    /// Opens a further connection of this test; `word` is its first byte. Fails when the peer cannot be reached.
     pub fn join(&self, word: u8) -> Result<TcpStream, String> {
         let joined = connect(self.peer, self.patience).and_then(|mut stream| {
             stream.set_nodelay(true)?;
@@ -86,12 +87,12 @@ impl Session {
         joined.map_err(|error| format!("a further connection to the peer at {}: {error}", self.name))
     }
 
-    /// Datagrams to the peer's part in this test.
+    /// Opens a datagram socket to the peer for this test. Fails when the peer does not answer.
     pub fn datagrams(&self) -> Result<UdpSocket, String> {
         datagram::open(self.peer, &self.id)
     }
 
-    /// Ends a test: the peer says what it received.
+    /// Ends a test and returns what the peer received. Fails when the peer is gone.
     pub fn end(&mut self, sent: u64, datagrams: Option<&UdpSocket>) -> Result<Report, String> {
         self.say(&Frame::End { sent })?;
         if let Some(socket) = datagrams {
@@ -101,7 +102,7 @@ impl Session {
         self.report()
     }
 
-    /// Where a program listens that the peer started for this test.
+    /// The port of a program that the peer started for this test. Fails when the peer could not start it.
     pub fn port(&mut self) -> Result<u16, String> {
         match self.hear()? {
             Frame::Serves { port } => Ok(port),
@@ -109,6 +110,7 @@ impl Session {
         }
     }
 
+    /// Waits for the peer's report. Fails when the peer is gone.
     pub fn report(&mut self) -> Result<Report, String> {
         match self.hear()? {
             Frame::Report(report) => Ok(report),
@@ -116,7 +118,7 @@ impl Session {
         }
     }
 
-    /// What a broken pipe of this test means.
+    /// The message for a broken pipe of this test.
     #[must_use]
     pub fn lost(&self, lost: Lost) -> String {
         let name = &self.name;
@@ -135,7 +137,7 @@ fn connect(peer: SocketAddr, patience: Duration) -> std::io::Result<TcpStream> {
     TcpStream::connect_timeout(&peer, patience)
 }
 
-/// What it means that a peer cannot be connected to.
+/// The message for a peer that cannot be connected to.
 fn unreachable(target: &Target, error: &std::io::Error) -> String {
     let name = &target.name;
     match error.kind() {
@@ -147,7 +149,7 @@ fn unreachable(target: &Target, error: &std::io::Error) -> String {
     }
 }
 
-/// The id of the test and the challenge, from a peer that is one.
+/// Reads the challenge and the id of the test. Fails when the other end is not a peer.
 fn challenged(control: &mut TcpStream, name: &str, patience: Duration) -> Result<(Id, Id), String> {
     let (mut word, mut id, mut challenge) = ([0; 16], [0; 16], [0; 16]);
     let mut got = 0;

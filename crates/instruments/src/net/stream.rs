@@ -1,6 +1,6 @@
 //! One stream of chunks, as its sender and its receiver see it.
 //!
-//! The first byte of a chunk says whether it is the last one; the others mean nothing. The receiver leaves out what
+//! The first byte of a chunk says whether it is the last one; the others have no meaning. The receiver leaves out what
 //! comes within the lead, while the connection gathers speed, and counts bytes by its own clock, in nanoseconds.
 
 use sys::clock;
@@ -11,7 +11,7 @@ use super::pipe::{Lost, Pipe};
 const MORE: u8 = b'm';
 const LAST: u8 = b'l';
 
-/// Sends chunks until `until_ns`, then the last one; says how many.
+/// Sends chunks until `until_ns`, then a last one. Returns their number. Fails when the connection is lost.
 pub fn send(pipe: &Pipe<'_>, chunk: &mut [u8], until_ns: u64) -> Result<u64, Lost> {
     let mut sent = 0;
     loop {
@@ -27,17 +27,17 @@ pub fn send(pipe: &Pipe<'_>, chunk: &mut [u8], until_ns: u64) -> Result<u64, Los
     }
 }
 
-/// What a receiver counted, between two moments of this machine's clock.
+/// What a receiver counted between two moments of this machine's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// The piece that came at `from_ns` is not among them.
+    /// Bytes after `from_ns`; the piece that came at `from_ns` is not included.
     pub bytes: u64,
     pub from_ns: u64,
     pub to_ns: u64,
     pub chunks: u64,
 }
 
-/// Receives until the last chunk.
+/// Receives until the last chunk. Fails when the connection is lost.
 pub fn receive(pipe: &Pipe<'_>, chunk: &mut [u8], lead_ns: u64) -> Result<Counted, Lost> {
     let mut counted = Counted::default();
     let mut begin_ns = None;
@@ -65,7 +65,7 @@ pub fn receive(pipe: &Pipe<'_>, chunk: &mut [u8], lead_ns: u64) -> Result<Counte
     }
 }
 
-/// All streams of one way together: their bytes, from the first moment of any to the last.
+/// All streams of one direction together: their bytes, from the earliest start to the latest end.
 #[must_use]
 pub fn together(all: &[Counted]) -> Report {
     let counted = || all.iter().filter(|one| one.from_ns > 0);

@@ -1,7 +1,8 @@
-//! The far end that a test is made with: a host where a peer listens, a child that the study started there, or a child
-//! of ours on other cores here.
+//! The far end of a test: a host where a peer listens, a child that the study started there, or a child of this
+//! process on other cores.
 //!
-//! The child is shared by all tests of a run, listens on the loopback with a token of its own, and ends with the last.
+//! Such a child is shared by all tests of a run. It listens on the loopback with a token of its own, and ends with the
+//! last test.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
@@ -21,43 +22,43 @@ use crate::facts::Root;
 use crate::workload::guard::Guarded;
 use crate::workload::told;
 
-/// The argument that makes this program call [`peer::child`].
+/// The arguments with which this program runs [`peer::child`].
 pub const ARGUMENTS: [&str; 2] = ["peer", "--child"];
 pub const LOOPBACK: &str = "loopback";
-/// No token has more bytes.
+/// Longest token, in bytes.
 const MOST_TOKEN: u64 = 4096;
 
-/// Who takes part, and on which CPUs of this machine.
+/// The far end and the CPUs of both ends.
 #[derive(Debug)]
 pub struct Target {
     pub address: SocketAddr,
-    /// As the user said it, with the port.
+    /// The name as the user gave it, with the port.
     pub name: String,
     pub token: Vec<u8>,
-    /// For the threads of this end, in order.
+    /// CPUs for the threads of this end, in order.
     pub near: Vec<u32>,
-    /// For those of the child; empty where the far end is not ours.
+    /// CPUs of the child; empty if the far end is not ours.
     pub far: Vec<u32>,
-    /// How long the far end may leave a test without a word.
+    /// Time limit for silence of the far end.
     pub patience: Duration,
-    /// What is to be said of where both ends run.
+    /// A sentence on where both ends run.
     pub place: String,
-    /// Whether it was said.
+    /// True once `place` was noted.
     told: bool,
     child: Option<Arc<Child>>,
-    /// A child of the study elsewhere.
+    /// The far end that the study started elsewhere.
     elsewhere: Option<Far>,
-    /// Why that one cannot take part any more.
+    /// Why that far end is lost.
     gone: OnceLock<String>,
-    /// Set once it was to be asked all the same.
+    /// Set when a test asks the lost far end again.
     given_up: OnceLock<String>,
 }
 
-/// A peer of the user's that cannot be reached so often in a row, by whichever tests, is given up: one that is started
-/// anew meanwhile is there again.
+/// After this many failed attempts in a row, by any tests, a peer of the user's is given up. Until then it may have
+/// been restarted.
 const TRIES: u32 = 3;
 
-/// How often in a row peers could not be reached, and why.
+/// Per address: failed attempts in a row, and why the last one failed.
 static UNREACHED: Mutex<BTreeMap<SocketAddr, (u32, String)>> = Mutex::new(BTreeMap::new());
 
 fn unreached() -> MutexGuard<'static, BTreeMap<SocketAddr, (u32, String)>> {
@@ -65,11 +66,11 @@ fn unreached() -> MutexGuard<'static, BTreeMap<SocketAddr, (u32, String)>> {
     UNREACHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What `to` says, before anything is asked of the network.
+/// The parameter `to`, before anything is asked of the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum To {
     Loopback,
-    /// Without a port it is our own.
+    /// Without a port it is the default one.
     Peer {
         host: String,
         port: Option<u16>,
@@ -77,6 +78,7 @@ pub enum To {
 }
 
 impl To {
+    /// Parses the parameter. Fails when it names no host, or a port that is none.
     pub fn parse(text: &str) -> Result<To, Unfit> {
         let wrong =
             |what: &str| Unfit::new(format!("to={text}: {what}; write it as HOST, HOST:PORT or [IPv6]:PORT"));
@@ -104,6 +106,7 @@ impl To {
         Ok(To::Peer { host: host.to_owned(), port })
     }
 
+    /// Reads `to` from a setup. Fails when it is malformed.
     pub fn of(setup: &Setup) -> Result<To, Unfit> {
         let to = To::parse(setup.params.get("to").unwrap_or(LOOPBACK))?;
         match (&to, setup.params.get(FAR)) {
@@ -114,7 +117,7 @@ impl To {
         }
     }
 
-    /// The address behind a name.
+    /// The address of a host name. Fails when the name does not resolve.
     pub fn resolve(host: &str, port: Option<u16>) -> Result<SocketAddr, Unfit> {
         let found = (host, port.unwrap_or(PORT)).to_socket_addrs();
         let mut found = found.map_err(|error| Unfit::new(format!("{host} has no address: {error}")))?;
@@ -123,6 +126,7 @@ impl To {
 }
 
 impl Target {
+    /// Finds or starts the far end. Fails when it cannot be reached or started.
     pub fn prepare(setup: &Setup) -> Result<Target, Unfit> {
         let places = Places::of(&setup.cpus);
         let token = match setup.params.get("token") {
@@ -161,7 +165,7 @@ impl Target {
         Ok(target)
     }
 
-    /// With the CPUs of this end, and of the far one where it is on this machine.
+    /// A target with the CPUs of this end, and those of the far end if it is on this machine.
     fn new(address: SocketAddr, name: String, token: Vec<u8>, (near, far): (Vec<u32>, Vec<u32>)) -> Target {
         Target {
             address,
@@ -179,13 +183,13 @@ impl Target {
         }
     }
 
-    /// A peer that listens there, with no CPUs of this end.
+    /// A target for a peer that listens at `address`, with no CPUs for this end.
     #[cfg(test)]
     pub fn at(address: SocketAddr, token: Vec<u8>, patience: Duration) -> Target {
         Target { patience, ..Target::new(address, address.to_string(), token, (Vec::new(), Vec::new())) }
     }
 
-    /// Says once where both ends run.
+    /// Notes once where both ends run.
     pub fn tell(&mut self, record: &mut dyn Record) {
         if !std::mem::replace(&mut self.told, true) {
             record.note("place", &self.place);
@@ -195,12 +199,12 @@ impl Target {
         }
     }
 
-    /// Binds the calling thread to the nth CPU of this end.
+    /// Binds the calling thread to the nth CPU of this end. Fails when the kernel refuses.
     pub fn pin(&self, nth: usize) -> Result<Option<sys::affinity::Pinned>, String> {
         place::pin(&self.near, nth)
     }
 
-    /// The CPUs that a test of one thread keeps busy here.
+    /// The CPUs of this machine that a test of one thread keeps busy.
     #[must_use]
     pub fn busy(&self) -> Vec<u32> {
         let mut busy: Vec<u32> = self.near.iter().take(1).chain(self.far.iter().take(1)).copied().collect();
@@ -209,7 +213,7 @@ impl Target {
         busy
     }
 
-    /// Why the peer is gone, where it is a child that ended.
+    /// `why`, with the reason why the peer has ended if it is a child.
     #[must_use]
     pub fn explain(&self, why: String) -> String {
         if let Some(how) = self.child.as_ref().and_then(|child| child.ended()) {
@@ -224,7 +228,7 @@ impl Target {
         }
     }
 
-    /// Why nothing can be asked of the peer: it was lost in an earlier take. Else each would wait for it in vain.
+    /// Fails when the peer was lost in an earlier take, so that no further take waits for it in vain.
     pub fn there(&self) -> Result<(), String> {
         let why = match self.gone.get() {
             Some(why) => why.clone(),
@@ -236,18 +240,18 @@ impl Target {
         Err(self.given_up.get_or_init(|| why).clone())
     }
 
-    /// Why no take can come any more: the peer was lost in an earlier one, and this one did not look for it.
+    /// The reason why no further take can come: the peer was lost in an earlier take.
     #[must_use]
     pub fn given_up(&self) -> Option<String> {
         self.given_up.get().cloned()
     }
 
-    /// The peer answered.
+    /// Records that the peer answered.
     pub fn reached(&self) {
         unreached().remove(&self.address);
     }
 
-    /// It could not be reached; hands the reason back.
+    /// Records that the peer could not be reached, and returns the reason.
     pub fn missed(&self, why: String) -> String {
         let mut all = unreached();
         let (times, last) = all.entry(self.address).or_default();
@@ -255,7 +259,7 @@ impl Target {
         why
     }
 
-    /// What to do where nothing listens.
+    /// What to do if nothing listens.
     #[must_use]
     pub fn remedy(&self) -> String {
         match (&self.elsewhere, self.address) {
@@ -269,7 +273,8 @@ impl Target {
     }
 }
 
-/// The bytes of a token file, without blanks and line ends around them.
+/// The bytes of a token file, without surrounding blanks and line ends. Fails when it cannot be read, is empty or is
+/// too long.
 pub fn read_token(path: &Path) -> Result<Vec<u8>, String> {
     let wrong = |what: String| format!("--token {}: {what}", path.display());
     let unread = |error: std::io::Error| match error.kind() {
@@ -289,7 +294,7 @@ pub fn read_token(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// A peer of ours.
+/// A peer that this process started.
 #[derive(Debug)]
 struct Child {
     address: SocketAddr,
@@ -301,7 +306,7 @@ struct Child {
 static CHILDREN: Mutex<Vec<Weak<Child>>> = Mutex::new(Vec::new());
 
 impl Child {
-    /// The one on these CPUs, running already or started now.
+    /// The child on these CPUs; started now if it is not running. Fails when it cannot be started.
     fn get(cpus: &[u32]) -> Result<Arc<Child>, String> {
         let mut children = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
         children.retain(|child| child.strong_count() > 0);
@@ -330,7 +335,7 @@ impl Child {
     }
 }
 
-/// In a new network namespace the loopback is there, but down.
+/// Fails when the loopback interface is down, as it is in a new network namespace.
 fn has_loopback() -> Result<(), String> {
     let tried = UdpSocket::bind("127.0.0.1:0").and_then(|socket| {
         socket.connect(socket.local_addr()?)?;

@@ -1,7 +1,7 @@
-//! The device that packets to the far end leave by, and what is known of it: driver, rate, queues, interrupts.
+//! The device through which packets leave for the far end, and its driver, rate, queues and interrupts.
 //!
-//! From the kernel's main routing table (/proc/net/route, ipv6_route); not looked at: rules that choose another table,
-//! and what the packets meet behind the device.
+//! Read from the kernel's main routing table (/proc/net/route, ipv6_route). Not looked at: rules that choose another
+//! table, and the network behind the device.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
@@ -12,7 +12,7 @@ use crate::inventory::inventory_net;
 
 const LOOPBACK: &str = "lo";
 
-/// A sentence of the way to `to`; `None` where the kernel does not tell.
+/// A sentence on the way to `to`; `None` if the kernel tells nothing.
 #[must_use]
 pub fn sentence(root: &Root, to: IpAddr) -> Option<String> {
     let device = if is_own(to) { LOOPBACK.to_owned() } else { device(root, to)? };
@@ -22,7 +22,7 @@ pub fn sentence(root: &Root, to: IpAddr) -> Option<String> {
     Some(described(&device, &inventory_net::scan(root)))
 }
 
-/// Whether this machine has that address itself.
+/// True if the address is one of this machine's own.
 fn is_own(to: IpAddr) -> bool {
     let any: IpAddr = if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     // Nothing is sent: the kernel only chooses the way.
@@ -42,15 +42,15 @@ fn device(root: &Root, to: IpAddr) -> Option<String> {
     }
 }
 
-/// A route that leads there: the bits that it names, its metric, its device.
+/// A matching route: its prefix length, its metric, its device.
 type Route = (u32, u32, String);
 
-/// The one that names most bits; of these, the one of the least metric.
+/// The device of the route with the longest prefix, and of these the lowest metric.
 fn best(routes: impl Iterator<Item = Route>) -> Option<String> {
     routes.max_by_key(|(bits, metric, _)| (*bits, std::cmp::Reverse(*metric))).map(|(_, _, device)| device)
 }
 
-/// The route is up, and no refusal.
+/// True if the route is up and not a reject route.
 fn is_used(flags: u32) -> bool {
     flags & 0x1 != 0 && flags & 0x200 == 0
 }

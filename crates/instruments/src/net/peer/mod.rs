@@ -1,7 +1,7 @@
-//! The far end of network tests: listens, and takes part in one test at a time with who knows the token.
+//! The far end of network tests: it listens, and takes part in one test at a time with an asker that knows the token.
 //!
-//! It answers this protocol only: whoever opens otherwise is hung up on. Messages have a limit, so have the connections
-//! that it greets at a time and the time of each. It measures what arrives; the asker measures all else.
+//! Connections that open with anything else are closed. The size of messages, the number of connections served at a
+//! time and the time of each are limited. The peer measures what arrives; the asker measures everything else.
 
 mod tests_of;
 
@@ -22,27 +22,27 @@ use crate::workload::perftest::serve::serve;
 
 /// Connections that are greeted or served at a time.
 const MOST_GREETED: usize = 4 * MOST_STREAMS as usize;
-/// A stranger has this long to say what it wants.
+/// Time limit of a new connection to send its opening.
 const GREETING: Duration = Duration::from_secs(5);
-/// So long may either end leave a test without a word.
+/// Time limit for silence of either end during a test.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// How often and how long a test waits for the one before it.
+/// How often, and for how many ms each time, a test waits for the one before it to end.
 const LOOKS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
-/// One connection of a test of connections.
+/// Time limit of one connection in a test of connections.
 const CONNECTION: Duration = Duration::from_secs(1);
 
-/// How a peer is to serve.
+/// Options of a peer.
 #[derive(Clone, Debug)]
 pub struct Terms {
     pub listen: SocketAddr,
-    /// Both ends have the same; empty where there is none.
+    /// The token that both ends know; empty for none.
     pub token: Vec<u8>,
-    /// Bytes of the largest message.
+    /// Largest message, in bytes.
     pub limit: u64,
-    /// Its threads are bound to these, where there are some.
+    /// CPUs to which its threads are bound; empty for none.
     pub cpus: Vec<u32>,
-    /// An asker may leave a test so long without a word.
+    /// Time limit for silence of the asker.
     pub patience: Duration,
 }
 
@@ -53,7 +53,7 @@ impl Default for Terms {
     }
 }
 
-/// What the peer tells of its work: a line for each test and for what went wrong.
+/// Receives the peer's log: a line per test, and a line for each problem.
 pub type Say = dyn Fn(&str) + Send + Sync;
 
 pub struct Peer {
@@ -61,7 +61,7 @@ pub struct Peer {
     hall: Arc<Hall>,
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct Hall {
     terms: Terms,
     address: SocketAddr,
@@ -70,17 +70,17 @@ struct Hall {
     say: Box<Say>,
 }
 
-/// The test that is served now.
+/// The test that is running.
 struct UnderWay {
     id: Id,
     from: IpAddr,
-    /// Connections that join it.
+    /// Receives the connections that join the test.
     joins: SyncSender<TcpStream>,
-    /// Whether it is about connections: these are answered at once.
+    /// True for a test of connections, which are answered at once.
     connections: bool,
 }
 
-/// A test that has the peer for itself until this is dropped.
+/// Exclusive use of the peer for one test, until this is dropped.
 struct Turn<'a> {
     hall: &'a Hall,
     id: Id,
@@ -88,6 +88,7 @@ struct Turn<'a> {
 }
 
 impl Peer {
+    /// A peer that listens as the options say. Fails when the address or port cannot be used.
     pub fn bind(terms: Terms, say: Box<Say>) -> Result<Peer, String> {
         let listener = TcpListener::bind(terms.listen)
             .map_err(|error| format!("cannot listen on {}: {error}", terms.listen))?;
@@ -101,7 +102,7 @@ impl Peer {
         self.hall.address
     }
 
-    /// Serves for as long as the listener works.
+    /// Serves until the listener fails.
     pub fn serve(&self) -> Result<Infallible, String> {
         let _pinned = self.hall.pin(0)?;
         loop {
@@ -162,7 +163,7 @@ impl Hall {
         under_way.as_ref().filter(|test| test.connections && test.from == from).map(|test| test.id)
     }
 
-    /// Binds the calling thread to one of the peer's CPUs, where it has some.
+    /// Binds the calling thread to one of the peer's CPUs, if it has any.
     fn pin(&self, nth: usize) -> Result<Option<sys::affinity::Pinned>, String> {
         place::pin(&self.terms.cpus, nth)
     }
@@ -217,7 +218,7 @@ impl Hall {
         Frame::Report(report?).write(&mut stream).map_err(|error| error.to_string())
     }
 
-    /// The next turn, once the test before it has ended; one whose asker is gone ends a moment later.
+    /// Waits for the test before this one to end, and begins this one. A test whose asker is gone ends a moment later.
     fn turn(&self, id: Id, from: IpAddr, test: &Test) -> Result<Turn<'_>, Refusal> {
         for _ in 0..LOOKS {
             let mut under_way = self.under_way();
@@ -258,8 +259,8 @@ impl Turn<'_> {
     }
 }
 
-/// A peer that another program starts: told on its standard input where, with which CPUs and token, it says on its
-/// standard output where it listens.
+/// A peer that another program starts. It reads its options on standard input and writes where it listens on standard
+/// output. Fails when the options are malformed, and when it cannot listen.
 pub fn child(mut input: impl Read, mut output: impl Write) -> Result<Infallible, String> {
     let mut text = String::new();
     let read = input.by_ref().take(1 << 16).read_to_string(&mut text);
@@ -271,7 +272,7 @@ pub fn child(mut input: impl Read, mut output: impl Write) -> Result<Infallible,
     peer.serve()
 }
 
-/// The words that [`child`] is told.
+/// The options as [`child`] reads them.
 #[must_use]
 pub fn words(terms: &Terms) -> String {
     let cpus = model::params::show_cpus(&terms.cpus);

@@ -1,6 +1,6 @@
-//! A peer's part in each test: it sends messages back, counts what arrives, or sends as fast as it can.
+//! The peer's part in each test: it sends messages back, counts what arrives, or sends as fast as it can.
 //!
-//! Times are nanoseconds of this machine's clock. Only the differences of these leave it.
+//! Times are nanoseconds of this machine's clock; only differences of them are sent to the asker.
 
 use std::io::Read;
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
@@ -15,9 +15,9 @@ use crate::net::frame::{Frame, Id, MOST_DATAGRAM, MOST_MS, Refusal, Report, Test
 use crate::net::pipe::{Lost, Pipe};
 use crate::net::stream::{self, Counted, together};
 
-/// How long a wait for datagrams lasts until the asker's connection is looked at.
+/// While waiting for datagrams: time between two looks at the asker's connection.
 const LOOK: Duration = Duration::from_millis(100);
-/// After the end of sending nothing comes any more that took longer.
+/// Datagrams that arrive later than this after the end of sending are not counted.
 const LATE: Duration = Duration::from_millis(50);
 
 fn buffer(size: u64) -> Vec<u8> {
@@ -28,7 +28,7 @@ fn go(stream: &mut TcpStream) -> Result<(), String> {
     Frame::Go.write(stream).map_err(|error| error.to_string())
 }
 
-/// Sends each message back whole.
+/// Sends each message back whole. Fails when the connection is lost.
 pub fn echo(
     turn: &Turn<'_>,
     stream: &mut TcpStream,
@@ -47,7 +47,7 @@ pub fn echo(
     Ok(Report { messages: rounds, ..Report::default() })
 }
 
-/// Datagrams of the asker, on the port of the listener.
+/// A socket for the asker's datagrams, on the listener's port.
 fn socket(turn: &Turn<'_>, stream: &mut TcpStream) -> Result<UdpSocket, String> {
     let here = stream.local_addr().map_err(|error| error.to_string())?;
     let port = turn.hall.address.port();
@@ -66,7 +66,7 @@ fn socket(turn: &Turn<'_>, stream: &mut TcpStream) -> Result<UdpSocket, String> 
     Ok(socket)
 }
 
-/// Whether the asker said End, or is gone; how many messages it sent.
+/// The number of messages sent, once the asker has said End. Fails when the asker is gone.
 fn ended(stream: &mut TcpStream) -> Result<Option<u64>, String> {
     stream.set_nonblocking(true).map_err(|error| error.to_string())?;
     let there = stream.peek(&mut [0]);
@@ -87,7 +87,7 @@ fn end(stream: &mut TcpStream) -> Result<u64, String> {
     }
 }
 
-/// Gives every datagram of the asker to `each` until it says the end.
+/// Passes every datagram of the asker to `each` until the end.
 fn all(
     turn: &Turn<'_>,
     stream: &mut TcpStream,
@@ -122,7 +122,7 @@ fn all(
     }
 }
 
-/// Sends each datagram back.
+/// Sends each datagram back. Fails when the asker is gone.
 pub fn echo_datagrams(
     turn: &Turn<'_>,
     stream: &mut TcpStream,
@@ -140,7 +140,7 @@ pub fn echo_datagrams(
     Ok(report)
 }
 
-/// Counts datagrams of that size.
+/// Counts datagrams of this size. Fails when the asker is gone.
 pub fn datagrams(turn: &Turn<'_>, stream: &mut TcpStream, size: u64) -> Result<Report, String> {
     let socket = socket(turn, stream)?;
     let pipe = Pipe::new(socket.as_fd(), Wait::Block, LOOK)?;
@@ -171,7 +171,8 @@ pub fn datagrams(turn: &Turn<'_>, stream: &mut TcpStream, size: u64) -> Result<R
     Ok(Report { messages: count, bytes, span_ns: to_ns.saturating_sub(from_ns) })
 }
 
-/// Connections are answered where they are accepted; here the end is waited for.
+/// Waits for the end of a test of connections; they are answered where they are accepted. Fails when the asker is
+/// gone.
 pub fn connections(turn: &Turn<'_>, stream: &mut TcpStream) -> Result<Report, String> {
     go(stream)?;
     // It has nothing to say while it makes them.
@@ -180,7 +181,7 @@ pub fn connections(turn: &Turn<'_>, stream: &mut TcpStream) -> Result<Report, St
     Ok(Report { messages: end(stream)?, ..Report::default() })
 }
 
-/// Joined connections, by the way that their first byte tells.
+/// Joined connections by direction, as their first byte says.
 struct Joined {
     to_receive: Vec<TcpStream>,
     to_send: Vec<TcpStream>,
@@ -202,7 +203,7 @@ fn joined(turn: &Turn<'_>, receiving: usize, sending: usize) -> Result<Joined, S
     Ok(Joined { to_receive, to_send })
 }
 
-/// Receives or sends chunks on joined connections, a thread each.
+/// Receives or sends chunks on joined connections, one thread each. Fails when a connection is lost or does not join.
 pub fn bulk(turn: &Turn<'_>, control: &mut TcpStream, test: &Test) -> Result<Report, String> {
     let Test::Bulk { size, streams, way, lead_ms, span_ms } = *test else {
         return Err("no such test".to_owned());
