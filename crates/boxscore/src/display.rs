@@ -1,4 +1,4 @@
-//! Progress of a run on stderr: one living line on a terminal, plain lines elsewhere.
+//! Progress of a run on stderr: a live line on a terminal, plain lines elsewhere.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -11,14 +11,14 @@ use model::{Cell, Plan};
 
 use crate::out;
 
-/// What draws while a study runs.
+/// Draws progress while a study runs.
 pub trait Screen {
     fn show(&mut self, show: &Show<'_>);
-    /// Says what is left to say, and takes what lives away.
+    /// Writes the last lines and removes the live one.
     fn end(&mut self);
 }
 
-/// Draws nothing: its user reads the run.
+/// Draws nothing, for callers that read the run themselves.
 pub struct Silent;
 
 impl Screen for Silent {
@@ -32,29 +32,29 @@ pub struct Display {
     bar: Option<ProgressBar>,
     doing: String,
     left: Option<f64>,
-    /// The last estimate of each machine, cell and arm: shown while its next take runs.
+    /// The last estimate of each machine, cell and arm, shown while its next take runs.
     estimates: HashMap<(usize, u32, u32), String>,
-    /// When the last plain line was said, and of which block.
+    /// Time and block of the last plain line.
     last_line: Option<(u64, u32)>,
     told: Doing,
     says_takes: bool,
-    /// What cannot run, by machine, arm and reason, in the order of the first of each: said once for each reason.
+    /// Cells that cannot run, by machine, arm and reason, in order of appearance; each reason is printed once.
     unfit: Vec<((usize, u32, String), Vec<u32>)>,
-    /// Faults that were said, by machine: each text is said once, and the run's notes count them.
+    /// Faults that were printed, by machine. Each text is printed once; the run's notes count them.
     faults: HashSet<(usize, String)>,
 }
 
-/// Plain lines are for logs: at most one a block, and one in this time.
+/// Plain lines are for logs: at most one per block, and one in this time.
 const PLAIN_LINE_NS: u64 = 5_000_000_000;
 
-/// Plain lines of how far something is.
+/// Plain lines about the progress of slow work.
 #[derive(Debug, Default)]
 pub struct Doing {
     said_ns: Option<u64>,
 }
 
 impl Doing {
-    /// Says it, unless another line was said a moment ago.
+    /// Prints the line unless another one was printed a moment ago.
     pub fn say(&mut self, line: &str) {
         let now_ns = sys::clock::now_ns();
         if self.said_ns.is_none_or(|said_ns| now_ns.saturating_sub(said_ns) >= PLAIN_LINE_NS) {
@@ -137,7 +137,7 @@ impl Display {
         }
     }
 
-    /// A take is stored: its figure's estimate so far, or its fault.
+    /// Shows a stored take: the estimate of its figure so far, or its fault.
     fn taken(&mut self, machine: usize, take: &Take, (median, width, n): (Option<f64>, Option<f64>, usize)) {
         if self.says_takes {
             self.talk(&format!("{}stored take {}", self.on(machine), take.seq));
@@ -161,7 +161,7 @@ impl Display {
         }
     }
 
-    /// Says what cannot run: one line for each reason.
+    /// Prints the cells that cannot run: one line per reason.
     fn tell_unfit(&mut self) {
         for ((machine, arm, why), cells) in std::mem::take(&mut self.unfit) {
             let first = cells.first().map(|cell| self.title(*cell, arm)).unwrap_or_default();
@@ -199,7 +199,7 @@ impl Display {
         }
     }
 
-    /// One plain line a block, where there is no terminal.
+    /// Prints one plain line per block, if there is no terminal.
     fn block(&mut self, block: u32, warm_up: bool) {
         let now_ns = sys::clock::now_ns();
         let soon = self
@@ -220,7 +220,7 @@ impl Display {
         out::say(&format!("{what} of {figures}{comma}{left}"));
     }
 
-    /// Time left in whole seconds; empty while nothing is known.
+    /// Time left in whole seconds; empty if it is unknown.
     fn left(&self) -> String {
         let left = self.left.map(|left| format!("at most {} left", report::number::duration(left.ceil())));
         left.unwrap_or_default()
@@ -235,7 +235,7 @@ impl Display {
         }
     }
 
-    /// What is done before a take; where there is no terminal, only what takes long and tells how far it is.
+    /// Shows work before a take. Without a terminal only slow work with a progress count is shown.
     fn told(&mut self, line: &str, text: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(line.to_owned());
@@ -246,7 +246,7 @@ impl Display {
         }
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     fn lost(&self, who: &str, why: &str, hint: Option<&str>) {
         self.talk(&format!("{who}: lost: {why}"));
         if let Some(hint) = hint {
@@ -262,7 +262,7 @@ impl Display {
     }
 }
 
-/// What a cell is called: its instrument and the parameters that are not as usual, since the others explain nothing.
+/// Title of a cell: its instrument and the parameters that differ from their defaults.
 pub fn title(cell: &Cell) -> String {
     let card = instruments::all().iter().map(|one| one.card()).find(|card| card.name == cell.instrument);
     let usual = |name: &str| card.and_then(|card| card.param(name)).map(|spec| spec.default);

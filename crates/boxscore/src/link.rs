@@ -1,7 +1,9 @@
-//! The way to a measuring child: a process with frames on its pipes. On this host the same binary, elsewhere
-//! whatever command the user gave, with `agent --stdio` behind it.
+//! Starts children and links to them: processes with frames on their pipes. On this host a child is the same binary;
+//! elsewhere it is `agent --stdio` behind whatever command the user gave.
+//!
+//! In: the machines and generators of a plan. Out: one link for each, and one channel of events.
 
-mod said;
+mod output;
 
 use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
@@ -17,37 +19,37 @@ use model::login::{PASSWORD, USER};
 use model::plan::Via;
 
 use crate::error::CliError;
-use said::{Overheard, Said};
+use output::{ChildOutput, RecordedStdout};
 
-/// What exec says of a program for another processor.
+/// The error of exec for a program of another processor architecture.
 const ENOEXEC: i32 = 8;
 
-/// How long a child may take to end once a pipe between us is closed.
+/// How long a child may take to end after a pipe to it is closed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long one is waited for that is given up while it still holds its pipe.
+/// How long to wait for the end of a child that is dropped but still holds its pipe.
 const LITTLE_PATIENCE: Duration = Duration::from_millis(500);
 
-/// How long its last words are waited for: something that it started may hold its stderr open.
+/// How long to wait for its last output: something that it started may hold its stderr open.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Frames that wait to be dealt with; who sends more waits.
+/// Frames that may wait to be handled; a child that sends more is blocked.
 const WAITING: usize = 4;
 
 pub struct ChildLink {
     to: Option<To>,
     child: Child,
-    /// What the user gave to start it; `None` is this program.
+    /// The user's command that started it; `None` is this program.
     command: Option<String>,
-    said: Arc<Said>,
-    /// Disconnected once its stderr ended.
+    output: Arc<ChildOutput>,
+    /// Disconnected when its stderr has ended.
     listened: Option<Receiver<()>>,
 }
 
-/// How frames get to a child.
+/// How frames reach a child.
 enum To {
     Pipe(ChildStdin),
-    /// By a thread, so that one that does not read holds nobody up: it is lost by its silence.
+    /// Through a thread, so that a child that does not read blocks nobody; it is then lost by its silence.
     Post(Sender<Vec<u8>>),
 }
 
@@ -83,12 +85,12 @@ impl Link for ChildLink {
     fn hang_up(&mut self) -> Parting {
         self.to = None;
         // A child whose pipe broke is about to end, however busy its host; one that hangs is not waited for here.
-        let status = self.ended_within(if self.said.is_over() { PATIENCE } else { LITTLE_PATIENCE });
+        let status = self.ended_within(if self.output.is_over() { PATIENCE } else { LITTLE_PATIENCE });
         if let (Some(_), Some(listened)) = (status, self.listened.take()) {
             // Either way they are taken as far as they came.
             let _ended = listened.recv_timeout(LAST_WORDS);
         }
-        self.said.parting(status, self.command.as_deref())
+        self.output.parting(status, self.command.as_deref())
     }
 }
 
@@ -107,7 +109,7 @@ impl ChildLink {
 }
 
 impl Drop for ChildLink {
-    /// Closing its stdin ends the child, which ends what it started.
+    /// Closes its stdin, which ends the child and what it started.
     fn drop(&mut self) {
         self.to = None;
         if self.ended_within(PATIENCE).is_some() {
@@ -124,17 +126,18 @@ impl Drop for ChildLink {
     }
 }
 
-/// Events of all children, numbered by machine.
+/// Events of all children, with the number of the machine.
 pub type Events = Receiver<(usize, Event)>;
 
-/// The ways to the children of a study.
+/// The links to the children of a study.
 #[derive(Default)]
 pub struct Links {
     pub machines: Vec<Box<dyn Link>>,
     pub generators: Vec<Box<dyn Link>>,
 }
 
-/// Starts a child for each machine, and one for each generator, whose events are numbered after those of the machines.
+/// Starts a child for each machine and one for each generator; the events of generators are numbered after those of
+/// machines. Fails when a command cannot be started.
 pub fn start(machines: &[Via], generators: &[Via]) -> Result<(Links, Events), CliError> {
     let (give, events) = sync_channel(WAITING);
     let mut links = Links::default();
@@ -171,22 +174,22 @@ fn spawn(index: usize, via: &Via, give: SyncSender<(usize, Event)>) -> Result<Ch
             _ => failed,
         }
     })?;
-    let said = Arc::new(Said::default());
+    let output = Arc::new(ChildOutput::default());
     let listened = child.stderr.take().map(|stderr| {
-        let said = Arc::clone(&said);
+        let output = Arc::clone(&output);
         let (done, listened) = channel::<()>();
         std::thread::spawn(move || {
             // Dropped at the end: that is the message.
             let _done = done;
-            said.listen(stderr);
+            output.listen(stderr);
         });
         listened
     });
     let Some(stdout) = child.stdout.take() else {
         return Err(CliError::data("the measuring child has no stdout"));
     };
-    let overheard = Overheard::new(stdout, Arc::clone(&said));
-    let heard = Arc::clone(&said);
+    let overheard = RecordedStdout::new(stdout, Arc::clone(&output));
+    let heard = Arc::clone(&output);
     std::thread::spawn(move || {
         pump(overheard, |event| {
             if matches!(event, Event::Frame(_)) {
@@ -196,7 +199,7 @@ fn spawn(index: usize, via: &Via, give: SyncSender<(usize, Event)>) -> Result<Ch
         });
     });
     let to = child.stdin.take().map(To::Pipe);
-    Ok(ChildLink { to, child, command: via.command.clone(), said, listened })
+    Ok(ChildLink { to, child, command: via.command.clone(), output, listened })
 }
 
 fn command(via: &Via) -> Result<Command, CliError> {

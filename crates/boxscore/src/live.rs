@@ -1,6 +1,6 @@
-//! The living screen of a load on stderr; nothing of it where stderr is no terminal or the output is a document.
+//! The live screen of a load on stderr. Nothing is drawn if stderr is not a terminal or the output is a document.
 //!
-//! Redrawn when the child tells how it goes, about once a second.
+//! Redrawn about once a second, when the child reports its progress.
 
 use harness::conductor::Show;
 use model::progress::PREPARING;
@@ -10,16 +10,16 @@ use report::text::load::live::{Live, live};
 use crate::display::{Doing, Screen};
 use crate::out::{self, Canvas};
 
-/// Rates that are kept for drawing.
+/// Number of rates that are kept for drawing.
 const MOST_RATES: usize = 120;
 
 pub struct LiveScreen {
     canvas: Option<Canvas>,
     look: Look,
     load: Live,
-    /// Good answers and seconds at the last look.
+    /// Good answers and seconds at the last report.
     last: (u64, f64),
-    /// What is done beside the load.
+    /// The work that is under way beside the load.
     told: Doing,
 }
 
@@ -35,7 +35,7 @@ impl LiveScreen {
         self.canvas.is_some()
     }
 
-    /// What takes long beside the load itself. Where nothing is drawn it is a line now and then.
+    /// Shows slow work beside the load itself. Where nothing is drawn this is an occasional line.
     fn doing(&mut self, text: &str) {
         if self.canvas.is_some() {
             self.load.doing = Some(text.to_owned());

@@ -1,6 +1,6 @@
-//! The only place that writes to stdout and stderr: stdout is data, stderr is talk.
+//! The only place that writes to stdout and stderr: stdout is data, stderr is messages.
 //!
-//! A closed stdout (`| head`) is no error; a full disk is, and the program then ends with 1. Colour follows the
+//! A closed stdout (`| head`) is no error. A full disk is one, and the program then exits with 1. Colour follows the
 //! terminal, NO_COLOR and `--color`.
 
 use std::io::{Error, ErrorKind, IsTerminal, Write};
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::cli::Color;
 
-/// Sets the colour choice for everything after.
+/// Sets the colour choice for all further output.
 pub fn colour(choice: Color) {
     match choice {
         Color::Auto => {}
@@ -20,11 +20,10 @@ pub fn colour(choice: Color) {
     }
 }
 
-/// Why what was printed is not whole.
+/// Why the printed output is incomplete.
 static LOST: OnceLock<Error> = OnceLock::new();
 
-/// Writes data to stdout as it is. A reader that has gone away has seen enough; what fails otherwise is kept for
-/// [`lost`].
+/// Writes data to stdout unchanged. A closed stdout is ignored; other errors are kept for [`lost`].
 pub fn print(text: &str) {
     let mut stdout = anstream::stdout();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
@@ -36,7 +35,7 @@ pub fn print(text: &str) {
     }
 }
 
-/// The first reason why stdout did not take what was printed.
+/// The first error of stdout, if any.
 #[must_use]
 pub fn lost() -> Option<&'static Error> {
     LOST.get()
@@ -58,7 +57,7 @@ pub fn json_line<T: Serialize>(document: &T) {
     }
 }
 
-/// Says a line on stderr.
+/// Prints a line on stderr.
 pub fn say(text: &str) {
     let mut stderr = anstream::stderr();
     drop(writeln!(stderr, "{text}").and_then(|()| stderr.flush()));
@@ -70,12 +69,12 @@ pub fn talks_to_a_person() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Lines on stderr that are drawn over and over, where a person looks at a terminal that can do so.
+/// Lines on stderr that are redrawn in place, if stderr is a terminal that can do so.
 pub struct Canvas {
     drawn: usize,
 }
 
-/// Below this a line would be broken in two, and drawing over it would miss one.
+/// In a narrower terminal lines would wrap, and redrawing would miss one.
 const NARROWEST: u16 = 40;
 
 impl Canvas {
@@ -86,7 +85,7 @@ impl Canvas {
         (talks_to_a_person() && wide && !dumb).then_some(Canvas { drawn: 0 })
     }
 
-    /// Draws these lines over the last ones; what would not fit on the screen is left out.
+    /// Draws these lines over the last ones; lines that do not fit on the screen are left out.
     pub fn draw(&mut self, text: &str) {
         let rows = usize::from(console::Term::stderr().size().0).saturating_sub(1).max(1);
         let lines: Vec<&str> = text.lines().take(rows).collect();
@@ -97,7 +96,8 @@ impl Canvas {
         self.put(&[]);
     }
 
-    /// In one piece, so that nothing flickers; the cursor rests below the last line, where an echoed key does no harm.
+    /// Writes in one piece, so that nothing flickers. The cursor stays below the last line, where an echoed key does
+    /// no harm.
     fn put(&mut self, lines: &[&str]) {
         let mut text = redraw(self.drawn, lines);
         text.insert(0, '\r');
@@ -107,7 +107,7 @@ impl Canvas {
     }
 }
 
-/// What a terminal must be told to put lines over the `drawn` ones above the cursor.
+/// The terminal codes that put `lines` over the `drawn` ones above the cursor.
 fn redraw(drawn: usize, lines: &[&str]) -> String {
     let mut text = if drawn > 0 { format!("\u{1b}[{drawn}A") } else { String::new() };
     for line in lines {
@@ -118,7 +118,7 @@ fn redraw(drawn: usize, lines: &[&str]) -> String {
     text
 }
 
-/// Columns to print for: the terminal's, at most 200; 80 where there is none.
+/// Width for printing: the terminal's, at most 200; 80 without a terminal.
 #[must_use]
 pub fn columns() -> usize {
     const USUAL: usize = 80;
@@ -127,7 +127,7 @@ pub fn columns() -> usize {
     given.or(seen).filter(|columns| *columns >= 40).unwrap_or(USUAL).min(200)
 }
 
-/// How texts for stderr are set.
+/// Style of texts for stderr.
 #[must_use]
 pub fn look_of_talk() -> report::text::Look {
     let seen = usize::from(console::Term::stderr().size().1);
@@ -135,7 +135,7 @@ pub fn look_of_talk() -> report::text::Look {
     report::text::Look { columns, paint: paints(std::io::stderr().is_terminal()), cuts: true }
 }
 
-/// How texts for stdout are set: the terminal's width, colour only where it is wanted.
+/// Style of texts for stdout: the terminal's width, colour only where it is wanted.
 #[must_use]
 pub fn look() -> report::text::Look {
     let is_terminal = std::io::stdout().is_terminal();
@@ -143,7 +143,7 @@ pub fn look() -> report::text::Look {
     report::text::Look { columns: columns(), paint: paints(is_terminal), cuts }
 }
 
-/// Whether colour is wanted on a stream that is a terminal or not.
+/// True if colour is wanted on a stream.
 fn paints(is_terminal: bool) -> bool {
     match ColorChoice::global() {
         ColorChoice::Always | ColorChoice::AlwaysAnsi => true,

@@ -1,4 +1,4 @@
-//! What a user sees after a run: the box score, where the report is, and what to do next.
+//! The output after a run: the box score, the path of the report, and what to do next.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::resolve::{self, Loaded, Resolver};
 use crate::runs::is_whole;
 use crate::{out, paths, ratios};
 
-/// The store's refusal as a user meets it.
+/// The store's error as an error of the command line.
 #[must_use]
 pub fn store_error(error: StoreError) -> CliError {
     let hint = error.hint();
@@ -40,7 +40,7 @@ pub struct Shown {
     pub earlier: Vec<RunData>,
 }
 
-/// Loads a run with all that its document needs.
+/// Loads a run with all that its document needs. Fails when the store does not have it or cannot be read.
 pub fn shown(run: &str, schema: &str, with_takes: bool, resolver: &mut Resolver) -> Result<Shown, CliError> {
     let store = resolver.store().ok_or_else(|| CliError::data("there is no store"))?;
     let data = store.load(run).map_err(store_error)?;
@@ -50,7 +50,7 @@ pub fn shown(run: &str, schema: &str, with_takes: bool, resolver: &mut Resolver)
         earlier: &earlier,
         cards: &cards,
         siblings: resolver.siblings(&data.head),
-        command: reading(&data).unwrap_or_else(|| command(&data.plan, run)),
+        command: logs_command(&data).unwrap_or_else(|| command(&data.plan, run)),
         with_takes,
     };
     let doc = RunDoc { schema: schema.to_owned(), ..run_doc(&data, &context) };
@@ -69,8 +69,8 @@ fn command(plan: &Plan, run: &str) -> String {
     }
 }
 
-/// Logs are read again, from files that a run does not name.
-fn reading(data: &RunData) -> Option<String> {
+/// The command that repeats a run of logs, with FILE for each file, since a run does not name its files.
+fn logs_command(data: &RunData) -> Option<String> {
     let labels = |names: &mut dyn Iterator<Item = &str>| {
         names.map(|name| word(&format!("{name}=FILE"))).collect::<Vec<_>>().join(" ")
     };
@@ -85,7 +85,7 @@ fn reading(data: &RunData) -> Option<String> {
     })
 }
 
-/// As one word of a shell.
+/// The text as one word of a shell command, quoted if needed.
 #[must_use]
 pub fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=~@%+,".contains(c);
@@ -95,7 +95,8 @@ pub fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// What stands beside a run: its own arms, the other machines of its study, or a reference machine.
+/// A comparison beside a run: with its own arms, with the other machines of its study, or with a reference machine.
+/// Fails when a stored run cannot be read.
 pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareDoc>, CliError> {
     let whole: Vec<&Shown> = runs.iter().filter(|one| is_whole(&one.data.head)).collect();
     let cards = cards();
@@ -140,7 +141,7 @@ pub enum Layout {
     Clusterperf,
 }
 
-/// A run in clusterperf's layout.
+/// A run in clusterperf's layout. Fails when the run has other tests.
 pub fn clusterperf(one: &Shown) -> Result<String, CliError> {
     report::text::clusterperf::lines(&one.doc, &one.data).ok_or_else(|| {
         CliError::data(format!("run {} has no figure of a key-value store", short(&one.doc.run)))
@@ -148,7 +149,8 @@ pub fn clusterperf(one: &Shown) -> Result<String, CliError> {
     })
 }
 
-/// After a run: documents, the screen or JSON, and the report.
+/// Prints the result of a run, on the screen or as JSON, and writes the report. Fails when the store or the report
+/// cannot be used.
 pub fn after_run(
     runs: &[String],
     path: &Path,
@@ -206,7 +208,8 @@ pub fn after_run(
     failed
 }
 
-/// Writes the report of these runs beside the store, where there is anything to see in one.
+/// Writes the report of these runs beside the store; `None` if there is nothing to show in one. Fails when it cannot
+/// be written.
 pub fn report_after(runs: &[String], path: &Path, global: &Global) -> Result<Option<PathBuf>, CliError> {
     let mut resolver = Resolver::new(global)?;
     let each = runs.iter().map(|run| shown(run, "boxscore.run/1", false, &mut resolver));
@@ -214,7 +217,7 @@ pub fn report_after(runs: &[String], path: &Path, global: &Global) -> Result<Opt
     beside(&shown, (None, Vec::new()), path)
 }
 
-/// What a report sets beside its runs: other machines or arms, and ratios of runtimes.
+/// The comparisons in a report: with other machines or arms, and ratios of runtimes.
 type Beside = (Option<CompareDoc>, Vec<RatioDoc>);
 
 fn beside(runs: &[Shown], others: Beside, path: &Path) -> Result<Option<PathBuf>, CliError> {
@@ -259,7 +262,7 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
     Tail { report: written.map(paths::tilde), advice: list }
 }
 
-/// What a run that was cut still lacks.
+/// What an interrupted run still lacks.
 fn left(run: &RunData) -> String {
     let all = run.plan.cells.len() * run.plan.arms.len();
     let taken: BTreeSet<(u32, u32)> =
@@ -271,10 +274,10 @@ fn left(run: &RunData) -> String {
     }
 }
 
-/// The report of a run stands beside its store.
+/// The path of a run's report, beside its store.
 #[must_use]
 pub fn default_report(store: &Path, runs: &[&str]) -> PathBuf {
-    /// Names of files have an end.
+    /// Most runs that are named in a file name.
     const NAMED: usize = 8;
     let mut name: Vec<String> = runs.iter().take(NAMED).map(|run| short(run).to_owned()).collect();
     if let more @ 1.. = runs.len().saturating_sub(NAMED) {
@@ -283,7 +286,7 @@ pub fn default_report(store: &Path, runs: &[&str]) -> PathBuf {
     paths::beside(store).join(format!("{}.html", name.join("-")))
 }
 
-/// Writes the report, whole or not at all.
+/// Writes the report, completely or not at all. Fails when the file cannot be written.
 pub fn write_report(runs: &[Shown], (compare, ratios): Beside, to: &Path) -> Result<PathBuf, CliError> {
     let ids: Vec<&str> = runs.iter().map(|one| short(&one.doc.run)).collect();
     let started = runs.iter().map(|one| one.doc.started).fold(0.0, f64::max);

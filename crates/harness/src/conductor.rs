@@ -22,7 +22,7 @@ use model::{Better, Phase, Value};
 use stats::Decision;
 
 use crate::inflow::{self, Inflow};
-use crate::order::{self, Place};
+use crate::order::{self, BlockEntry};
 use crate::tally::{Tally, most_blocks, rule};
 use crate::worker::Event;
 
@@ -76,7 +76,7 @@ pub struct Conductor<'a> {
     cpu_from_ns: u64,
     /// CPU time of this program while takes were in flight.
     beside_ns: u64,
-    tally: HashMap<Place, Tally>,
+    tally: HashMap<BlockEntry, Tally>,
     finished: HashSet<(usize, u32, u32, u32)>,
     done: Vec<bool>,
     by_target: bool,
@@ -211,7 +211,7 @@ impl<'a> Conductor<'a> {
         for block in 0..if whole { 0 } else { most } {
             let warm_up = block < self.plan.warm_up;
             let block_started_ns = sys::clock::now_ns();
-            for place in order::block(self.plan, block) {
+            for entry in order::block(self.plan, block) {
                 if self.all_lost() {
                     return Ok(Ended::Lost);
                 }
@@ -221,7 +221,7 @@ impl<'a> Conductor<'a> {
                 if self.over_budget(0) {
                     return Ok(Ended::Budget);
                 }
-                self.place(place, block, warm_up)?;
+                self.take_entry(entry, block, warm_up)?;
             }
             if self.all_lost() {
                 return Ok(Ended::Lost);
@@ -239,8 +239,8 @@ impl<'a> Conductor<'a> {
     }
 
     /// Orders one take, unless its cell is done, unfit, lost, or was finished earlier.
-    fn place(&mut self, place: Place, block: u32, warm_up: bool) -> Result<(), SinkError> {
-        let Place { machine, cell, arm } = place;
+    fn take_entry(&mut self, entry: BlockEntry, block: u32, warm_up: bool) -> Result<(), SinkError> {
+        let BlockEntry { machine, cell, arm } = entry;
         let skip = self.done.get(cell as usize).copied().unwrap_or(true)
             || self.finished.contains(&(machine, block, cell, arm))
             || self.machines[machine].lost.is_some()
@@ -250,7 +250,7 @@ impl<'a> Conductor<'a> {
         }
         let started_ns = sys::clock::now_ns();
         self.sink.show(&Show::Starting { machine, cell, arm, block, warm_up });
-        let order = order::take(place, self.machines[machine].seq, block, warm_up);
+        let order = order::take(entry, self.machines[machine].seq, block, warm_up);
         let cpu_ns = sys::clock::process_cpu_ns();
         self.tell(machine, &Frame::Ack(Some(order)))?;
         let answer = self.answer(machine)?;
@@ -264,7 +264,7 @@ impl<'a> Conductor<'a> {
             Some(Frame::Fault { cell: at, arm: with, .. })
                 if (at, with) == (cell, arm) && self.is_stopping() => {}
             Some(Frame::Fault { cell: at, arm: with, text }) if (at, with) == (cell, arm) => {
-                self.drop_cell(place, &inflow::cut(text))?;
+                self.drop_cell(entry, &inflow::cut(text))?;
             }
             Some(Frame::TakeDone(_) | Frame::Fault { .. }) => {
                 self.lose(machine, "it answered with a different take from the one ordered")?;
@@ -280,8 +280,8 @@ impl<'a> Conductor<'a> {
 
     /// Drops a cell from the arm that cannot run it, with a note; other arms go on. A cell that already has takes
     /// counts as given up.
-    fn drop_cell(&mut self, place: Place, why: &str) -> Result<(), SinkError> {
-        let Place { machine, cell, arm } = place;
+    fn drop_cell(&mut self, entry: BlockEntry, why: &str) -> Result<(), SinkError> {
+        let BlockEntry { machine, cell, arm } = entry;
         self.machines[machine].unfit.insert((cell, arm));
         self.unfit.push((machine, cell, why.to_owned()));
         self.sink.show(&Show::Unfit { machine, cell, arm, why });
@@ -291,7 +291,7 @@ impl<'a> Conductor<'a> {
             "" => format!("{title}: {why}"),
             name => format!("{title}: arm {name} cannot run: {why}"),
         };
-        let is_begun = self.tally.contains_key(&place);
+        let is_begun = self.tally.contains_key(&entry);
         // The take that was asked for failed.
         self.machines[machine].faults += u64::from(is_begun);
         self.sink.note(machine, if is_begun { GIVEN_UP } else { UNFIT }, &note)
@@ -304,9 +304,9 @@ impl<'a> Conductor<'a> {
         self.machines[machine].seq = take.seq + 1;
         self.machines[machine].faults += u64::from(take.fault.is_some());
         self.count(machine, take);
-        let place = Place { machine, cell: take.cell, arm: take.arm };
+        let entry = BlockEntry { machine, cell: take.cell, arm: take.arm };
         let first = self.plan.cells.get(take.cell as usize).and_then(|cell| cell.headline.first());
-        let values = self.tally.get(&place).and_then(|tally| match first {
+        let values = self.tally.get(&entry).and_then(|tally| match first {
             Some(name) => {
                 tally.values.iter().find(|((metric, _), _)| metric == name).map(|(_, values)| values)
             }
@@ -324,8 +324,8 @@ impl<'a> Conductor<'a> {
         if take.phase == Phase::WarmUp {
             return;
         }
-        let place = Place { machine, cell: take.cell, arm: take.arm };
-        let tally = self.tally.entry(place).or_default();
+        let entry = BlockEntry { machine, cell: take.cell, arm: take.arm };
+        let tally = self.tally.entry(entry).or_default();
         tally.attempts += 1;
         tally.faults += u32::from(take.fault.is_some());
         if let Some(state) = self.machines.get_mut(machine) {
@@ -352,20 +352,20 @@ impl<'a> Conductor<'a> {
         if self.done[cell] {
             return;
         }
-        let alive = |place: &Place| {
-            let machine = &self.machines[place.machine];
-            machine.lost.is_none() && !machine.unfit.contains(&(place.cell, place.arm))
+        let alive = |entry: &BlockEntry| {
+            let machine = &self.machines[entry.machine];
+            machine.lost.is_none() && !machine.unfit.contains(&(entry.cell, entry.arm))
         };
         let arms = self.plan.arms_of(index);
-        let places: Vec<Place> = (0..self.machines.len())
-            .flat_map(|machine| arms.clone().map(move |arm| Place { machine, cell: index, arm }))
+        let entries: Vec<BlockEntry> = (0..self.machines.len())
+            .flat_map(|machine| arms.clone().map(move |arm| BlockEntry { machine, cell: index, arm }))
             .filter(alive)
             .collect();
-        if places.is_empty() {
+        if entries.is_empty() {
             self.done[cell] = true;
             return;
         }
-        let tallies = places.iter().map(|place| self.tally.get(place));
+        let tallies = entries.iter().map(|entry| self.tally.get(entry));
         let mut tried = tallies.clone().map(|tally| tally.map_or(0, |tally| tally.attempts));
         let attempts = tried.next().unwrap_or(0);
         // A sitting that was cut within a block left some arms a take ahead: only whole blocks are judged.
@@ -432,10 +432,10 @@ impl<'a> Conductor<'a> {
         }
         let most = u64::from(most_blocks(self.plan));
         let open = (0u32..).zip(&self.done).filter(|(_, done)| !**done);
-        let places: u64 = open.map(|(cell, _)| self.plan.arms_of(cell).len() as u64).sum();
-        let all = places * self.machines.len() as u64 * most;
+        let entries: u64 = open.map(|(cell, _)| self.plan.arms_of(cell).len() as u64).sum();
+        let all = entries * self.machines.len() as u64 * most;
         let so_far: u64 = (self.tally.iter())
-            .filter(|(place, _)| !self.done.get(place.cell as usize).copied().unwrap_or(true))
+            .filter(|(entry, _)| !self.done.get(entry.cell as usize).copied().unwrap_or(true))
             .map(|(_, tally)| u64::from(tally.attempts + self.plan.warm_up))
             .sum();
         let each = self.taking_ns as f64 / 1e9 / self.taken as f64;

@@ -8,7 +8,7 @@ use stats::Rng;
 
 /// One entry of a block: a cell in one arm on one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct BlockEntry {
     pub machine: usize,
     pub cell: u32,
     pub arm: u32,
@@ -17,18 +17,18 @@ pub struct Place {
 /// The entries of one block in random order. A cell that no arm changes occurs in one arm only. Arms and machines of a
 /// cell stay adjacent, so that slow noise of the host is shared by what is compared.
 #[must_use]
-pub fn block(plan: &Plan, block: u32) -> Vec<Place> {
+pub fn block(plan: &Plan, block: u32) -> Vec<BlockEntry> {
     let mut rng = Rng::derive(plan.seed, &format!("block {block}"));
     let mut cells: Vec<u32> = (0..count(plan.cells.len())).collect();
     rng.shuffle(&mut cells);
     let mut order = Vec::new();
     for cell in cells {
-        let mut places: Vec<Place> = plan
+        let mut entries: Vec<BlockEntry> = plan
             .arms_of(cell)
-            .flat_map(|arm| (0..plan.machines.len()).map(move |machine| Place { machine, cell, arm }))
+            .flat_map(|arm| (0..plan.machines.len()).map(move |machine| BlockEntry { machine, cell, arm }))
             .collect();
-        rng.shuffle(&mut places);
-        order.extend(places);
+        rng.shuffle(&mut entries);
+        order.extend(entries);
     }
     order
 }
@@ -40,8 +40,8 @@ fn count(length: usize) -> u32 {
 
 /// The order to the child for an entry.
 #[must_use]
-pub fn take(place: Place, seq: u64, block: u32, warm_up: bool) -> TakeOrder {
-    TakeOrder { seq, block, cell: place.cell, arm: place.arm, warm_up }
+pub fn take(entry: BlockEntry, seq: u64, block: u32, warm_up: bool) -> TakeOrder {
+    TakeOrder { seq, block, cell: entry.cell, arm: entry.arm, warm_up }
 }
 
 #[cfg(test)]
@@ -55,17 +55,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_block_has_every_place_once(seed in any::<u64>(), number in 0u32..20) {
+        fn every_block_has_every_entry_once(seed in any::<u64>(), number in 0u32..20) {
             let mut plan = plan(3, 2, 2);
             plan.seed = seed;
-            let places = block(&plan, number);
-            prop_assert_eq!(places.len(), 12);
-            prop_assert_eq!(places.iter().collect::<BTreeSet<_>>().len(), 12);
-            prop_assert_eq!(places, block(&plan, number));
+            let entries = block(&plan, number);
+            prop_assert_eq!(entries.len(), 12);
+            prop_assert_eq!(entries.iter().collect::<BTreeSet<_>>().len(), 12);
+            prop_assert_eq!(entries, block(&plan, number));
             plan.unchanged = vec![1];
-            let places = block(&plan, number);
-            prop_assert_eq!(places.iter().filter(|place| place.cell == 1).count(), 2);
-            prop_assert_eq!(places.len(), 10);
+            let entries = block(&plan, number);
+            prop_assert_eq!(entries.iter().filter(|entry| entry.cell == 1).count(), 2);
+            prop_assert_eq!(entries.len(), 10);
         }
     }
 }

@@ -119,14 +119,14 @@ impl<'a> ProbeCache<'a> {
         record: &mut dyn Record,
     ) -> Result<&mut PreparedProbe, Unfit> {
         self.clock += 1;
-        let place = (cell, arm);
-        if !self.ready.contains_key(&place) {
+        let key = (cell, arm);
+        if !self.ready.contains_key(&key) {
             let made = self.prepare(cell, arm, record)?;
-            self.ready.insert(place, made);
-            self.evict(place);
+            self.ready.insert(key, made);
+            self.evict(key);
         }
         let clock = self.clock;
-        let ready = self.ready.get_mut(&place).ok_or_else(|| Unfit::new("the probe was dropped"))?;
+        let ready = self.ready.get_mut(&key).ok_or_else(|| Unfit::new("the probe was dropped"))?;
         ready.used = clock;
         Ok(ready)
     }
@@ -190,7 +190,7 @@ impl<'a> ProbeCache<'a> {
         Ok(PreparedProbe { probe, card, params, repeats, used: 0 })
     }
 
-    /// Fails when a named CPU is not available: another one in its place would be another measurement.
+    /// Fails when a named CPU is not available: another one in its key would be another measurement.
     fn check_cpus(&self, arm_cpus: Option<&str>) -> Result<(), Unfit> {
         let wanted = match arm_cpus {
             Some(text) => model::params::parse_cpus(text)
@@ -211,10 +211,10 @@ impl<'a> ProbeCache<'a> {
         loop {
             let held: u64 = self.ready.values().map(|ready| ready.probe.footprint()).sum();
             let oldest = (self.ready.iter())
-                .filter(|(place, ready)| **place != keep && ready.probe.footprint() > 0)
+                .filter(|(key, ready)| **key != keep && ready.probe.footprint() > 0)
                 .min_by_key(|(_, ready)| ready.used);
             match oldest {
-                Some((&place, _)) if held as f64 > limit => self.ready.remove(&place),
+                Some((&key, _)) if held as f64 > limit => self.ready.remove(&key),
                 _ => return,
             };
         }

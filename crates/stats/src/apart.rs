@@ -1,11 +1,11 @@
-//! Two groups that worked at different times: how fast is one beside the other on the same kind of work?
+//! Compares two groups that worked at different times: the ratio of their speeds on the same kind of work.
 //!
-//! What each group did is summed by class of work in its own blocks of time: the work and its cost (seconds). A class
-//! is whatever is compared with its like: a size, a size at an hour of the day. The ratio is Mantel and Haenszel's over
-//! classes, as in [`crate::stratified()`]; the interval is a bootstrap that draws blocks of each group by itself, in
-//! runs of neighbours as long as they resemble each other.
+//! Each group's work and its cost (seconds) are summed by class of work in its own blocks of time. A class holds like
+//! work: a size, or a size at an hour of the day. The ratio is Mantel and Haenszel's over classes, as in
+//! [`crate::stratified()`]. The interval is a bootstrap that draws blocks of each group separately, in runs of
+//! neighbours as long as they resemble each other.
 //!
-//! Not corrected: whatever else changed from the one time to the other. No interval can hold that.
+//! Not corrected: anything else that changed between the two times. No interval can include that.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::rng::Rng;
 use crate::stratified::{Stratified, Sums, check_amounts, run_length, total_ratio};
 use crate::unfit::Unfit;
 
-/// What one group did of one class in one block; blocks are numbered in the order of time.
+/// One group's work of one class in one block; blocks are numbered in the order of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
     pub block: u64,
@@ -28,8 +28,9 @@ pub struct Part {
 /// A group's blocks, each with its sums by place of the class.
 type Blocks = Vec<Vec<(usize, Sums)>>;
 
-/// The ratio of speeds with its interval; each group needs six blocks at least. `shared` is the share of the work in
-/// classes of both, `blocks` and `run` those of the group with fewer runs of blocks.
+/// The ratio of speeds with its interval. `shared` is the share of the work in classes of both, `blocks` and `run`
+/// those of the group with fewer runs of blocks. Fails with fewer than six blocks in a group, without shared classes,
+/// or with amounts that are not numbers.
 pub fn apart(arm: &[Part], base: &[Part], resamples: usize, rng: &mut Rng) -> Result<Stratified, Unfit> {
     if resamples < 100 {
         return Err(Unfit::Argument("fewer than 100 resamples give no interval"));
@@ -119,7 +120,7 @@ fn ratio(arm: &[Sums], base: &[Sums]) -> Option<f64> {
     (fast > 0.0 && slow > 0.0).then(|| (fast / slow).ln())
 }
 
-/// How far each block of `mine` is from what the whole says, with the other group as it is; they add up to 0.
+/// Residual of each block of `mine` from the whole, with the other group unchanged; they add up to 0.
 fn departures(mine: &Blocks, of: &[Sums], other: &[Sums], ratio: f64) -> Vec<f64> {
     let one = |block: &Vec<(usize, Sums)>| {
         let term = |(place, sums): &(usize, Sums)| {
@@ -134,7 +135,7 @@ fn departures(mine: &Blocks, of: &[Sums], other: &[Sums], ratio: f64) -> Vec<f64
     mine.iter().map(one).collect()
 }
 
-/// Sums of as many blocks as there are, in runs from anywhere; behind the last block comes the first.
+/// Sums of as many blocks as there are, drawn in runs from anywhere; the last block is followed by the first.
 fn draw(blocks: &Blocks, run: usize, classes: usize, rng: &mut Rng) -> Vec<Sums> {
     let n = blocks.len();
     let mut picked = Vec::with_capacity(n + run);

@@ -25,8 +25,8 @@ pub fn lag1(values: &[f64]) -> Option<f64> {
     r.is_finite().then(|| r.clamp(-1.0, 1.0))
 }
 
-/// Whether n independent values would hardly ever have this coefficient, one-sided. Normal approximation with mean
-/// -1 / n and variance (n - 2)^2 / (n^2 (n - 1)).
+/// True if n independent values would exceed this coefficient less often than [`CHANCE`], one-sided. Normal
+/// approximation with mean -1 / n and variance (n - 2)^2 / (n^2 (n - 1)).
 pub fn beyond_chance(lag1: f64, n: usize) -> bool {
     let n = n as f64;
     let spread = (n - 2.0) / (n * (n - 1.0).sqrt());

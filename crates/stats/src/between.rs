@@ -26,12 +26,12 @@ pub struct Run {
 }
 
 impl Run {
-    /// From the measured takes in time order.
+    /// A run from its measured takes in time order. Fails when a take is not positive, or there is none.
     ///
-    /// `se` is half the width of ln of the median's order-statistic interval, divided by the normal
-    /// quantile of the level that it reaches. Where there is no such interval it comes from the
-    /// standard deviation of the logarithms: 1.2533 sd / sqrt(n) (a median's share), widened by
-    /// t(0.975, n - 1) / 1.96 because so few takes know their spread badly; n is the effective one.
+    /// `se` is half the width of ln of the median's order-statistic interval, divided by the normal quantile of the
+    /// level that it reaches. Where there is no such interval it comes from the standard deviation of the logarithms:
+    /// 1.2533 sd / sqrt(n) (a median's share), widened by t(0.975, n - 1) / 1.96 because so few takes know their
+    /// spread badly; n is the effective one.
     pub fn from_takes(takes: &[f64]) -> Result<Self, Unfit> {
         check_positive(takes)?;
         let logs: Vec<f64> = takes.iter().map(|v| v.ln()).collect();
@@ -70,7 +70,7 @@ impl NoiseKind {
     }
 }
 
-/// Where the starting spread came from.
+/// The source of the assumed spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prior {
     /// The floor assumed for this kind of metric.

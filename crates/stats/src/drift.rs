@@ -1,14 +1,14 @@
-//! Whether a series moved while it was measured.
+//! Detects a series that moved while it was measured.
 //!
-//! Two conditions at once, so that neither a real but negligible slope nor one lucky half alarms:
-//! the halves' medians differ by more than 2 %, and rank correlation with time has p < 0.001.
-//! A check of one run; halves of one run say nothing about noise between runs.
+//! Two conditions at once, so that neither a real but negligible slope nor one lucky half alarms: the halves' medians
+//! differ by more than 2 %, and rank correlation with time has p < 0.001. A check of one run; halves of one run say
+//! nothing about noise between runs.
 
 use crate::describe::median;
 use crate::spearman::spearman;
 use crate::unfit::{Unfit, check_positive};
 
-/// Largest change between the halves that is nobody's business.
+/// Largest change between the halves that is ignored.
 pub const CHANGE: f64 = 0.02;
 /// Largest p that counts as a trend.
 pub const P: f64 = 0.001;
@@ -25,7 +25,8 @@ pub struct Drift {
     pub doubtful: bool,
 }
 
-/// Drift of positive values in time order; the middle one of an odd number is in neither half.
+/// Drift of positive values in time order; the middle one of an odd number is in neither half. Fails when a value is
+/// not positive, or there are too few.
 pub fn drift(values: &[f64]) -> Result<Drift, Unfit> {
     check_positive(values)?;
     let n = values.len();

@@ -22,7 +22,7 @@ impl Interval {
         Self { low: self.low.exp(), high: self.high.exp(), level: self.level }
     }
 
-    /// Whether the interval holds this value, ends included.
+    /// True if the interval holds this value, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

@@ -55,7 +55,7 @@ impl fmt::Display for IndexError {
 
 impl std::error::Error for IndexError {}
 
-/// Geometric mean of the components; any missing one makes it missing and is named.
+/// Geometric mean of the components. Fails when a component is missing, and names it.
 pub fn index(components: &[Option<Effect>], dependence: Dependence) -> Result<Index, IndexError> {
     if components.is_empty() {
         return Err(IndexError::Empty);

@@ -74,7 +74,7 @@ pub fn blocks(
     if found.is_empty() { Err(Unfit::Empty) } else { Ok(found) }
 }
 
-/// ln of the ratio of ratios within one study, by bootstrap over blocks (six or more).
+/// ln of the ratio of ratios within one study, by bootstrap over blocks. Fails with fewer than six blocks.
 pub fn ratio_of_ratios_by_block(blocks: &[Block], resamples: usize, rng: &mut Rng) -> Result<Effect, Unfit> {
     if blocks.is_empty() {
         return Err(Unfit::Empty);

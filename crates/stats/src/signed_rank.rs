@@ -43,7 +43,7 @@ pub fn min_p(n: usize) -> f64 {
     0.5_f64.powf(n as f64 - 1.0).min(1.0)
 }
 
-/// Two-sided signed-rank test of differences.
+/// Two-sided signed-rank test of differences. Fails when a difference is not a number, or there is none.
 pub fn signed_rank(d: &[f64]) -> Result<SignedRank, Unfit> {
     check(d)?;
     let ranked = Ranked::new(d);

@@ -16,7 +16,8 @@ pub struct Spearman {
     pub p: f64,
 }
 
-/// Rank correlation of values that belong together by position.
+/// Rank correlation of values that belong together by position. Fails when the lists differ in length, are too short,
+/// or have no spread.
 pub fn spearman(x: &[f64], y: &[f64]) -> Result<Spearman, Unfit> {
     if x.len() != y.len() {
         return Err(Unfit::Unequal { left: x.len(), right: y.len() });

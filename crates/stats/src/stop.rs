@@ -1,8 +1,8 @@
-//! When a study has enough takes.
+//! Decides when a study has enough takes.
 //!
-//! Looks only at how wide the intervals are, at few fixed counts and for all arms together, never at a
-//! verdict: stopping as soon as p falls below 0.05 would be wrong 15 % of the time at these few looks. Time budgets
-//! are the caller's business.
+//! It looks only at how wide the intervals are, at few fixed counts and for all arms together, never at a verdict:
+//! stopping as soon as p falls below 0.05 would be wrong 15 % of the time at these few looks. Time budgets are not
+//! handled here.
 
 use crate::summary::summary;
 
@@ -11,7 +11,7 @@ pub const LOOKS: &[usize] = &[10, 15, 22, 33, 50];
 /// The same for a quick run.
 pub const QUICK_LOOKS: &[usize] = &[8, 12, 18];
 
-/// When to stop.
+/// A stop rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StopRule {
     /// Exactly this many takes, whatever they say.
@@ -21,7 +21,7 @@ pub enum StopRule {
     Width { looks: &'static [usize], target: f64 },
 }
 
-/// What ended a study.
+/// Why a study ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ended {
     /// The plan's count was reached.
@@ -32,7 +32,7 @@ pub enum Ended {
     LastLook { n: usize, widest: Option<f64> },
 }
 
-/// What a look says.
+/// The decision of a look.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Decision {
     /// Take on until this many are done, then look again.

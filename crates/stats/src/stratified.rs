@@ -1,15 +1,14 @@
-//! Two groups that did unlike mixes of work: how fast is one beside the other on the same work?
+//! Compares two groups that did unlike mixes of work: the ratio of their speeds on the same work.
 //!
-//! What each group did is summed by stratum (a class of work in a block of time): the work (bytes, requests)
-//! and its cost (seconds). Speed is work over cost. The ratio of speeds is Mantel and Haenszel's: each
-//! stratum is compared within itself and weighs by what both groups did there, so that a group that was
-//! given more work, or other work, is not called faster for it. A stratum that only one group saw says
-//! nothing and counts as unshared. The interval is a bootstrap over blocks of time, in runs of neighbours
-//! as long as they resemble each other, and of many blocks never less than a tenth: requests of one moment are not
-//! independent.
+//! Each group's work (bytes, requests) and its cost (seconds) are summed by stratum (a class of work in a block of
+//! time). Speed is work over cost. The ratio of speeds is Mantel and Haenszel's: each stratum is compared within
+//! itself and weighs by what both groups did there, so that a group that was given more work, or other work, does not
+//! come out faster for it. A stratum that only one group saw counts as unshared. The interval is a bootstrap over
+//! blocks of time, in runs of neighbours as long as they resemble each other, and with many blocks never less than a
+//! tenth, because requests of one moment are not independent.
 //!
-//! Not corrected: what differs within a stratum, and a cause that follows the group (its clients, its
-//! cache). Where the ratio differs between classes this is an average of them.
+//! Not corrected: differences within a stratum, and a cause that follows the group (its clients, its cache). Where the
+//! ratio differs between classes this is an average of them.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +19,7 @@ use crate::effect::Effect;
 use crate::rng::Rng;
 use crate::unfit::{Unfit, check};
 
-/// What one group did in a stratum; zero where it was not seen.
+/// One group's work and cost in a stratum; zero where it did nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sums {
     pub work: f64,
@@ -36,12 +35,12 @@ pub struct Stratum {
     pub base: Sums,
 }
 
-/// How fast the arm is beside the base.
+/// The ratio of the arm's speed to the base's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stratified {
     /// ln of (speed of the arm / speed of the base), stratum by stratum.
     pub effect: Effect,
-    /// ln of the ratio of the totals' speeds, whatever they were made of.
+    /// ln of the ratio of the totals' speeds, without regard to the mix.
     pub crude: f64,
     /// Share of all work that lies in strata of both groups.
     pub shared: f64,
@@ -50,7 +49,8 @@ pub struct Stratified {
     pub run: usize,
 }
 
-/// The ratio of speeds with its interval; six blocks that both groups share are the least.
+/// The ratio of speeds with its interval. Fails with fewer than six blocks that both groups share, or with amounts
+/// that are not numbers.
 pub fn stratified(strata: &[Stratum], resamples: usize, rng: &mut Rng) -> Result<Stratified, Unfit> {
     check_sums(strata)?;
     let terms = terms(strata);

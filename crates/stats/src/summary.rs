@@ -14,7 +14,7 @@ use std::fmt;
 /// Share of the median within which takes count as equal.
 const FLAT: f64 = 1e-4;
 
-/// What may be wrong with a series although its figures could be computed.
+/// A reason to doubt a series although its figures could be computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Doubt {
     /// Successive takes resemble each other: lag-1 autocorrelation and the number they stand for.
@@ -33,7 +33,7 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// What one series of takes says.
+/// The figures of one series of takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     pub n: usize,
@@ -69,7 +69,7 @@ impl Summary {
     }
 }
 
-/// Summarises values that are in time order.
+/// Summarises values that are in time order. Fails when there is none, or one is not a number.
 pub fn summary(values: &[f64]) -> Result<Summary, Unfit> {
     check(values)?;
     let n = values.len();

@@ -1,13 +1,13 @@
-//! Quantiles of what happened inside takes (latencies), with an interval over whole takes.
+//! Quantiles of events inside takes (latencies), with an interval over whole takes.
 //!
-//! Requests of one take share its conditions, so takes are resampled, never requests. Each take is a
-//! list of (value, count), as read from a histogram or with count 1 for raw values; counts are added
-//! up over takes, quantiles are never averaged. Unit: the values' own.
+//! Requests of one take share its conditions, so takes are resampled, never requests. Each take is a list of (value,
+//! count), as read from a histogram or with count 1 for raw values; counts are added up over takes, quantiles are
+//! never averaged. Unit: the values' own.
 //!
-//! Of a positive figure the interval is estimate times exp(+- t se), with the bootstrap's standard
-//! error of its logarithm and n - 1 degrees of freedom: with six to ten takes of skewed values it
-//! covers about 95 % where percentiles of the bootstrap cover 92 %. Quantiles with fewer than ten
-//! values beyond them get no interval, and the p99 of takes that differ by half covers less.
+//! Of a positive figure the interval is estimate times exp(+- t se), with the bootstrap's standard error of its
+//! logarithm and n - 1 degrees of freedom: with six to ten takes of skewed values it covers about 95 % where
+//! percentiles of the bootstrap cover 92 %. Quantiles with fewer than ten values beyond them get no interval, and the
+//! p99 of takes that differ by half covers less.
 
 use crate::ALPHA;
 use crate::bootstrap::{Bootstrap, by_index, expanded, finish};
@@ -23,8 +23,9 @@ pub const MIN_BEYOND: u64 = 10;
 /// One take: its values and how often each was seen, in any order.
 pub type Take = Vec<(f64, u64)>;
 
-/// Resamples whole takes and asks `statistic` for the figure of the takes at the given positions
-/// (with repeats). For figures that the caller's own mergeable aggregates yield.
+/// Resamples whole takes and calls `statistic` for the figure of the takes at the given positions (with repeats). For
+/// figures of the caller's own mergeable aggregates. Fails with too few takes, or when the statistic is missing in a
+/// resample.
 pub fn resample_takes(
     takes: usize,
     statistic: impl FnMut(&[usize]) -> Option<f64>,
@@ -57,8 +58,8 @@ fn log_interval(estimate: f64, drawn: &[f64], n: f64) -> Option<Interval> {
     Some(Interval::around(estimate.ln(), half).exp())
 }
 
-/// Quantile `q` of the merged takes: the smallest value with at least the share q at or below it.
-/// Needs six takes that saw something, and [`MIN_BEYOND`] values on either side.
+/// Quantile `q` of the merged takes: the smallest value with at least the share q at or below it. Fails with fewer
+/// than six takes that saw something, or fewer than [`MIN_BEYOND`] values on either side.
 pub fn quantile_over_takes(
     takes: &[Take],
     q: f64,

@@ -1,6 +1,6 @@
-//! What may be said about a comparison: better, worse, tie, cannot tell (and why), invalid.
+//! The verdict of a comparison: better, worse, tie, cannot tell (and why), invalid.
 //!
-//! Works on log ratios arm / base and the margin that a reader would not act on. Whether a side is
+//! Works on log ratios arm / base and on the margin within which a difference does not matter. Whether a side is
 //! invalid is decided elsewhere and only passed through.
 
 use crate::between::{Between, NoiseKind, Prior};
@@ -8,14 +8,14 @@ use crate::effect::Interval;
 use crate::{ALPHA, MIN_N};
 use std::fmt;
 
-/// Which way is good.
+/// The direction that is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     Higher,
     Lower,
 }
 
-/// The relative difference that nobody would act on.
+/// The relative difference below which nobody would act.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Margin(f64);
 
@@ -30,7 +30,7 @@ impl Margin {
         (share >= 0.0 && share.is_finite()).then_some(Self(share))
     }
 
-    /// Raised where the instrument cannot show smaller steps: at least quantum / median.
+    /// The margin, raised to at least quantum / median where the instrument cannot show smaller steps.
     #[must_use]
     pub fn at_least_quantum(self, quantum: f64, median: f64) -> Self {
         let step = (quantum / median).abs();
@@ -48,7 +48,7 @@ impl Margin {
     }
 }
 
-/// What the interval of a row rests on.
+/// The data behind the interval of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// Blocks of one study.
@@ -67,14 +67,14 @@ impl From<&Between> for Basis {
     }
 }
 
-/// What kept a comparison from being decided.
+/// Why a comparison was not decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
     /// The interval reaches across the margin.
     Interval,
-    /// It does, and the noise between runs is assumed, not measured.
+    /// The interval reaches across the margin, and the noise between runs is assumed, not measured.
     AssumedNoise,
-    /// Decided alone, but not among this many rows.
+    /// Decided alone, but not after Holm's correction over this many rows.
     FamilySize,
     /// A published point has no samples.
     Point,
@@ -94,7 +94,7 @@ impl fmt::Display for Held {
     }
 }
 
-/// What a comparison says of the arm against the base.
+/// The verdict on the arm against the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Better,

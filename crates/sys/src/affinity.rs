@@ -1,7 +1,7 @@
-//! Which CPUs the calling thread may use, and pinning it to one of them.
+//! The CPUs that the calling thread may use, and pinning it to one of them.
 //!
-//! CPU numbers are the kernel's. It does not know cores, sockets or hyper-threads (the inventory
-//! does), and a cgroup quota is not an affinity: see the cgroup files for that.
+//! CPU numbers are the kernel's. Cores, sockets and hyper-threads are not known here (see the inventory), and a cgroup
+//! quota is not an affinity (see the cgroup files).
 
 use crate::error::{Error, Result, check_long};
 use std::marker::PhantomData;
@@ -33,7 +33,8 @@ fn mask_of(cpus: &[usize]) -> Result<Vec<libc::c_ulong>> {
     Ok(mask)
 }
 
-/// The CPUs that the calling thread may run on, ascending; inherited from taskset and cpusets.
+/// The CPUs that the calling thread may run on, ascending; inherited from taskset and cpusets. Fails when the kernel
+/// refuses.
 pub fn allowed() -> Result<Vec<usize>> {
     let mut words = 1024 / BITS;
     loop {
@@ -60,7 +61,7 @@ pub fn allowed() -> Result<Vec<usize>> {
     }
 }
 
-/// Sets the CPUs that the calling thread, and threads it starts later, may run on.
+/// Sets the CPUs of the calling thread and of threads that it starts later. Fails when none of them is allowed.
 pub fn set_allowed(cpus: &[usize]) -> Result<()> {
     let mask = mask_of(cpus)?;
     // SAFETY: the kernel only reads the given number of bytes of `mask`.
@@ -71,7 +72,7 @@ pub fn set_allowed(cpus: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// The calling thread is on one CPU until this is dropped; it then gets its former CPUs back.
+/// Keeps the calling thread on one CPU; dropping it restores the former CPUs.
 #[derive(Debug)]
 pub struct Pinned {
     cpu: usize,
@@ -86,7 +87,7 @@ impl Pinned {
         self.cpu
     }
 
-    /// Like dropping it, but says whether it worked.
+    /// Restores the former CPUs, as dropping does. Fails when the kernel refuses.
     pub fn restore(mut self) -> Result<()> {
         let former = std::mem::take(&mut self.former);
         set_allowed(&former)
@@ -103,14 +104,14 @@ impl Drop for Pinned {
     }
 }
 
-/// Pins the calling thread to `cpu`.
+/// Pins the calling thread to `cpu`. Fails when that CPU does not exist or is not allowed.
 pub fn pin(cpu: usize) -> Result<Pinned> {
     let former = allowed()?;
     set_allowed(&[cpu])?;
     Ok(Pinned { cpu, former, not_send: PhantomData })
 }
 
-/// The CPU and NUMA node that run the calling thread just now.
+/// The CPU and NUMA node on which the calling thread runs now. Fails when the kernel does not tell.
 pub fn current_cpu() -> Result<(usize, usize)> {
     let (mut cpu, mut node): (libc::c_uint, libc::c_uint) = (0, 0);
     // SAFETY: both pointers are to writable unsigned ints; the third argument is unused.

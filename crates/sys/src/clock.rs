@@ -70,8 +70,8 @@ pub fn process_cpu_ns() -> u64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// What the kernel states as the step of [`now_ns`]; the true step may be coarser (see
-/// [`smallest_step_ns`]).
+/// The step of [`now_ns`] as the kernel states it; the true step may be coarser (see [`smallest_step_ns`]). Fails when
+/// the kernel states none.
 pub fn resolution_ns() -> Result<u64> {
     let mut time = zero();
     // SAFETY: `time` is a writable timespec; the call keeps no pointer.
@@ -217,8 +217,8 @@ fn joint() -> Option<(u64, u64, u64)> {
         .map(|(_, reading)| reading)
 }
 
-/// Measures the counter's rate over `span` (sleeping; 100 ms gives a few ppm). This is the unit
-/// self-check: dividing ticks by a wrong rate once made a study 20 % wrong.
+/// Measures the counter's rate over `span` (sleeping; 100 ms gives a few ppm). Fails where there is no counter or it
+/// stands still. This is the unit self-check: dividing ticks by a wrong rate once made a study 20 % wrong.
 pub fn calibrate(span: Duration) -> Result<Calibration> {
     let what = "the cycle counter's calibration";
     let missing = || Error::unavailable(what, "this processor has no counter that we can read");
@@ -234,7 +234,8 @@ pub fn calibrate(span: Duration) -> Result<Calibration> {
     .ok_or_else(|| Error::unavailable(what, "a clock stood still"))
 }
 
-/// This boot's random id (/proc): differs after each reboot, the same in all containers.
+/// This boot's random id (/proc): it changes with each reboot and is the same in all containers. Fails when it cannot
+/// be read.
 pub fn boot_id() -> Result<String> {
     let path = "/proc/sys/kernel/random/boot_id";
     let text = std::fs::read_to_string(path).map_err(|e| Error::os(format!("read {path}"), e))?;

@@ -1,7 +1,7 @@
-//! What the processor says about itself: CPUID on x86, AT_HWCAP on AArch64.
+//! What the processor states about itself: CPUID on x86, AT_HWCAP on AArch64.
 //!
-//! Clocks are hertz. A hypervisor may hide or invent any of it, so each fact is optional, and
-//! nothing here was measured (see `freq` and `clock` for that).
+//! Clocks are hertz. A hypervisor may hide or invent any of it, so each fact is optional. Nothing here is measured
+//! (see `freq` and `clock` for that).
 
 /// CPUID facts. A string is absent when the leaf is absent or empty.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -152,7 +152,7 @@ pub fn tsc_hz() -> Option<f64> {
     }
 }
 
-/// AT_HWCAP bits of AArch64 Linux (a stable kernel interface), those that matter here.
+/// AT_HWCAP bits of AArch64 Linux (a stable kernel interface); only those used here.
 #[cfg(any(target_arch = "aarch64", test))]
 const ARM_HWCAP: &[(u32, &str)] = &[
     (0, "fp"),

@@ -15,14 +15,14 @@ use std::path::{Path, PathBuf};
 /// One write of [`Scratch::create`].
 const CHUNK: usize = 1 << 20;
 
-/// Where the alignment of direct reads and writes is known from.
+/// The source of an alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AlignSource {
-    /// statx (Linux 6.1 and file systems that tell).
+    /// statx (Linux 6.1, on file systems that report it).
     File,
     /// The block device's logical block size.
     Device,
-    /// Neither tells; 4096 suits every common device.
+    /// Neither reports it; 4096 suits every common device.
     Assumed,
 }
 
@@ -33,7 +33,7 @@ pub struct Alignment {
     pub source: AlignSource,
 }
 
-/// The kernel's `struct statx` as far as it is used; 256 bytes with fixed offsets.
+/// The kernel's `struct statx`, as far as it is used; 256 bytes with fixed offsets.
 #[repr(C, align(8))]
 struct Statx([u8; 256]);
 
@@ -82,7 +82,7 @@ fn split(device: u64) -> (u32, u32) {
     (libc::major(device) as u32, libc::minor(device) as u32)
 }
 
-/// What direct transfers on `file` must be aligned to.
+/// The alignment of direct transfers on `file`. Fails when the file cannot be examined.
 pub fn alignment(file: &File) -> Result<Alignment> {
     let meta = file.metadata().map_err(|e| Error::os("read a file's device", e))?;
     let found = |bytes, source| Alignment { bytes, source };
@@ -92,7 +92,8 @@ pub fn alignment(file: &File) -> Result<Alignment> {
         .unwrap_or(found(4096, AlignSource::Assumed)))
 }
 
-/// Major and minor number of the device that holds `path`; (0, n) has no block device.
+/// Major and minor number of the device that holds `path`; (0, n) has no block device. Fails when `path` cannot be
+/// examined.
 pub fn device_of(path: &Path) -> Result<(u32, u32)> {
     let meta = std::fs::metadata(path)
         .map_err(|e| Error::os(format!("read the device of {}", path.display()), e))?;
@@ -113,8 +114,7 @@ fn set_flag(file: &File, flag: i32, on: bool, what: impl Fn() -> String) -> Resu
     Ok(())
 }
 
-/// Opens a regular file for reading past the page cache. EINVAL means that its file system has
-/// no direct reads.
+/// Opens a regular file for reading past the page cache. Fails with EINVAL when its file system has no direct reads.
 pub fn open_read(path: &Path) -> Result<File> {
     let what = || format!("open {} for direct reads", path.display());
     // O_NONBLOCK: a FIFO must not hang us before we see that it is one.
@@ -124,8 +124,8 @@ pub fn open_read(path: &Path) -> Result<File> {
     if meta.is_file() { Ok(file) } else { Err(Error::invalid(what(), "it is not a regular file")) }
 }
 
-/// Drops the file's clean pages from the page cache; a hint to the kernel, so verify by timing
-/// or `mincore` where it matters. Sync first: dirty pages stay.
+/// Drops the file's clean pages from the page cache. This is a hint to the kernel, so verify it by timing or `mincore`
+/// where it matters. Sync first: dirty pages stay. Fails when the kernel refuses.
 pub fn drop_cache(file: &File) -> Result<()> {
     // SAFETY: plain numbers; length 0 means to the end.
     let code = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
@@ -135,8 +135,8 @@ pub fn drop_cache(file: &File) -> Result<()> {
     }
 }
 
-/// How many bytes of the file are in the page cache, in whole pages. For a file that we neither own nor may write, the
-/// kernel calls every page cached.
+/// Bytes of the file in the page cache, in whole pages. For a file that we neither own nor may write, the kernel
+/// reports every page as cached. Fails when the file cannot be mapped.
 pub fn cached(file: &File) -> Result<u64> {
     const PART: u64 = 1 << 30;
     let what = || "ask which pages of a file are cached".to_owned();
@@ -158,7 +158,7 @@ pub fn cached(file: &File) -> Result<u64> {
     Ok(found)
 }
 
-/// Part of a file's address range, for asking about it; nothing is read through it.
+/// A mapping of part of a file, used only to ask which pages are cached.
 struct Mapped {
     at: *mut libc::c_void,
     length: usize,
@@ -186,17 +186,18 @@ impl Drop for Mapped {
     }
 }
 
-/// Writes data and all metadata to the device.
+/// Writes data and all metadata to the device. Fails when the device does.
 pub fn fsync(file: &File) -> Result<()> {
     file.sync_all().map_err(|e| Error::os("fsync", e))
 }
 
-/// Writes data, and the metadata needed to read it back, to the device.
+/// Writes data, and the metadata needed to read it back, to the device. Fails when the device does.
 pub fn fdatasync(file: &File) -> Result<()> {
     file.sync_data().map_err(|e| Error::os("fdatasync", e))
 }
 
-/// Reserves `bytes` from the start of `file` on the device, and makes it that long.
+/// Reserves `bytes` from the start of `file` on the device and sets its length. Fails when there is no room, or the
+/// file system cannot do it.
 pub fn preallocate(file: &File, bytes: u64) -> Result<()> {
     let what = || format!("reserve {bytes} bytes on the disk");
     #[cfg(not(target_env = "gnu"))]
@@ -212,14 +213,14 @@ pub fn preallocate(file: &File, bytes: u64) -> Result<()> {
 /// Space and kind of a file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystem {
-    /// As in /proc/filesystems, or the magic number in hex.
+    /// The name as in /proc/filesystems, or the magic number in hex.
     pub kind: String,
-    /// Its files live in memory, so nothing of a disk is measured.
+    /// True if its files live in memory, so that no disk is measured.
     pub in_memory: bool,
-    /// It forwards to other file systems or hosts: overlay, FUSE, network.
+    /// True if it forwards to other file systems or hosts: overlay, FUSE, network.
     pub indirect: bool,
     pub total_bytes: u64,
-    /// What this user may still use.
+    /// Bytes that this user may still use.
     pub free_bytes: u64,
 }
 
@@ -268,7 +269,8 @@ fn kind_of(magic: u32) -> String {
     known.map_or_else(|| format!("{magic:#x}"), |(_, name)| (*name).to_owned())
 }
 
-/// The file system that holds `path`. ext2, ext3 and ext4 share a magic number: all are "ext4".
+/// The file system that holds `path`. ext2, ext3 and ext4 share a magic number: all are "ext4". Fails when `path`
+/// cannot be examined.
 pub fn file_system(path: &Path) -> Result<FileSystem> {
     use std::os::unix::ffi::OsStrExt;
     let what = || format!("look at the file system of {}", path.display());
@@ -294,18 +296,18 @@ pub fn file_system(path: &Path) -> Result<FileSystem> {
     })
 }
 
-/// A new file of ours that is removed when this is dropped.
+/// A new file of ours; dropping it removes the file.
 #[derive(Debug)]
 pub struct Scratch {
     file: File,
     path: PathBuf,
-    /// Whether the name still exists.
+    /// True while the name exists.
     named: bool,
     direct: bool,
 }
 
-/// Fills `words` so that neither compression nor deduplication can shorten it (splitmix64 of the
-/// position: every block of every file differs).
+/// Fills `words` so that neither compression nor deduplication can shorten it: splitmix64 of the position, so that all
+/// blocks of all files differ.
 fn fill(words: &mut [u64], seed: u64) {
     for (index, word) in words.iter_mut().enumerate() {
         let mut z = seed.wrapping_add(index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -316,7 +318,7 @@ fn fill(words: &mut [u64], seed: u64) {
 }
 
 impl Scratch {
-    /// A new, empty file at `path`, which must not exist. Direct where the file system can.
+    /// A new, empty file at `path`; direct if the file system can. Fails when `path` exists or cannot be created.
     pub fn empty(path: &Path) -> Result<Self> {
         let what = || format!("create {}", path.display());
         let mut options = OpenOptions::new();
@@ -330,9 +332,9 @@ impl Scratch {
         }
     }
 
-    /// A new file of `bytes` (a multiple of 1 MiB), every block of it written and synced: reads
-    /// of it cannot be answered from a hole. `go_on` is asked between chunks with the bytes
-    /// written so far; on `false` the file is removed and this is an error.
+    /// A new file of `bytes` (a multiple of 1 MiB), with every block written and synced, so that no read is answered
+    /// from a hole. `go_on` is called between chunks with the bytes written so far; if it returns `false` the file is
+    /// removed. Fails then, and when the file cannot be written.
     pub fn create(path: &Path, bytes: u64, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Self> {
         let what = || format!("write {bytes} bytes to {}", path.display());
         if bytes == 0 || !bytes.is_multiple_of(CHUNK as u64) {
@@ -354,7 +356,7 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// Open for reading and writing.
+    /// The file, open for reading and writing.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
@@ -365,13 +367,13 @@ impl Scratch {
         &self.path
     }
 
-    /// Whether reads and writes pass the page cache.
+    /// True if reads and writes bypass the page cache.
     #[must_use]
     pub fn direct(&self) -> bool {
         self.direct
     }
 
-    /// Switches direct transfers on or off.
+    /// Switches direct transfers on or off. Fails when the file system cannot.
     pub fn set_direct(&mut self, direct: bool) -> Result<()> {
         let what = || format!("set direct transfers to {direct} on {}", self.path.display());
         set_flag(&self.file, libc::O_DIRECT, direct, what)?;
@@ -379,7 +381,8 @@ impl Scratch {
         Ok(())
     }
 
-    /// Removes the name now and keeps the open file: the space is freed whatever kills us.
+    /// Removes the name and keeps the file open: the space is freed however this process ends. Fails when the kernel
+    /// refuses.
     pub fn unlink(&mut self) -> Result<()> {
         let what = || format!("remove {}", self.path.display());
         let ours = self.file.metadata().map_err(|e| Error::os(what(), e))?;
@@ -394,7 +397,7 @@ impl Scratch {
     }
 }
 
-/// Contiguous space where the file system can; others are simply written.
+/// Reserves contiguous space if the file system can.
 fn preallocate_if_possible(file: &File, bytes: u64) -> Result<()> {
     match preallocate(file, bytes) {
         Err(e) if e.errno() == Some(libc::EOPNOTSUPP) || e.errno() == Some(libc::ENOSYS) => Ok(()),

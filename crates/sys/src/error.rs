@@ -1,6 +1,6 @@
-//! The one error type: what was attempted, and why it failed.
+//! The error type of this crate: what was attempted, and why it failed.
 //!
-//! It does not say what to do about it; callers know more than a system call does.
+//! It gives no advice; callers know more than a system call does.
 
 use std::io;
 
@@ -11,7 +11,7 @@ pub enum Error {
     /// A call failed; `source` has the errno and its text.
     #[error("cannot {what}: {source}")]
     Os { what: String, source: io::Error },
-    /// This machine, kernel or processor does not have it.
+    /// This machine, kernel or processor lacks the feature.
     #[error("{what} is not available: {why}")]
     Unavailable { what: String, why: String },
     /// An argument that no call could accept.
@@ -24,7 +24,7 @@ impl Error {
         Self::Os { what: what.into(), source }
     }
 
-    /// From `errno`; call it right after the failed call.
+    /// An error from `errno`; call it right after the failed call.
     pub(crate) fn last(what: impl Into<String>) -> Self {
         let source = io::Error::last_os_error();
         Self::os(what, source)
@@ -38,7 +38,7 @@ impl Error {
         Self::Invalid { what: what.into(), why: why.into() }
     }
 
-    /// The errno, when the kernel gave one.
+    /// The errno, if the kernel gave one.
     #[must_use]
     pub fn errno(&self) -> Option<i32> {
         match self {
@@ -47,7 +47,7 @@ impl Error {
         }
     }
 
-    /// Whether the reason is a missing permission (EPERM or EACCES).
+    /// True if a permission is missing (EPERM or EACCES).
     #[must_use]
     pub fn is_permission(&self) -> bool {
         matches!(self.errno(), Some(libc::EPERM | libc::EACCES))

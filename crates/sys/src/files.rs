@@ -1,6 +1,6 @@
-//! Lock files, whole-file replacement, and whose files they are.
+//! Lock files, atomic replacement of files, and their owners.
 //!
-//! It does not know what any file means, and never deletes one that it did not create.
+//! It never deletes a file that it did not create.
 
 use crate::error::{Error, Result};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -8,26 +8,27 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// A lock on a file (flock), held until it is dropped; the kernel frees it if we die. The file
-/// stays, since removing it would let two holders lock two different files of one name.
+/// A lock on a file (flock), held until it is dropped; the kernel releases it if we die. The file stays, since
+/// removing it would let two holders lock two different files of the same name.
 #[derive(Debug)]
 pub struct LockFile {
     file: File,
     path: PathBuf,
 }
 
-/// What became of an attempt to lock.
+/// The result of an attempt to lock.
 #[derive(Debug)]
 pub enum Lock {
     Held(LockFile),
-    /// Someone else holds it; the text names it (a process id, as far as it wrote one).
+    /// Another process holds it; the text gives its process id, if it wrote one.
     Busy {
         holder: Option<String>,
     },
 }
 
 impl LockFile {
-    /// Tries to take the lock, without waiting, and writes our process id into the file.
+    /// Tries to take the lock without waiting, and writes our process id into the file. Fails when the file cannot be
+    /// opened or locked.
     pub fn try_acquire(path: &Path) -> Result<Lock> {
         let what = || format!("lock {}", path.display());
         // Not truncated: until we hold the lock the text is the holder's.
@@ -64,7 +65,7 @@ impl LockFile {
         &self.path
     }
 
-    /// Like dropping it, but says whether it worked.
+    /// Releases the lock, as dropping does. Fails when the kernel refuses.
     pub fn release(self) -> Result<()> {
         let what = || format!("unlock {}", self.path.display());
         self.file.set_len(0).map_err(|e| Error::os(what(), e))?;
@@ -80,15 +81,15 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Makes a created, renamed or removed name in `dir` survive a power cut.
+/// Makes a created, renamed or removed name in `dir` survive a power cut. Fails when `dir` cannot be synced.
 pub fn sync_dir(dir: &Path) -> Result<()> {
     File::open(dir)
         .and_then(|d| d.sync_all())
         .map_err(|e| Error::os(format!("sync the folder {}", dir.display()), e))
 }
 
-/// Replaces `path` by `bytes` at once: readers see the old content or the new, also after a
-/// power cut. A new file gets `mode` as the umask allows.
+/// Replaces `path` by `bytes` atomically: readers see the old or the new content, also after a power cut. A new file
+/// gets `mode` as the umask allows. Fails when the folder cannot be written.
 pub fn atomic_write(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let what = || format!("write {}", path.display());
     let name = path.file_name().ok_or_else(|| Error::invalid(what(), "it names no file"))?;
@@ -113,14 +114,14 @@ pub fn atomic_write(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     sync_dir(dir)
 }
 
-/// User and group id of what `path` leads to.
+/// User and group id of the file that `path` leads to. Fails when there is none.
 pub fn owner(path: &Path) -> Result<(u32, u32)> {
     let meta =
         std::fs::metadata(path).map_err(|e| Error::os(format!("read the owner of {}", path.display()), e))?;
     Ok((meta.uid(), meta.gid()))
 }
 
-/// Gives `path` itself (not what a link leads to) to a user and group.
+/// Gives `path` itself (not the target of a link) to a user and group. Fails when the kernel refuses.
 pub fn chown(path: &Path, uid: u32, gid: u32) -> Result<()> {
     std::os::unix::fs::lchown(path, Some(uid), Some(gid))
         .map_err(|e| Error::os(format!("give {} to {uid}:{gid}", path.display()), e))
@@ -133,12 +134,12 @@ pub fn effective_ids() -> (u32, u32) {
     unsafe { (libc::geteuid(), libc::getegid()) }
 }
 
-/// The account for which we run.
+/// The user for whom we run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     pub uid: u32,
     pub gid: u32,
-    /// Known only under sudo.
+    /// The name; known only under sudo.
     pub name: Option<String>,
     pub by_sudo: bool,
 }
@@ -152,7 +153,7 @@ fn invoking(ids: (u32, u32), env: impl Fn(&str) -> Option<String>) -> User {
     User { uid: ids.0, gid: ids.1, name: None, by_sudo: false }
 }
 
-/// The user behind sudo, else the effective one.
+/// The user who called sudo, else the effective user.
 #[must_use]
 pub fn invoking_user() -> User {
     invoking(effective_ids(), |name| std::env::var(name).ok())

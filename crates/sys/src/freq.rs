@@ -19,7 +19,7 @@ use std::hint::black_box;
 /// on in-order cores and nothing on others.
 const BLOCK: u64 = 256;
 
-/// How many windows, and of what width, make a trustworthy estimate.
+/// Number and width of windows for a trustworthy estimate.
 pub const WINDOWS: u32 = 20;
 pub const WINDOW_NS: u64 = 50_000;
 
@@ -27,7 +27,7 @@ pub const WINDOW_NS: u64 = 50_000;
 pub struct Frequency {
     /// The clock in the best window.
     pub best_hz: f64,
-    /// The middle window; far below `best_hz` means interruptions or a clock that moves.
+    /// The clock in the median window; far below `best_hz` means interruptions or a changing clock.
     pub median_hz: f64,
     /// Windows measured.
     pub windows: u32,

@@ -1,4 +1,4 @@
-//! Options of sockets that no safe binding has, and devices whose packets a program carries.
+//! Socket options without a safe binding, and TUN devices.
 //!
 //! Times are microseconds where the kernel counts so.
 
@@ -7,8 +7,8 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use crate::error::{Error, Result, check};
 
-/// Has the kernel poll the device for up to `us` before a reader of this socket sleeps (`SO_BUSY_POLL`). Without a
-/// device that can be polled, as on the loopback, it changes nothing. Above the kernel's own figure it needs
+/// Makes the kernel poll the device for up to `us` before a reader of this socket sleeps (`SO_BUSY_POLL`). It changes
+/// nothing without a device that can be polled, as on the loopback. Fails above the kernel's own limit without
 /// `CAP_NET_ADMIN`.
 pub fn busy_poll(socket: BorrowedFd<'_>, us: u32) -> Result<()> {
     let value = libc::c_int::try_from(us).unwrap_or(libc::c_int::MAX);
@@ -28,7 +28,8 @@ pub fn busy_poll(socket: BorrowedFd<'_>, us: u32) -> Result<()> {
 }
 
 /// A new TUN device: each read is one IP packet that the kernel sends through it, each write one that it receives. It
-/// goes when the file is closed, and may be moved to another network namespace before. Needs `CAP_NET_ADMIN`.
+/// is removed when the file is closed, and may be moved to another network namespace before. Fails without
+/// `CAP_NET_ADMIN`.
 pub fn tun(name: &str) -> Result<File> {
     let what = || format!("make the device {name}");
     let file = File::options().read(true).write(true).open("/dev/net/tun");

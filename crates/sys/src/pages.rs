@@ -1,8 +1,8 @@
-//! Page-aligned, zeroed memory straight from the kernel, with a say in page size and NUMA node.
+//! Page-aligned, zeroed memory from the kernel, with a choice of page size and NUMA node.
 //!
-//! Sizes are bytes. The memory is anonymous and private; without [`Pages::touch`] the kernel
-//! gives pages on first use, which then counts into whatever is timed. `Huge` is a wish: the
-//! kernel may still use small pages ([`Pages::huge_bytes`] tells), the `Hugetlb` sizes are not.
+//! Sizes are bytes. The memory is anonymous and private. Without [`Pages::touch`] the kernel gives pages on first use,
+//! which then counts into whatever is timed. `Huge` is a request: the kernel may still use small pages
+//! ([`Pages::huge_bytes`] tells). The `Hugetlb` sizes are guaranteed.
 
 use crate::error::{Error, Result, check, check_long};
 use std::ptr::NonNull;
@@ -15,9 +15,9 @@ const MPOL_MF_MOVE: libc::c_ulong = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advice {
-    /// What the system is set to.
+    /// The system's setting.
     Default,
-    /// Transparent huge pages wanted (MADV_HUGEPAGE), start aligned to 2 MiB.
+    /// Transparent huge pages requested (MADV_HUGEPAGE), start aligned to 2 MiB.
     Huge,
     /// Transparent huge pages refused (MADV_NOHUGEPAGE).
     NoHuge,
@@ -67,7 +67,7 @@ mod sealed {
     impl Plain for f32 {}
     impl Plain for f64 {}
 }
-/// Element types that a [`Pages`] can be seen as.
+/// Element types that [`Pages`] can be viewed as.
 pub use sealed::Plain;
 
 #[derive(Debug)]
@@ -86,7 +86,8 @@ unsafe impl Send for Pages {}
 unsafe impl Sync for Pages {}
 
 impl Pages {
-    /// At least `bytes` zeroed bytes, not yet touched.
+    /// At least `bytes` zeroed bytes, not yet touched. Fails when there is not enough memory, or no reserved huge
+    /// page.
     pub fn new(bytes: usize, advice: Advice) -> Result<Self> {
         let what = || format!("map {bytes} bytes of memory ({advice:?})");
         if bytes == 0 {
@@ -166,7 +167,7 @@ impl Pages {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.len / size_of::<T>()) }
     }
 
-    /// Gives every page its memory now, keeping the content.
+    /// Gives every page its memory now; the content stays.
     pub fn touch(&mut self) {
         let step = page_size();
         for byte in self.as_mut_slice::<u8>().iter_mut().step_by(step) {
@@ -176,7 +177,8 @@ impl Pages {
         }
     }
 
-    /// Has the kernel take the memory from NUMA node `node` only; call it before touching.
+    /// Makes the kernel take the memory from NUMA node `node` only; call it before touching. Fails when the node does
+    /// not exist.
     pub fn bind_node(&mut self, node: usize) -> Result<()> {
         let what = || format!("bind memory to NUMA node {node}");
         let bits = libc::c_ulong::BITS as usize;
@@ -202,7 +204,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Keeps the memory from being swapped until it is dropped.
+    /// Keeps the memory from being swapped until it is dropped. Fails when the memlock limit is too low.
     pub fn lock(&mut self) -> Result<()> {
         // SAFETY: the range is our own mapping.
         let ret = unsafe { libc::mlock(self.start.as_ptr().cast(), self.len) };
@@ -210,8 +212,8 @@ impl Pages {
         Ok(())
     }
 
-    /// Bytes that sit in transparent or hugetlb pages just now, of the kernel's memory areas that
-    /// hold this buffer (a neighbouring mapping with equal settings may share its area).
+    /// Bytes now in transparent or hugetlb pages, of the kernel's memory areas that hold this buffer (a neighbouring
+    /// mapping with equal settings may share its area). Fails when /proc/self/smaps cannot be read.
     pub fn huge_bytes(&self) -> Result<u64> {
         let path = "/proc/self/smaps";
         let text = std::fs::read_to_string(path).map_err(|e| Error::os(format!("read {path}"), e))?;

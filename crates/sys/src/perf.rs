@@ -61,7 +61,7 @@ fn scaled([count, enabled, running]: [u64; 3]) -> Option<Count> {
 }
 
 impl Counter {
-    /// Opens a counter on the calling thread; the error says why there is none.
+    /// Opens a counter on the calling thread. Fails, with the reason, where there is none.
     pub fn open(event: Event) -> Result<Self> {
         let attr = Attr {
             kind: TYPE_HARDWARE,
@@ -109,14 +109,14 @@ impl Counter {
         Ok(())
     }
 
-    /// Starts from zero.
+    /// Starts from zero. Fails when the kernel refuses.
     pub fn start(&mut self) -> Result<()> {
         self.control(IOC_RESET)?;
         self.control(IOC_ENABLE)
     }
 
-    /// Stops and reads; `None` if the counter never got its turn. The share is that of all the
-    /// time since it was opened.
+    /// Stops and reads; `None` if the counter never ran. The share is that of all the time since it was opened. Fails
+    /// when the kernel refuses.
     pub fn stop(&mut self) -> Result<Option<Count>> {
         self.control(IOC_DISABLE)?;
         let mut bytes = [0; 24];

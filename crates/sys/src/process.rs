@@ -1,7 +1,7 @@
 //! Child processes in groups of their own, their CPU use, and waiting for file descriptors.
 //!
-//! CPU times are nanoseconds, memory is bytes. A child's usage is known after it was waited for
-//! and includes only those of its own children that it has waited for itself.
+//! CPU times are nanoseconds, memory is bytes. A child's usage is known after it was waited for, and includes only
+//! those of its own children that it has waited for itself.
 
 use crate::error::{Error, Result, check};
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
-/// What a process used.
+/// Resources that a process used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     pub user_ns: u64,
@@ -82,7 +82,7 @@ pub enum Who {
     Children,
 }
 
-/// Usage so far.
+/// Usage so far. Fails when the kernel does not tell.
 pub fn usage(who: Who) -> Result<Usage> {
     let id = match who {
         Who::ThisProcess => libc::RUSAGE_SELF,
@@ -95,7 +95,7 @@ pub fn usage(who: Who) -> Result<Usage> {
     Ok(raw.into())
 }
 
-/// The account a child shall run as.
+/// The account under which a child runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub uid: u32,
@@ -104,7 +104,7 @@ pub struct Account {
     pub groups: Vec<u32>,
 }
 
-/// The groups that `user` (a name) has, with `gid` among them.
+/// The groups of `user` (a name), with `gid` among them. Fails when they cannot be read.
 pub fn groups_of(user: &str, gid: u32) -> Result<Vec<u32>> {
     let what = || format!("read the groups of user {user:?}");
     let name = std::ffi::CString::new(user).map_err(|_| Error::invalid(what(), "a NUL in it"))?;
@@ -123,7 +123,7 @@ pub fn groups_of(user: &str, gid: u32) -> Result<Vec<u32>> {
     Err(Error::unavailable(what(), "more than 65536 groups"))
 }
 
-/// How to start a [`Group`].
+/// How to start a [`ProcessGroup`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Start {
     /// Kill the child when the *thread* that starts it ends; so start it from a lasting thread.
@@ -132,7 +132,7 @@ pub struct Start {
     pub nice: i32,
     /// Drop to this account (needs root).
     pub account: Option<Account>,
-    /// The folder of a control group that the child joins before it becomes the program.
+    /// The folder of a control group that the child joins before exec.
     pub control_group: Option<PathBuf>,
 }
 
@@ -145,8 +145,8 @@ pub struct Exit {
 
 /// A child that leads its own process group; dropping it kills the whole group.
 #[derive(Debug)]
-pub struct Group {
-    /// Its stdio handles are free to take; wait for it with [`Group::wait`] only.
+pub struct ProcessGroup {
+    /// Its stdio handles may be taken; wait for it with [`ProcessGroup::wait`] only.
     pub child: Child,
     pgid: libc::pid_t,
     exit: Option<Exit>,
@@ -189,15 +189,16 @@ fn prepare_child(start: &Start, members: Option<&File>, parent: libc::pid_t) -> 
     Ok(())
 }
 
-/// The list of a control group's processes, open for adding one.
+/// The list of a control group's processes, opened for adding one. Fails when it cannot be opened.
 fn members_of(folder: &Path) -> Result<File> {
     let path = folder.join("cgroup.procs");
     let opened = File::options().write(true).open(&path);
     opened.map_err(|e| Error::os(format!("join the control group {}", folder.display()), e))
 }
 
-impl Group {
-    /// Starts `command` as the leader of a new process group.
+impl ProcessGroup {
+    /// Starts `command` as the leader of a new process group. Fails when the program cannot be started, or an option
+    /// cannot be applied.
     pub fn spawn(mut command: Command, start: Start) -> Result<Self> {
         let program = command.get_program().to_string_lossy().into_owned();
         command.process_group(0);
@@ -245,23 +246,24 @@ impl Group {
         Ok(self.exit)
     }
 
-    /// Waits for the leader to end. It may block for ever if its stdin is still held open here.
+    /// Waits for the leader to end. It may block for ever if its stdin is still held open here. Fails when the kernel
+    /// does.
     pub fn wait(&mut self) -> Result<Exit> {
         self.reap(0)?.ok_or_else(|| Error::unavailable("the exit status", "wait4 returned another process"))
     }
 
-    /// Whether the leader has ended by now.
+    /// How the leader ended; `None` if it still runs. Fails when the kernel does.
     pub fn try_wait(&mut self) -> Result<Option<Exit>> {
         self.reap(libc::WNOHANG)
     }
 
-    /// Sends `signal` to every process of the group; `false` if none is left.
+    /// Sends `signal` to every process of the group; `false` if none is left. Fails when we may not signal it.
     pub fn signal(&self, signal: i32) -> Result<bool> {
         signal_group(self.pgid, signal)
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         // Once the leader was reaped and its group is empty the number may be someone else's;
         // while the leader is unreaped it cannot be.
@@ -273,7 +275,7 @@ impl Drop for Group {
     }
 }
 
-/// Sends `signal` to process group `pgid`; `false` if it has no process.
+/// Sends `signal` to process group `pgid`; `false` if it has no process. Fails when we may not signal it.
 pub fn signal_group(pgid: i32, signal: i32) -> Result<bool> {
     let what = || format!("send signal {signal} to process group {pgid}");
     // 0 and 1 mean "my own group" and "everybody" to kill(2).
@@ -291,7 +293,7 @@ pub fn signal_group(pgid: i32, signal: i32) -> Result<bool> {
     }
 }
 
-/// Whether any process is in group `pgid`, whoever owns it.
+/// True if any process is in group `pgid`, whoever owns it. Fails when the kernel does.
 pub fn group_exists(pgid: i32) -> Result<bool> {
     match signal_group(pgid, 0) {
         Err(error) if error.errno() == Some(libc::EPERM) => Ok(true),
@@ -299,8 +301,8 @@ pub fn group_exists(pgid: i32) -> Result<bool> {
     }
 }
 
-/// Makes this process the leader of a new process group and returns its id; no change if it
-/// leads one already.
+/// Makes this process the leader of a new process group and returns its id; no change if it leads one already. Fails
+/// when the kernel refuses.
 pub fn become_group_leader() -> Result<i32> {
     // SAFETY: plain numbers and no arguments.
     let (pid, pgid) = unsafe { (libc::getpid(), libc::getpgrp()) };
@@ -311,8 +313,8 @@ pub fn become_group_leader() -> Result<i32> {
     Ok(pid)
 }
 
-/// Has the kernel send SIGKILL to this process when the thread that started it ends. Returns
-/// `false` if `parent` is gone already.
+/// Makes the kernel send SIGKILL to this process when the thread that started it ends. Returns `false` if `parent` has
+/// ended already. Fails when the kernel refuses.
 pub fn die_with_parent(parent: i32) -> Result<bool> {
     // SAFETY: this prctl takes a signal number.
     let ret = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) };
@@ -330,15 +332,15 @@ pub struct Ready {
     pub closed: bool,
 }
 
-/// What to wait for.
+/// What to wait for on a descriptor.
 #[derive(Debug, Clone, Copy)]
 pub enum Interest<'a> {
     Read(BorrowedFd<'a>),
     Write(BorrowedFd<'a>),
 }
 
-/// Waits until at least one is ready or `timeout` is over (`None`: for ever). Answers stand in
-/// the order of the questions; nothing is ready after the timeout.
+/// Waits until at least one descriptor is ready or `timeout` is over (`None`: for ever). Results are in the order of
+/// the interests; after the timeout nothing is ready. Fails when the kernel does.
 pub fn poll(interests: &[Interest<'_>], timeout: Option<Duration>) -> Result<Vec<Ready>> {
     let mut fds: Vec<libc::pollfd> = interests
         .iter()
@@ -378,7 +380,8 @@ pub fn poll(interests: &[Interest<'_>], timeout: Option<Duration>) -> Result<Vec
         .collect())
 }
 
-/// Which of `fds` can be read without blocking (an end of file counts).
+/// Waits, and tells for each of `fds` whether it can be read without blocking (an end of file counts). Fails when the
+/// kernel does.
 pub fn poll_read(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Result<Vec<bool>> {
     let interests: Vec<_> = fds.iter().map(|fd| Interest::Read(*fd)).collect();
     let ready = poll(&interests, timeout)?;
@@ -399,7 +402,7 @@ mod tests {
 
     #[test]
     fn reports_status_and_usage() {
-        let mut group = Group::spawn(shell("exit 3"), Start::default()).unwrap();
+        let mut group = ProcessGroup::spawn(shell("exit 3"), Start::default()).unwrap();
         let exit = group.wait().unwrap();
         assert_eq!(exit.status.code(), Some(3));
         assert!(exit.usage.max_rss_bytes > 0 && exit.usage.minor_faults > 0);
@@ -413,7 +416,7 @@ mod tests {
     #[test]
     fn kills_grandchildren_with_the_group() {
         let start = Start { die_with_parent: true, nice: 1, ..Start::default() };
-        let group = Group::spawn(shell("sleep 1000 & sleep 1000"), start).unwrap();
+        let group = ProcessGroup::spawn(shell("sleep 1000 & sleep 1000"), start).unwrap();
         let pgid = group.pgid();
         assert!(group_exists(pgid).unwrap());
         drop(group);
@@ -429,7 +432,7 @@ mod tests {
 
     #[test]
     fn polls_a_pipe() {
-        let mut group = Group::spawn(shell("read x; echo hi"), Start::default()).unwrap();
+        let mut group = ProcessGroup::spawn(shell("read x; echo hi"), Start::default()).unwrap();
         let out = group.child.stdout.take().unwrap();
         assert_eq!(poll_read(&[out.as_fd()], None).unwrap(), [true]);
         group.wait().unwrap();
@@ -456,7 +459,7 @@ mod tests {
         }
         let account = Account { uid: 65_534, gid: 65_534, groups: vec![65_534] };
         let start = Start { account: Some(account), ..Start::default() };
-        let mut group = Group::spawn(shell("id -u; id -G"), start).unwrap();
+        let mut group = ProcessGroup::spawn(shell("id -u; id -G"), start).unwrap();
         let out = io::read_to_string(group.child.stdout.take().unwrap()).unwrap();
         assert!(group.wait().unwrap().status.success());
         assert_eq!(out, "65534\n65534\n");
@@ -468,19 +471,19 @@ mod tests {
         // Any file takes what a group's list would take: the writing process.
         let folder = tempfile::tempdir().unwrap();
         let start = Start { control_group: Some(folder.path().to_owned()), ..Start::default() };
-        let error = Group::spawn(shell("true"), start.clone()).err().unwrap().to_string();
+        let error = ProcessGroup::spawn(shell("true"), start.clone()).err().unwrap().to_string();
         assert!(error.contains("control group") && error.contains(&folder.path().display().to_string()));
         let list = folder.path().join("cgroup.procs");
         std::fs::write(&list, "").unwrap();
         let script = format!("cat {}", list.display());
-        let mut group = Group::spawn(shell(&script), start).unwrap();
+        let mut group = ProcessGroup::spawn(shell(&script), start).unwrap();
         assert_eq!(io::read_to_string(group.child.stdout.take().unwrap()).unwrap(), "0");
         assert!(group.wait().unwrap().status.success());
     }
 
     #[test]
     fn a_missing_program_is_named() {
-        let error = Group::spawn(Command::new("/no/such"), Start::default()).err().unwrap();
+        let error = ProcessGroup::spawn(Command::new("/no/such"), Start::default()).err().unwrap();
         assert!(error.to_string().contains("/no/such"), "{error}");
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 /// One finished read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
-    /// How many offsets were taken before this one.
+    /// Number of offsets that were taken before this one.
     pub index: u64,
     pub offset: u64,
     pub submitted_ns: u64,
@@ -32,21 +32,22 @@ impl Completion {
 
 /// Gives the next offset, a multiple of the file's alignment; `None` ends the run.
 pub type Next<'a> = &'a mut (dyn FnMut() -> Option<u64> + Send);
-/// Is told of each finished read, in the order of finishing.
+/// Called for each finished read, in the order of finishing.
 pub type OnComplete<'a> = &'a mut (dyn FnMut(Completion) + Send);
 
 pub trait ReadEngine: Send {
     /// "io_uring" or "threads".
     fn name(&self) -> &'static str;
     fn depth(&self) -> u32;
-    /// Keeps `depth` reads under way until `next` ends, then waits for those still out. A failed
-    /// read is a completion; an error of `run` is one of the engine itself.
+    /// Keeps `depth` reads under way until `next` ends, then waits for the rest. A failed read is a completion. Fails
+    /// when the engine itself does.
     fn run(&mut self, next: Next<'_>, on_complete: OnComplete<'_>) -> Result<()>;
 }
 
 /// The largest queue depth of either engine.
 pub const MAX_DEPTH: u32 = 1024;
 
+/// The block size, checked. Fails when depth or block size is out of range.
 pub(crate) fn checked(depth: u32, block: u32) -> Result<usize> {
     let what = || format!("read {block} bytes at queue depth {depth}");
     if depth == 0 || depth > MAX_DEPTH {
@@ -58,7 +59,7 @@ pub(crate) fn checked(depth: u32, block: u32) -> Result<usize> {
     Ok(block as usize)
 }
 
-/// Blocking reads, one thread for each unit of depth.
+/// Blocking reads, one thread per unit of depth.
 #[derive(Debug)]
 pub struct Threads {
     file: File,
@@ -83,6 +84,7 @@ impl Shared<'_> {
 }
 
 impl Threads {
+    /// An engine of `depth` threads. Fails when depth or block size is out of range, or a thread cannot be started.
     pub fn new(file: &File, depth: u32, block_bytes: u32) -> Result<Self> {
         let block = checked(depth, block_bytes)?;
         let file = file.try_clone().map_err(|e| Error::os("duplicate a file descriptor", e))?;
@@ -142,13 +144,13 @@ impl ReadEngine for Threads {
     }
 }
 
-/// The engine to use, and why it is not io_uring if it is not.
+/// The engine to use, and why it is not io_uring if so.
 pub struct Chosen {
     pub engine: Box<dyn ReadEngine>,
     pub why_not_uring: Option<Error>,
 }
 
-/// io_uring where it works, else threads.
+/// io_uring where it works, else threads. Fails when neither can be set up.
 pub fn best_engine(file: &File, depth: u32, block_bytes: u32) -> Result<Chosen> {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     let why = match crate::uring::Uring::new(file, depth, block_bytes) {

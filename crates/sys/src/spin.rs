@@ -1,11 +1,11 @@
-//! The jitter of the operating system, seen by a loop that only reads the clock.
+//! Scheduling gaps of the operating system, seen by a loop that only reads the clock.
 //!
-//! Each pair of successive readings further apart than a threshold is a gap: time in which
-//! something else (interrupt, other thread, hypervisor) had the core. It does not say which.
+//! Two successive readings further apart than a threshold are a gap: time in which something else (interrupt, other
+//! thread, hypervisor) had the core. Which of these it was is not known.
 
 use crate::clock::now_ns;
 
-/// What a loop over `span_ns` saw.
+/// The gaps that a loop over `span_ns` saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gaps {
     pub span_ns: u64,
@@ -29,8 +29,8 @@ impl Gaps {
     }
 }
 
-/// Spins for at least `span_ns` and tells `on_gap` of each gap over `threshold_ns`. The time that
-/// `on_gap` takes is not a gap. Pin the thread first.
+/// Spins for at least `span_ns` and calls `on_gap` for each gap over `threshold_ns`. Time in `on_gap` is not a gap.
+/// Pin the thread first.
 pub fn gaps(span_ns: u64, threshold_ns: u64, on_gap: &mut dyn FnMut(u64)) -> Gaps {
     let mut seen = Gaps { threshold_ns, ..Gaps::default() };
     let start = now_ns();

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 
 pub use crate::pages::page_size;
 
-/// Ticks per second of the CPU times in /proc (100 on every supported kernel).
+/// Ticks per second of the CPU times in /proc (100 on every supported kernel). Fails when the kernel does not tell.
 pub fn clock_ticks_per_s() -> Result<u64> {
     // SAFETY: sysconf takes no pointer.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
@@ -35,6 +35,7 @@ fn text(field: &[libc::c_char]) -> String {
         .into_owned()
 }
 
+/// The kernel's name and version. Fails when the kernel does not tell.
 pub fn uname() -> Result<Uname> {
     // SAFETY: utsname is character arrays; all zero is valid.
     let mut raw: libc::utsname = unsafe { std::mem::zeroed() };
@@ -61,14 +62,14 @@ pub enum Resource {
     Processes,
 }
 
-/// `None` is "unlimited".
+/// A resource limit; `None` is "unlimited".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     pub soft: Option<u64>,
     pub hard: Option<u64>,
 }
 
-/// The limit of this process.
+/// The limit of this process. Fails when the kernel does not tell.
 pub fn limit(resource: Resource) -> Result<Limit> {
     #[cfg(not(target_env = "gnu"))]
     use libc::{RLIM_INFINITY as INFINITY, getrlimit, rlimit as rlimit_t};

@@ -28,7 +28,7 @@ pub struct Uring {
     free: Vec<u16>,
     taken: u64,
     in_flight: usize,
-    /// Whether the kernel holds the buffers (fails when the memlock limit is small).
+    /// True if the kernel holds the buffers; that fails when the memlock limit is small.
     registered: bool,
     _file: File,
 }
@@ -44,12 +44,14 @@ fn explain(error: std::io::Error) -> Error {
     Error::unavailable("io_uring", why)
 }
 
-/// Whether io_uring works here; the error says why not.
+/// Fails, with the reason, where io_uring does not work.
 pub fn probe() -> Result<()> {
     IoUring::new(2).map(drop).map_err(explain)
 }
 
 impl Uring {
+    /// An io_uring engine with registered file and buffers. Fails where io_uring does not work, or depth or block size
+    /// is out of range.
     pub fn new(file: &File, depth: u32, block_bytes: u32) -> Result<Self> {
         let block = crate::reads::checked(depth, block_bytes)?;
         let file = file.try_clone().map_err(|e| Error::os("duplicate a file descriptor", e))?;
@@ -81,7 +83,7 @@ impl Uring {
         })
     }
 
-    /// Whether the buffers could be registered (if not, each read pins its pages anew).
+    /// True if the buffers are registered; if not, each read pins its pages anew.
     #[must_use]
     pub fn registered_buffers(&self) -> bool {
         self.registered

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use instruments::net::frame::PORT;
-use instruments::net::peer::{self, Peer, Terms};
+use instruments::net::peer::{self, Peer, PeerOptions};
 use instruments::net::target::read_token;
 
 use crate::error::CliError;
@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> Result<u8, CliError> {
             .map_err(CliError::data);
     }
     let listen = args.listen.as_deref().unwrap_or_default();
-    let terms = Terms {
+    let options = PeerOptions {
         listen: address(listen)?,
         token: args.token.as_deref().map(read_token).transpose().map_err(CliError::data)?.unwrap_or_default(),
         limit: model::params::parse_bytes(&args.limit)
@@ -54,11 +54,11 @@ pub fn run(args: &Args) -> Result<u8, CliError> {
                     .hint("the default is 1MiB")
             })?,
         cpus: args.cpus.as_deref().map(crate::planning::parse_cpus).transpose()?.unwrap_or_default(),
-        ..Terms::default()
+        ..PeerOptions::default()
     };
-    allowed(&terms.cpus)?;
-    let is_open = terms.token.is_empty() && !terms.listen.ip().is_loopback();
-    let peer = Peer::bind(terms, Box::new(out::say)).map_err(CliError::data)?;
+    allowed(&options.cpus)?;
+    let is_open = options.token.is_empty() && !options.listen.ip().is_loopback();
+    let peer = Peer::bind(options, Box::new(out::say)).map_err(CliError::data)?;
     if is_open {
         out::say("note: without --token, whoever reaches this port can use it");
     }

@@ -30,7 +30,7 @@ impl Logged {
         let dir = tempfile::Builder::new().prefix("mix").tempdir_in("/tmp").expect("a folder");
         std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
         let account = account::choose().expect("an account");
-        let content = Content::of(items, Set::Mix, 1, dir.path(), account.as_ref()).expect("content");
+        let content = Content::from_items(items, Set::Mix, 1, dir.path(), account.as_ref()).expect("content");
         let options = Options { connections: 64, access_log: true, ..Options::default() };
         let server = Server::start(kind::find("nginx").expect("known"), &options, &content, dir.path());
         Logged { dir, server: server.expect("it starts"), _content: content }

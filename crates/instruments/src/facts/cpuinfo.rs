@@ -56,7 +56,7 @@ impl CpuInfo {
 
     /// A processor's value, or the shared one.
     #[must_use]
-    pub fn of<'a>(&'a self, block: &'a Block, key: &str) -> Option<&'a str> {
+    pub fn value<'a>(&'a self, block: &'a Block, key: &str) -> Option<&'a str> {
         block.get(key).or_else(|| self.shared.get(key)).map(String::as_str)
     }
 
@@ -79,10 +79,10 @@ impl CpuInfo {
     pub fn arm_ids(&self) -> Vec<(u32, u32, u32, u32)> {
         let hex = |text: &str| u32::from_str_radix(text.trim_start_matches("0x"), 16).ok();
         let ids = |block: &Block| {
-            let implementer = hex(self.of(block, "CPU implementer")?)?;
-            let part = hex(self.of(block, "CPU part")?)?;
-            let variant = self.of(block, "CPU variant").and_then(hex).unwrap_or(0);
-            let revision = self.of(block, "CPU revision").and_then(|text| text.parse().ok()).unwrap_or(0);
+            let implementer = hex(self.value(block, "CPU implementer")?)?;
+            let part = hex(self.value(block, "CPU part")?)?;
+            let variant = self.value(block, "CPU variant").and_then(hex).unwrap_or(0);
+            let revision = self.value(block, "CPU revision").and_then(|text| text.parse().ok()).unwrap_or(0);
             Some((implementer, part, variant, revision))
         };
         self.processors.iter().filter_map(ids).collect()

@@ -144,7 +144,7 @@ impl Target {
     }
 
     fn ours(setup: &Setup, kind: StoreKind, nth: u32) -> Result<Target, Unfit> {
-        let places = Places::of(&setup.cpus);
+        let places = Places::divide(&setup.cpus);
         let ours = Shared::get(setup, kind, &places.far, nth)?;
         let wire: &'static dyn Wire = if kind.speaks_resp() { &Resp } else { &Memcached };
         let (address, name) = (ours.address()?, ours.name());
@@ -190,7 +190,7 @@ impl Target {
     /// A table of our own in a RAMCloud, shown to take a write and to hand it back.
     fn ramcloud(setup: &Setup, nth: u32) -> Result<Target, Unfit> {
         let replicas = params::replicas(setup);
-        let (places, keys) = (Places::of(&setup.cpus), Keys::fresh());
+        let (places, keys) = (Places::divide(&setup.cpus), Keys::fresh());
         let (locator, name, near, far, ours, mut notes) = match ramcloud::Place::of(setup)? {
             ramcloud::Place::Ours(options) => {
                 let ours = Shared::cluster(setup, &options, &places.far, nth)?;

@@ -13,7 +13,7 @@ use model::{Setup, Unfit};
 use serde::{Deserialize, Serialize};
 
 use super::frame::random;
-use super::peer::{PATIENCE, Peer, Terms};
+use super::peer::{PATIENCE, Peer, PeerOptions};
 use super::place::Places;
 use crate::remote_task::RemoteTask;
 
@@ -61,9 +61,13 @@ fn listen(wanted: &Wanted) -> Result<Listens, String> {
         return Err(why.unwrap_or_else(|_| "its listening thread failed".to_owned()));
     }
     let token = random()?.to_vec();
-    let terms =
-        Terms { listen: wanted.listen, token: token.clone(), cpus: wanted.cpus.clone(), ..Terms::default() };
-    let peer = Peer::bind(terms, Box::new(|_| ())).map_err(|why| {
+    let options = PeerOptions {
+        listen: wanted.listen,
+        token: token.clone(),
+        cpus: wanted.cpus.clone(),
+        ..PeerOptions::default()
+    };
+    let peer = Peer::bind(options, Box::new(|_| ())).map_err(|why| {
         format!("{why}; --to names an address that the far end's host has, and a port that is free there")
     })?;
     let listens = Listens { address: peer.address(), token };
@@ -87,7 +91,7 @@ pub struct Far {
 
 impl Far {
     /// The far end called `name`, to listen at that address. Fails when the study has no such far end.
-    pub fn of(setup: &Setup, name: &str, to: IpAddr, port: u16) -> Result<Far, Unfit> {
+    pub fn from_setup(setup: &Setup, name: &str, to: IpAddr, port: u16) -> Result<Far, Unfit> {
         // Orders go to the first children of a study.
         let first = setup.relay.as_ref().and_then(|relay| Some((relay, relay.generators().first()?)));
         let Some((relay, child)) = first.filter(|(_, child)| child.name == name) else {
@@ -134,7 +138,7 @@ fn is_here(child: &Generator) -> bool {
 /// Both ends on this machine: the far end gets the CPUs of its half that it may use, or any that it may use if there
 /// are none.
 fn within(cpus: &[u32], its: &[u32]) -> Places {
-    let mut places = Places::of(cpus);
+    let mut places = Places::divide(cpus);
     places.keep_far(its);
     places
 }
@@ -182,7 +186,8 @@ mod tests {
 
     #[test]
     fn asked_again_it_answers_the_same() {
-        let far = |port| Far::of(&setup("", None), "box2", IpAddr::from([127, 0, 0, 1]), port).unwrap();
+        let far =
+            |port| Far::from_setup(&setup("", None), "box2", IpAddr::from([127, 0, 0, 1]), port).unwrap();
         let first = far(0).ask().unwrap();
         assert_eq!((far(0).ask().unwrap(), first.token.len()), (first.clone(), 16));
         // The port is taken: by the first.
@@ -193,9 +198,9 @@ mod tests {
     #[test]
     fn a_child_of_another_name_or_a_lost_one_is_named() {
         let to = IpAddr::from([127, 0, 0, 1]);
-        let why = Far::of(&setup("", None), "box3", to, 0).unwrap_err().why;
+        let why = Far::from_setup(&setup("", None), "box3", to, 0).unwrap_err().why;
         assert!(why.contains("--far 'box3=COMMAND'"), "{why}");
-        let why = Far::of(&setup("", Some("it was lost")), "box2", to, 0).unwrap().ask().unwrap_err();
+        let why = Far::from_setup(&setup("", Some("it was lost")), "box2", to, 0).unwrap().ask().unwrap_err();
         assert_eq!(why, "the far end box2: it was lost");
     }
 

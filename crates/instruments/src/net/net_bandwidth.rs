@@ -86,7 +86,7 @@ struct Ask {
 
 impl Ask {
     fn of(setup: &Setup) -> Result<Ask, Unfit> {
-        To::of(setup)?;
+        To::from_setup(setup)?;
         let streams = setup.params.get("streams").and_then(|text| text.parse().ok());
         let streams = streams.ok_or_else(|| Unfit::new("streams is no number"))?;
         let size = params::size(setup, Proto::Tcp, 1)?;

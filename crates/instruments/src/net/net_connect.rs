@@ -63,7 +63,7 @@ impl Instrument for NetConnect {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        To::of(setup).map(drop)
+        To::from_setup(setup).map(drop)
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {

@@ -64,7 +64,7 @@ impl Instrument for NetPackets {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        To::of(setup)?;
+        To::from_setup(setup)?;
         params::size(setup, Proto::Udp, LEAST_DATAGRAM).map(drop)
     }
 

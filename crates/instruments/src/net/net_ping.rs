@@ -72,11 +72,11 @@ impl Instrument for NetPing {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        To::of(setup).map(drop)
+        To::from_setup(setup).map(drop)
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let host = match To::of(setup)? {
+        let host = match To::from_setup(setup)? {
             To::Loopback => IpAddr::from([127, 0, 0, 1]),
             To::Peer { host, port } => To::resolve(&host, port)?.ip(),
         };

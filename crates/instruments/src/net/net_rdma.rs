@@ -94,7 +94,7 @@ impl Instrument for NetRdma {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        To::of(setup)?;
+        To::from_setup(setup)?;
         missing(&Root::live()).map_or(Ok(()), Err)
     }
 

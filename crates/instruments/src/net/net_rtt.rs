@@ -96,7 +96,7 @@ struct Ask {
 
 impl Ask {
     fn of(setup: &Setup) -> Result<Ask, Unfit> {
-        To::of(setup)?;
+        To::from_setup(setup)?;
         params::fit_spinning(setup)?;
         let proto = params::proto(setup);
         let size = params::size(setup, proto, LEAST_DATAGRAM)?;

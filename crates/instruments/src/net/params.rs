@@ -104,7 +104,7 @@ pub fn span(setup: &Setup) -> Result<Duration, Unfit> {
 
 /// Number of threads that spin on this machine at the same time.
 fn spinning(setup: &Setup) -> Result<usize, Unfit> {
-    Ok(match (wait(setup), To::of(setup)?) {
+    Ok(match (wait(setup), To::from_setup(setup)?) {
         (Wait::Spin, To::Loopback) => 2,
         (Wait::Spin, To::Peer { .. }) => 1,
         _ => 0,

@@ -26,7 +26,7 @@ enum Shares {
 impl Places {
     /// Divides the allowed CPUs by this machine's topology.
     #[must_use]
-    pub fn of(allowed: &[u32]) -> Places {
+    pub fn divide(allowed: &[u32]) -> Places {
         let root = Root::live();
         Places::split(allowed, |cpu| {
             let list = root.maybe(&format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));

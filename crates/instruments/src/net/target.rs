@@ -15,7 +15,7 @@ use model::{Record, Setup, Unfit};
 
 use super::far::Far;
 use super::frame::{PORT, random};
-use super::peer::{self, PATIENCE, Terms};
+use super::peer::{self, PATIENCE, PeerOptions};
 use super::place::{self, Places};
 use super::way;
 use crate::facts::Root;
@@ -107,7 +107,7 @@ impl To {
     }
 
     /// Reads `to` from a setup. Fails when it is malformed.
-    pub fn of(setup: &Setup) -> Result<To, Unfit> {
+    pub fn from_setup(setup: &Setup) -> Result<To, Unfit> {
         let to = To::parse(setup.params.get("to").unwrap_or(LOOPBACK))?;
         match (&to, setup.params.get(FAR)) {
             (To::Loopback, Some(far)) => Err(Unfit::new(format!(
@@ -128,12 +128,12 @@ impl To {
 impl Target {
     /// Finds or starts the far end. Fails when it cannot be reached or started.
     pub fn prepare(setup: &Setup) -> Result<Target, Unfit> {
-        let places = Places::of(&setup.cpus);
+        let places = Places::divide(&setup.cpus);
         let token = match setup.params.get("token") {
             None | Some("none") => Vec::new(),
             Some(path) => read_token(Path::new(path)).map_err(Unfit::new)?,
         };
-        let (host, port) = match To::of(setup)? {
+        let (host, port) = match To::from_setup(setup)? {
             To::Peer { host, port } => (host, port),
             To::Loopback => {
                 let child = Child::get(&places.far).map_err(Unfit::new)?;
@@ -151,7 +151,7 @@ impl Target {
         };
         let near: Vec<u32> = setup.cpus.iter().rev().copied().collect();
         if let Some(name) = setup.params.get(FAR) {
-            let far = Far::of(setup, name, address.ip(), port.unwrap_or(0))?;
+            let far = Far::from_setup(setup, name, address.ip(), port.unwrap_or(0))?;
             let listens = far.ask().map_err(Unfit::new)?;
             let ends = far.places.as_ref().map(|places| (places.near.clone(), places.far.clone()));
             let name = format!("{} ({name})", named(listens.address.port()));
@@ -321,12 +321,13 @@ impl Child {
 
     fn start(cpus: &[u32]) -> Result<Child, String> {
         has_loopback()?;
-        let terms = Terms { token: random()?.to_vec(), cpus: cpus.to_vec(), ..Terms::default() };
-        let (process, line) = told::start(&ARGUMENTS, &peer::words(&terms))?;
+        let options =
+            PeerOptions { token: random()?.to_vec(), cpus: cpus.to_vec(), ..PeerOptions::default() };
+        let (process, line) = told::start(&ARGUMENTS, &peer::words(&options))?;
         let address = line.parse().map_err(|_| {
             "the peer on the loopback ended before it listened; `boxscore peer --listen 127.0.0.1:0` says why"
         })?;
-        Ok(Child { address, token: terms.token, cpus: terms.cpus, process: Mutex::new(process) })
+        Ok(Child { address, token: options.token, cpus: options.cpus, process: Mutex::new(process) })
     }
 
     fn ended(&self) -> Option<String> {

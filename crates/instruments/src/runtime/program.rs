@@ -15,7 +15,7 @@ use super::output::{self, Output};
 use super::params;
 use super::reference::{self, Bits};
 use super::toolchain::{Calculates, Toolchain};
-use crate::workload::server::place::Place;
+use crate::workload::server::private_folder::PrivateFolder;
 use crate::workload::{guard, shell};
 
 /// No process of a take lasts longer: an interpreter needs a minute for the large sizes.
@@ -33,7 +33,7 @@ pub struct Program {
     said: Vec<String>,
     /// Why no further take can come.
     gone: Option<String>,
-    _place: Place,
+    _place: PrivateFolder,
 }
 
 impl Program {
@@ -42,7 +42,7 @@ impl Program {
         guard::available().map_err(Unfit::new)?;
         let toolchain = params::toolchain(setup)?;
         let version = toolchain.version().map_err(Unfit::new)?;
-        let place = Place::make(&setup.dir, None).map_err(Unfit::new)?;
+        let place = PrivateFolder::make(&setup.dir, None).map_err(Unfit::new)?;
         let made = |name: &str| place.folder(name).map_err(Unfit::new);
         let (folder, out) = (made("sources")?, made("out")?);
         for (name, text) in toolchain.language.sources {

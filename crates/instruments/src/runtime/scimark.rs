@@ -86,20 +86,20 @@ impl Instrument for Scimark {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        Asked::of(setup)?;
+        SciMarkOptions::from_setup(setup)?;
         params::fit(setup)
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let asked = Asked::of(setup)?;
+        let options = SciMarkOptions::from_setup(setup)?;
         let program = Program::make(setup)?;
-        Ok(Box::new(Scored { asked, program }))
+        Ok(Box::new(Scored { options, program }))
     }
 }
 
 /// What a take does.
 #[derive(Debug)]
-struct Asked {
+struct SciMarkOptions {
     kernels: Vec<Kernel>,
     size: Size,
     seconds: f64,
@@ -108,8 +108,8 @@ struct Asked {
     cpus: Vec<Vec<u32>>,
 }
 
-impl Asked {
-    fn of(setup: &Setup) -> Result<Asked, Unfit> {
+impl SciMarkOptions {
+    fn from_setup(setup: &Setup) -> Result<SciMarkOptions, Unfit> {
         let word = |name: &str| setup.params.get(name).unwrap_or_default();
         let wrong = |name: &str| Unfit::new(format!("{name}={} is not possible", word(name)));
         let size = Size::named(word("size")).ok_or_else(|| wrong("size"))?;
@@ -127,7 +127,7 @@ impl Asked {
         room(setup, (each << 20).saturating_mul(copies as u64))?;
         let cpus = (0..copies).map(|copy| params::cpus_of(copy, language, &setup.cpus)).collect();
         let seconds = sized(setup, seconds, 0.001);
-        Ok(Asked { kernels: params::kernels(setup)?, size, seconds, copies, cpus })
+        Ok(SciMarkOptions { kernels: params::kernels(setup)?, size, seconds, copies, cpus })
     }
 }
 
@@ -165,13 +165,13 @@ fn mean(each: &[Rates]) -> Rates {
 }
 
 struct Scored {
-    asked: Asked,
+    options: SciMarkOptions,
     program: Program,
 }
 
 impl Scored {
     fn measure(&mut self, kernel: Kernel, record: &mut dyn Record) -> Result<Rates, Fault> {
-        let Asked { size, seconds, copies, cpus, .. } = &self.asked;
+        let SciMarkOptions { size, seconds, copies, cpus, .. } = &self.options;
         let task = ["time".to_owned(), seconds.to_string()];
         let program = &self.program;
         let outputs = team::together(*copies, |copy| {
@@ -192,7 +192,7 @@ impl Scored {
     }
 
     fn busy(&self) -> Vec<u32> {
-        let mut all = self.asked.cpus.concat();
+        let mut all = self.options.cpus.concat();
         all.sort_unstable();
         all.dedup();
         all
@@ -227,10 +227,10 @@ impl Probe for Scored {
 
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
         let cpus = self.busy();
-        self.program.tell(self.asked.copies, &cpus, record);
+        self.program.tell(self.options.copies, &cpus, record);
         self.program.is_same()?;
         let mut each = Vec::new();
-        for kernel in self.asked.kernels.clone() {
+        for kernel in self.options.kernels.clone() {
             let rates = self.measure(kernel, record)?;
             push(record, kernel.name(), rates);
             each.push(rates);
@@ -254,29 +254,29 @@ impl Probe for Scored {
 mod tests {
     use super::*;
 
-    fn asked(text: &str, cpus: &[u32], memory: Option<u64>) -> Result<Asked, Unfit> {
+    fn options(text: &str, cpus: &[u32], memory: Option<u64>) -> Result<SciMarkOptions, Unfit> {
         let params = CARD.resolve(&Params::parse(text).unwrap()).unwrap();
-        Asked::of(&Setup { memory, ..Setup::bare(params, cpus.to_vec(), ".") })
+        SciMarkOptions::from_setup(&Setup { memory, ..Setup::bare(params, cpus.to_vec(), ".") })
     }
 
     #[test]
     fn copies_have_cpus_of_their_own() {
-        let two = asked("lang=c;copies=2", &[3, 5], None).unwrap();
+        let two = options("lang=c;copies=2", &[3, 5], None).unwrap();
         assert_eq!((two.cpus, two.kernels.len()), (vec![vec![3], vec![5]], 5));
-        let one = asked("lang=java;kernel=lu", &[3, 5], None).unwrap();
+        let one = options("lang=java;kernel=lu", &[3, 5], None).unwrap();
         assert_eq!((one.cpus, one.kernels), (vec![vec![3, 5]], vec![Kernel::Lu]));
-        assert_eq!(asked("lang=java", &[3], None).unwrap().cpus, [vec![3]]);
-        let why = asked("copies=3", &[0, 1], None).unwrap_err().why;
+        assert_eq!(options("lang=java", &[3], None).unwrap().cpus, [vec![3]]);
+        let why = options("copies=3", &[0, 1], None).unwrap_err().why;
         assert_eq!(why, "copies=3 on 2 allowed CPUs: each has one of its own");
     }
 
     #[test]
     fn too_little_memory_is_known_before() {
         let mib = |count: u64| Some(count << 20);
-        assert!(asked("lang=c;size=small", &[0], mib(64)).is_ok());
-        let why = asked("lang=c;size=large", &[0], mib(64)).unwrap_err().why;
+        assert!(options("lang=c;size=small", &[0], mib(64)).is_ok());
+        let why = options("lang=c;size=large", &[0], mib(64)).unwrap_err().why;
         assert!(why.contains("more than half of the 64 MiB"), "{why}");
-        assert!(asked("lang=c;size=large;copies=2", &[0, 1], mib(4096)).is_ok());
+        assert!(options("lang=c;size=large;copies=2", &[0, 1], mib(4096)).is_ok());
     }
 
     #[test]

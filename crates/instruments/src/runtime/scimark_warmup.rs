@@ -68,37 +68,37 @@ impl Instrument for ScimarkWarmup {
     }
 
     fn fit(&self, setup: &Setup) -> Result<(), Unfit> {
-        Asked::of(setup)?;
+        WarmupOptions::from_setup(setup)?;
         params::fit(setup)
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let asked = Asked::of(setup)?;
-        Ok(Box::new(Warming { asked, program: Program::make(setup)? }))
+        let options = WarmupOptions::from_setup(setup)?;
+        Ok(Box::new(Warming { options, program: Program::make(setup)? }))
     }
 }
 
 #[derive(Debug)]
-struct Asked {
+struct WarmupOptions {
     kernels: Vec<Kernel>,
     iterations: u64,
     cpus: Vec<u32>,
 }
 
-impl Asked {
-    fn of(setup: &Setup) -> Result<Asked, Unfit> {
+impl WarmupOptions {
+    fn from_setup(setup: &Setup) -> Result<WarmupOptions, Unfit> {
         let language = params::language(setup)?;
         room(setup, language.memory_mib.0 << 20)?;
         let kernels = params::kernels(setup)?;
         let cpus = params::cpus_of(0, language, &setup.cpus);
         // A smoke test has as many as a steady part needs.
         let iterations = if setup.size == Effort::Smoke { 20 } else { int_param(setup, "iterations")? };
-        Ok(Asked { kernels, iterations, cpus })
+        Ok(WarmupOptions { kernels, iterations, cpus })
     }
 }
 
 struct Warming {
-    asked: Asked,
+    options: WarmupOptions,
     program: Program,
 }
 
@@ -133,7 +133,7 @@ fn steady(times: &[f64]) -> Option<Steady> {
 
 impl Warming {
     fn measure(&self, kernel: Kernel, record: &mut dyn Record) -> Result<(), Fault> {
-        let Asked { iterations, cpus, .. } = &self.asked;
+        let WarmupOptions { iterations, cpus, .. } = &self.options;
         let task = ["warmup".to_owned(), iterations.to_string(), kernel.warm_up_cycles().to_string()];
         let output = self.program.run(kernel, Size::Small, &task, cpus)?;
         let times: Vec<f64> = output.iterations.iter().map(|one| Seconds::from_ns(one.cpu_ns).0).collect();
@@ -166,9 +166,9 @@ impl Probe for Warming {
     }
 
     fn take(&mut self, _: u64, record: &mut dyn Record) -> Result<(), Fault> {
-        self.program.tell(1, &self.asked.cpus, record);
+        self.program.tell(1, &self.options.cpus, record);
         self.program.is_same()?;
-        for kernel in self.asked.kernels.clone() {
+        for kernel in self.options.kernels.clone() {
             self.measure(kernel, record)?;
         }
         self.program.is_same()
@@ -179,7 +179,7 @@ impl Probe for Warming {
     }
 
     fn cpus(&self) -> Vec<u32> {
-        self.asked.cpus.clone()
+        self.options.cpus.clone()
     }
 }
 

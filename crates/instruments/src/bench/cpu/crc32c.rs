@@ -84,7 +84,7 @@ impl Instrument for Crc32c {
         let seed = setup.seed;
         let data = Buffer::random(size, seed);
         // What one run does to any state, by the table: independent of `run` unless that is the table too.
-        let pass = Affine::of(32, |state| u64::from(crc32c::table(low(state), &data)));
+        let pass = Affine::from_function(32, |state| u64::from(crc32c::table(low(state), &data)));
         let make = move |_| Ok(Serial::new(run, !0, Buffer::random(size, seed)));
         KernelProbe::boxed(setup, footprint(size, threads), make, move |tally, record| {
             push(&pass, size, tally, record)

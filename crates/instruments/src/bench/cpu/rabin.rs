@@ -64,7 +64,7 @@ impl Instrument for Rabin {
 fn one_size(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     let (size, seed) = (bytes_param(setup, "size")?, setup.seed);
     let data = Buffer::random(size, seed);
-    let pass = Affine::of(63, |sum| rabin::roll(sum, &data));
+    let pass = Affine::from_function(63, |sum| rabin::roll(sum, &data));
     let make = move |_| Ok(Serial::new(rabin::roll, 0, Buffer::random(size, seed)));
     KernelProbe::boxed(setup, footprint(size, setup.threads()?), make, move |tally, record| {
         let expected = pass.power(tally.repeats);

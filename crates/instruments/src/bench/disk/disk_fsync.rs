@@ -67,7 +67,7 @@ impl Instrument for DiskFsync {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let blocks = Blocks::of(setup)?;
+        let blocks = Blocks::from_setup(setup)?;
         let buffer = blocks.buffer(setup.seed)?;
         let all = setup.params.get("sync") == Some("fsync");
         Ok(Box::new(Syncs { file: blocks.file, buffer, all, at: 0, noted: false }))

@@ -76,7 +76,7 @@ impl Instrument for DiskRead {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let Blocks { file, bytes } = Blocks::of(setup)?;
+        let Blocks { file, bytes } = Blocks::from_setup(setup)?;
         let failed = |error: sys::Error| Unfit::new(error.to_string());
         let block = u32::try_from(bytes).map_err(|_| Unfit::new("blocks are below 4 GiB"))?;
         let depth = setup.params.get("qd").and_then(parse_bytes).unwrap_or(1);

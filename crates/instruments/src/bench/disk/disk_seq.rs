@@ -62,7 +62,7 @@ impl Instrument for DiskSeq {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
-        let blocks = Blocks::of(setup)?;
+        let blocks = Blocks::from_setup(setup)?;
         let buffer = blocks.buffer(setup.seed)?;
         let write = setup.params.get("op") == Some("write");
         Ok(Box::new(Transfers { file: blocks.file, buffer, write, at: 0, noted: false }))

@@ -25,7 +25,7 @@ fn failed(error: impl std::fmt::Display) -> Unfit {
 
 impl Blocks {
     /// From the parameter `block`; the file is written if this is its first user.
-    pub fn of(setup: &Setup) -> Result<Blocks, Unfit> {
+    pub fn from_setup(setup: &Setup) -> Result<Blocks, Unfit> {
         let file = testfile::get(setup)?;
         let text = setup.params.get("block").unwrap_or_default();
         let asked = parse_bytes(text).ok_or_else(|| Unfit::new(format!("block=`{text}` is not a size")))?;

@@ -15,7 +15,7 @@ impl Affine {
 
     /// The map that `f` is, found by asking it for 0 and each single bit; the upper bits of a narrower state
     /// count as unused.
-    pub fn of(bits: u32, f: impl Fn(u64) -> u64) -> Affine {
+    pub fn from_function(bits: u32, f: impl Fn(u64) -> u64) -> Affine {
         let constant = f(0);
         let mut columns = [0; 64];
         for (bit, column) in (0..bits).zip(&mut columns) {
@@ -87,7 +87,7 @@ mod tests {
         #[test]
         fn asking_for_bits_finds_the_map(factor: u64, constant: u64, x: u64) {
             let f = |x: u64| (x << 7) ^ (x >> 3) ^ (x & factor) ^ constant;
-            prop_assert_eq!(Affine::of(64, f).apply(x), f(x));
+            prop_assert_eq!(Affine::from_function(64, f).apply(x), f(x));
         }
     }
 }

@@ -14,8 +14,8 @@ use model::{
 use crate::bench::kernel::{THREADS, repeats_for};
 use crate::bench::ram::arena::{self, Arena, SECOND, SOURCE, TARGET, lock};
 use crate::bench::ram::kernels::{self, BLOCK, Isa, Kernel, Op, Store};
-use crate::bench::ram::pass::{self, Arrays, Crew};
-use crate::bench::ram::place::{self, CPUS, Extent, NODE, PAGES, Place, SIZE};
+use crate::bench::ram::pass::{self, Arrays, PassTeam};
+use crate::bench::ram::place::{self, CPUS, Extent, MemoryPlacement, NODE, PAGES, SIZE};
 
 const BANDWIDTH: Metric<BytesPerSec> = Metric::new(
     "bandwidth",
@@ -96,7 +96,7 @@ struct Task {
     op: Op,
     isa: Isa,
     kernel: Kernel,
-    place: Place,
+    place: MemoryPlacement,
     extent: Extent,
     limit: u64,
 }
@@ -138,7 +138,7 @@ fn task(setup: &Setup) -> Result<Task, Unfit> {
     let (isa, kernel) = kernels::best(op, store).ok_or_else(|| {
         Unfit::new("streaming stores need an operation that writes whole lines, and SSE2 or better")
     })?;
-    let place = Place::of(setup)?;
+    let place = MemoryPlacement::from_setup(setup)?;
     let arrays = roles(op).len() as u64;
     let mut extent = place::extent(setup, SIZE, arrays)?;
     let grain = (BLOCK * 8) as u64;
@@ -160,7 +160,7 @@ impl Instrument for MemBandwidth {
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
         let task = task(setup)?;
-        let crew = Crew::start(&task.place.cpus)?;
+        let crew = PassTeam::start(&task.place.cpus)?;
         let (arena, huge) = (arena::shared(), None);
         let mut probe = Bandwidth { task, crew, arena, huge, footprint: 0, noted: false };
         let arena = Arc::clone(&probe.arena);
@@ -176,7 +176,7 @@ impl Instrument for MemBandwidth {
 
 struct Bandwidth {
     task: Task,
-    crew: Crew,
+    crew: PassTeam,
     arena: Arc<Mutex<Arena>>,
     /// What is doubtful about the pages.
     huge: Option<Finding>,

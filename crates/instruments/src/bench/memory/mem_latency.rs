@@ -13,8 +13,8 @@ use model::{
 };
 
 use crate::bench::ram::caches;
-use crate::bench::ram::chain::Order;
-use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place, RANGE, SIZE};
+use crate::bench::ram::chain::WalkOrder;
+use crate::bench::ram::place::{self, CPUS, MemoryPlacement, NODE, PAGES, RANGE, SIZE};
 use crate::bench::ram::walk::Walk;
 
 const LATENCY: Metric<Seconds> = Metric::new(
@@ -109,11 +109,11 @@ pub static INSTRUMENT: MemLatency = MemLatency;
 
 pub struct MemLatency;
 
-fn order(setup: &Setup) -> Order {
+fn order(setup: &Setup) -> WalkOrder {
     match setup.params.get("mode") {
-        Some("stride") => Order::Stride,
-        Some("shuffled") => Order::Shuffled,
-        _ => Order::Pages,
+        Some("stride") => WalkOrder::Stride,
+        Some("shuffled") => WalkOrder::Shuffled,
+        _ => WalkOrder::Pages,
     }
 }
 
@@ -174,7 +174,7 @@ fn few_lines(lines: u64, llc: Option<u64>) -> Option<Finding> {
 }
 
 fn walk(setup: &Setup) -> Result<Walk, Unfit> {
-    let place = Place::of(setup)?;
+    let place = MemoryPlacement::from_setup(setup)?;
     let cpu = place.cpus.first().copied().unwrap_or_default();
     let set = working_set(setup, cpu)?;
     let stride = setup.params.get("stride").and_then(parse_bytes).unwrap_or(LINE);

@@ -10,8 +10,8 @@ use model::{
     Seconds, Setup, Tier, Unfit, Variant,
 };
 
-use crate::bench::ram::chain::Order;
-use crate::bench::ram::place::{self, CPUS, NODE, PAGES, Place, RANGE};
+use crate::bench::ram::chain::WalkOrder;
+use crate::bench::ram::place::{self, CPUS, MemoryPlacement, NODE, PAGES, RANGE};
 use crate::bench::ram::walk::Walk;
 
 const LATENCY: Metric<Seconds> = Metric::new(
@@ -60,13 +60,13 @@ pub static INSTRUMENT: MemLoaded = MemLoaded;
 pub struct MemLoaded;
 
 fn walk(setup: &Setup) -> Result<Walk, Unfit> {
-    let place = Place::of(setup)?;
+    let place = MemoryPlacement::from_setup(setup)?;
     if place.cpus.len() < 2 {
         return Err(Unfit::new("a load beside the walker needs at least 2 CPUs"));
     }
     let extent = place::extent(setup, RANGE, 2)?;
     let pause_ns = setup.params.get("pause").and_then(parse_bytes).unwrap_or(0);
-    Ok(Walk::new(place, extent, (Order::Pages, 64))?.loaded(pause_ns))
+    Ok(Walk::new(place, extent, (WalkOrder::Pages, 64))?.loaded(pause_ns))
 }
 
 impl Instrument for MemLoaded {

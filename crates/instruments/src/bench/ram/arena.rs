@@ -205,7 +205,7 @@ fn map(kind: &Kind, bytes: usize, built: u64) -> Result<Array, ArenaError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chain::{Links, Order};
+    use super::super::chain::{Links, WalkOrder};
     use super::*;
 
     const MIB: usize = 1 << 20;
@@ -250,7 +250,8 @@ mod tests {
         let mut arena = Arena::default();
         arena.ensure(&kind, &[SMALL], MIB, MIB as u64).unwrap();
         let array = arena.array(&kind, SMALL).unwrap();
-        let shape = Shape { order: Order::Stride, links: Links::Offsets, range: MIB, stride: 64, seed: 1 };
+        let shape =
+            Shape { order: WalkOrder::Stride, links: Links::Offsets, range: MIB, stride: 64, seed: 1 };
         let first = array.chain(&shape).unwrap();
         assert_eq!(array.chain(&shape).unwrap(), first);
         array.words_mut()[0] = 1;

@@ -18,7 +18,7 @@ const TAG: u64 = 0x3ff0 << 48;
 
 /// The order in which slots follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum WalkOrder {
     /// Forward by one stride: what prefetchers like.
     Stride,
     /// Pages in random order, one slot a page and turn, slots in bit-reversed order: consecutive loads
@@ -38,7 +38,7 @@ pub enum Links {
 /// The shape of a chain; equal shapes in one buffer are the same chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    pub order: Order,
+    pub order: WalkOrder,
     pub links: Links,
     /// Bytes that the chain spans.
     pub range: usize,
@@ -48,18 +48,18 @@ pub struct Shape {
 }
 
 /// How many slots a lap over `range` bytes visits. `Pages` uses whole pages; `Shuffled` at least 15/16 of the slots.
-pub fn slots(order: Order, range: usize, stride: usize) -> Result<usize, ShapeError> {
+pub fn slots(order: WalkOrder, range: usize, stride: usize) -> Result<usize, ShapeError> {
     if stride < 8 || !stride.is_multiple_of(8) {
         return Err(ShapeError::Stride(stride));
     }
     let slots = match order {
-        Order::Stride => range / stride,
-        Order::Shuffled => congruence_period(range / stride),
-        Order::Pages if !stride.is_power_of_two() || stride > PAGE => {
+        WalkOrder::Stride => range / stride,
+        WalkOrder::Shuffled => congruence_period(range / stride),
+        WalkOrder::Pages if !stride.is_power_of_two() || stride > PAGE => {
             return Err(ShapeError::Pages(stride));
         }
-        Order::Pages if range < PAGE => range / stride,
-        Order::Pages => range / PAGE * (PAGE / stride),
+        WalkOrder::Pages if range < PAGE => range / stride,
+        WalkOrder::Pages => range / PAGE * (PAGE / stride),
     };
     if slots < 2 { Err(ShapeError::Short { range, stride }) } else { Ok(slots) }
 }
@@ -94,11 +94,11 @@ impl Shape {
         };
         let mut link = |from: usize, to: usize| words[from / 8] = bias + to as u64;
         match self.order {
-            Order::Stride => {
+            WalkOrder::Stride => {
                 (0..slots).for_each(|slot| link(slot * self.stride, (slot + 1) % slots * self.stride));
             }
-            Order::Pages => self.link_pages(slots, link),
-            Order::Shuffled => {
+            WalkOrder::Pages => self.link_pages(slots, link),
+            WalkOrder::Shuffled => {
                 let (factor, offset) = congruence(slots, self.seed);
                 let mut next = offset;
                 for slot in 0..slots {
@@ -328,7 +328,7 @@ mod tests {
     }
 
     fn shapes() -> impl Strategy<Value = Shape> {
-        let order = prop_oneof![Just(Order::Stride), Just(Order::Pages), Just(Order::Shuffled)];
+        let order = prop_oneof![Just(WalkOrder::Stride), Just(WalkOrder::Pages), Just(WalkOrder::Shuffled)];
         let links = prop_oneof![Just(Links::Addresses), Just(Links::Offsets)];
         let parts = (order, links, 512usize..60_000, 3u32..9, any::<u64>());
         parts.prop_map(|(order, links, range, stride, seed)| {
@@ -361,7 +361,7 @@ mod tests {
 
         #[test]
         fn page_order_changes_the_page_at_each_load(pages in 2usize..40, seed in any::<u64>()) {
-            let (order, links) = (Order::Pages, Links::Offsets);
+            let (order, links) = (WalkOrder::Pages, Links::Offsets);
             let lap = lap(&Shape { order, links, range: pages * PAGE, stride: 64, seed });
             prop_assert!(lap.windows(2).all(|pair| pair[0] / PAGE as u64 != pair[1] / PAGE as u64));
         }
@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn links_are_ordinary_numbers() {
         let mut words = vec![0u64; 4096];
-        let (order, links) = (Order::Shuffled, Links::Offsets);
+        let (order, links) = (WalkOrder::Shuffled, Links::Offsets);
         Shape { order, links, range: 32_768, stride: 8, seed: 1 }.build(&mut words).unwrap();
         assert!(words.iter().all(|&word| f64::from_bits(word).is_normal()));
     }
@@ -384,8 +384,11 @@ mod tests {
     #[test]
     fn impossible_shapes_are_named() {
         let shape = |order, range, stride| Shape { order, links: Links::Offsets, range, stride, seed: 0 };
-        assert_eq!(shape(Order::Stride, 4096, 12).slots(), Err(ShapeError::Stride(12)));
-        assert_eq!(shape(Order::Pages, 40_960, 8192).slots(), Err(ShapeError::Pages(8192)));
-        assert_eq!(shape(Order::Stride, 100, 64).slots(), Err(ShapeError::Short { range: 100, stride: 64 }));
+        assert_eq!(shape(WalkOrder::Stride, 4096, 12).slots(), Err(ShapeError::Stride(12)));
+        assert_eq!(shape(WalkOrder::Pages, 40_960, 8192).slots(), Err(ShapeError::Pages(8192)));
+        assert_eq!(
+            shape(WalkOrder::Stride, 100, 64).slots(),
+            Err(ShapeError::Short { range: 100, stride: 64 })
+        );
     }
 }

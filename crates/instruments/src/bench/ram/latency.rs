@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 use model::{Fault, Finding, Seconds, Setup, Unfit};
 
 use super::arena::{self, Arena, SMALL, SOURCE, TARGET, lock};
-use super::chain::{Links, Order, Shape, UNIT, Walker};
-use super::pass::{self, Crew, Out};
-use super::place::{self, Place};
+use super::chain::{Links, Shape, UNIT, WalkOrder, Walker};
+use super::pass::{self, Out, PassTeam};
+use super::place::{self, MemoryPlacement};
 use crate::bench::team::Done;
 
 /// Chains up to memory divided by this have an array of their own.
@@ -24,10 +24,10 @@ pub struct Chase {
     role: usize,
     /// Units of one lap.
     lap: u64,
-    place: Place,
+    place: MemoryPlacement,
     limit: u64,
     llc: Option<u64>,
-    crew: Crew,
+    crew: PassTeam,
     arena: Arc<Mutex<Arena>>,
     walker: Option<(u64, Walker)>,
     footprint: u64,
@@ -60,8 +60,8 @@ impl Chase {
     /// their pause in nanoseconds.
     pub fn prepare(
         setup: &Setup,
-        place: Place,
-        (order, range, stride): (Order, usize, usize),
+        place: MemoryPlacement,
+        (order, range, stride): (WalkOrder, usize, usize),
         load: Option<(usize, u64)>,
     ) -> Result<Chase, Unfit> {
         let small = setup.memory.is_some_and(|memory| range as u64 <= memory / SMALL_SHARE);
@@ -69,7 +69,7 @@ impl Chase {
             if small && load.is_none() { (SMALL, Links::Addresses) } else { (SOURCE, Links::Offsets) };
         let shape = Shape { order, links, range, stride, seed: setup.seed };
         let lap = (shape.slots().map_err(unfit)? as u64).div_ceil(UNIT);
-        let crew = Crew::start(&place.cpus)?;
+        let crew = PassTeam::start(&place.cpus)?;
         let (limit, llc, arena) = (place::limit(setup), setup.llc, arena::shared());
         let (walker, footprint, doubt) = (None, 0, None);
         let mut chase =
@@ -119,7 +119,7 @@ impl Chase {
         };
         let flush = self.llc.is_some_and(|llc| self.shape.range as u64 > llc);
         let words = array.words();
-        let warm = |crew: &mut Crew, walker| crew.walk(walker, words, self.lap, false, None);
+        let warm = |crew: &mut PassTeam, walker| crew.walk(walker, words, self.lap, false, None);
         let walker = match flush {
             true => walker,
             false => walker_of(&warm(&mut self.crew, walker)?)?,
@@ -140,7 +140,7 @@ impl Chase {
     }
 
     #[must_use]
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &MemoryPlacement {
         &self.place
     }
 }

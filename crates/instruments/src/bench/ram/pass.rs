@@ -49,12 +49,12 @@ impl Span {
 }
 
 /// Fills a new array, from all `fillers` where that is worth starting them.
-pub fn fill(crew: &mut Crew, fillers: &[u32], words: &mut [u64]) -> Result<(), Fault> {
+pub fn fill(crew: &mut PassTeam, fillers: &[u32], words: &mut [u64]) -> Result<(), Fault> {
     const LARGE: usize = 64 << 20;
     if fillers.len() <= crew.members || size_of_val(words) < LARGE {
         return crew.fill(words);
     }
-    Crew::start(fillers).map_err(|unfit| Fault::new(unfit.why))?.fill(words)
+    PassTeam::start(fillers).map_err(|unfit| Fault::new(unfit.why))?.fill(words)
 }
 
 /// What all members do.
@@ -87,7 +87,7 @@ pub struct Out {
 const NOTHING: Out = Out { walker: None, loaded: 0, load_ns: 0, walk_ns: 0 };
 
 /// The team.
-pub struct Crew {
+pub struct PassTeam {
     team: Team<Job, Out>,
     members: usize,
 }
@@ -99,11 +99,11 @@ pub struct Arrays<'a> {
     pub b: &'a [u64],
 }
 
-impl Crew {
-    pub fn start(cpus: &[u32]) -> Result<Crew, Unfit> {
+impl PassTeam {
+    pub fn start(cpus: &[u32]) -> Result<PassTeam, Unfit> {
         let members = cpus.len();
         let team = Team::start(cpus, move |index| Ok(move |job| act(job, index, members)))?;
-        Ok(Crew { team, members })
+        Ok(PassTeam { team, members })
     }
 
     #[must_use]
@@ -218,7 +218,7 @@ fn read_until_over(load: &Load, index: usize, members: usize) -> Out {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chain::{Links, Order, Shape, UNIT};
+    use super::super::chain::{Links, Shape, UNIT, WalkOrder};
     use super::*;
 
     fn cpus(count: usize) -> Vec<u32> {
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_crew_fills_and_copies_everything() {
-        let mut crew = Crew::start(&cpus(3)).unwrap();
+        let mut crew = PassTeam::start(&cpus(3)).unwrap();
         let mut pages = sys::pages::Pages::new(1 << 16, sys::pages::Advice::Default).unwrap();
         let mut copy = sys::pages::Pages::new(1 << 16, sys::pages::Advice::Default).unwrap();
         crew.fill(pages.as_mut_slice()).unwrap();
@@ -256,10 +256,10 @@ mod tests {
 
     #[test]
     fn loaders_stop_when_the_walker_does() {
-        let mut crew = Crew::start(&cpus(2)).unwrap();
+        let mut crew = PassTeam::start(&cpus(2)).unwrap();
         let mut words = vec![0u64; 1 << 12];
         let shape =
-            Shape { order: Order::Shuffled, links: Links::Offsets, range: 1 << 15, stride: 64, seed: 3 };
+            Shape { order: WalkOrder::Shuffled, links: Links::Offsets, range: 1 << 15, stride: 64, seed: 3 };
         shape.build(&mut words).unwrap();
         let load = vec![1u64; 1 << 12];
         let walker = Walker::start(&shape, &words);

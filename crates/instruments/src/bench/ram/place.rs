@@ -45,7 +45,7 @@ pub const NODE: ParamSpec = ParamSpec::new(
 
 /// CPUs, pages and node of a take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MemoryPlacement {
     pub cpus: Vec<u32>,
     /// CPUs that fill new arrays: all that may be used, but on a machine with several nodes only `cpus`,
     /// since memory that is not bound comes from the node that touches it first.
@@ -62,13 +62,13 @@ pub struct Kind {
     pub touched_from: Vec<u32>,
 }
 
-impl Place {
+impl MemoryPlacement {
     /// From the parameters `threads`, `cpus`, `pages` and `node`.
-    pub fn of(setup: &Setup) -> Result<Place, Unfit> {
-        Place::among(&nodes(Path::new("/sys")), setup)
+    pub fn from_setup(setup: &Setup) -> Result<MemoryPlacement, Unfit> {
+        MemoryPlacement::among(&nodes(Path::new("/sys")), setup)
     }
 
-    fn among(nodes: &[Node], setup: &Setup) -> Result<Place, Unfit> {
+    fn among(nodes: &[Node], setup: &Setup) -> Result<MemoryPlacement, Unfit> {
         let cpus = cpus(setup)?;
         let node = match setup.params.get("node") {
             None | Some("any") => None,
@@ -87,7 +87,7 @@ impl Place {
         }
         let huge = setup.params.get("pages") == Some("huge");
         let fillers = if touched_from.is_empty() { setup.cpus.clone() } else { cpus.clone() };
-        Ok(Place { cpus, fillers, kind: Kind { huge, node, touched_from } })
+        Ok(MemoryPlacement { cpus, fillers, kind: Kind { huge, node, touched_from } })
     }
 
     /// A sentence for the `pinning` note.
@@ -326,8 +326,9 @@ mod tests {
     #[test]
     fn a_stated_node_binds_and_any_is_the_node_of_the_cpu() {
         let two = [node(0, &[0, 1]), node(1, &[2, 3])];
-        let at =
-            |nodes: &[Node], params: &str| Place::among(nodes, &setup(params, &[0, 1, 2, 3], None, None));
+        let at = |nodes: &[Node], params: &str| {
+            MemoryPlacement::among(nodes, &setup(params, &[0, 1, 2, 3], None, None))
+        };
         let far = at(&two, "cpus=0;node=1").unwrap();
         assert_eq!((far.cpus.as_slice(), &far.kind), (&[0][..], &Kind { node: Some(1), ..Kind::default() }));
         assert_eq!(far.fillers, [0, 1, 2, 3]);

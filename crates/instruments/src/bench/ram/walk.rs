@@ -6,16 +6,16 @@
 use model::params::show_bytes;
 use model::{Fault, Finding, Probe, Record, Seconds, Setup, Unfit};
 
-use super::chain::{self, Order};
+use super::chain::{self, WalkOrder};
 use super::latency::{Chase, Walked};
-use super::place::{Extent, Place};
+use super::place::{Extent, MemoryPlacement};
 use crate::bench::kernel::repeats_for;
 
 /// A chain to be walked.
 #[derive(Debug)]
 pub struct Walk {
-    place: Place,
-    order: Order,
+    place: MemoryPlacement,
+    order: WalkOrder,
     range: usize,
     stride: usize,
     /// That a lap visits.
@@ -31,7 +31,11 @@ pub type Push = fn(&Walked, &mut dyn Record);
 
 impl Walk {
     /// Over `extent` in `order`, a slot every `stride` bytes.
-    pub fn new(place: Place, extent: Extent, (order, stride): (Order, u64)) -> Result<Walk, Unfit> {
+    pub fn new(
+        place: MemoryPlacement,
+        extent: Extent,
+        (order, stride): (WalkOrder, u64),
+    ) -> Result<Walk, Unfit> {
         let size = |bytes| usize::try_from(bytes).map_err(|_| Unfit::new("larger than the address space"));
         let (range, stride) = (size(extent.bytes)?, size(stride)?);
         let slots = chain::slots(order, range, stride).map_err(|error| Unfit::new(error.to_string()))?;

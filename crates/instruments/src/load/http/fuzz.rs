@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use model::mutate::{Dice, mutate};
 
-use super::response::{Asked, read_all};
+use super::response::{RequestFlags, read_all};
 use crate::load::schedule::{Schedule, read_replay};
 use crate::load::target::Url;
 
@@ -59,21 +59,21 @@ fn fuzz_what_is_read_from_outside() {
     rounds(|| {
         let seed = dice.pick(&ANSWERS).expect("there are seeds");
         let bytes = mutate(seed, &PLANTS, &mut dice);
-        let asked = Asked { head: dice.below(4) == 0, checksum: dice.below(2) == 0 };
+        let flags = RequestFlags { head: dice.below(4) == 0, checksum: dice.below(2) == 0 };
         let mut cuts: Vec<_> = (0..dice.below(8)).map(|_| dice.place(bytes.len())).collect();
         cuts.sort_unstable();
-        let expected = read_all(&bytes, asked, &[]);
+        let expected = read_all(&bytes, flags, &[]);
         assert_eq!(
-            read_all(&bytes, asked, &cuts),
+            read_all(&bytes, flags, &cuts),
             expected,
-            "{asked:?} {cuts:?} {:?}",
+            "{flags:?} {cuts:?} {:?}",
             bytes.escape_ascii().to_string()
         );
         let each: Vec<_> = (0..bytes.len()).collect();
         assert_eq!(
-            read_all(&bytes, asked, &each),
+            read_all(&bytes, flags, &each),
             expected,
-            "{asked:?} {:?}",
+            "{flags:?} {:?}",
             bytes.escape_ascii().to_string()
         );
         let other = dice.pick(&OTHERS).expect("there are seeds");

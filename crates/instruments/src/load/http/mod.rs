@@ -11,13 +11,13 @@ mod tests;
 use super::failure::Failure;
 use super::protocol::{Answer, Protocol, Step};
 use request::Expected;
-use response::{Asked, Memo, Reply};
+use response::{Memo, Reply, RequestFlags};
 
 /// One prepared request.
 #[derive(Clone, Debug)]
 struct Prepared {
     bytes: Box<[u8]>,
-    asked: Asked,
+    flags: RequestFlags,
     expected: Expected,
     keep: bool,
 }
@@ -36,8 +36,8 @@ impl Http {
             let keep = origin.keepalive && !wanted.closes;
             // An answer to HEAD has no body to check.
             let expected = if head { Expected::default() } else { wanted.expected };
-            let asked = Asked { head, checksum: expected.crc32c.is_some() };
-            Ok(Prepared { bytes: origin.bytes(wanted)?.into(), asked, expected, keep })
+            let flags = RequestFlags { head, checksum: expected.crc32c.is_some() };
+            Ok(Prepared { bytes: origin.bytes(wanted)?.into(), flags, expected, keep })
         };
         let requests = paths.iter().map(build).collect::<Result<Box<[_]>, String>>()?;
         Ok(Http { requests })
@@ -57,7 +57,7 @@ impl Protocol for Http {
     }
 
     fn begin(&self, reply: &mut Reply, which: u32) {
-        reply.begin(self.prepared(which).map(|prepared| prepared.asked).unwrap_or_default());
+        reply.begin(self.prepared(which).map(|prepared| prepared.flags).unwrap_or_default());
     }
 
     fn feed(&self, memo: &mut Memo, reply: &mut Reply, bytes: &[u8]) -> Result<Step, Failure> {

@@ -32,7 +32,7 @@ enum Phase {
 
 /// What the request was: it decides whether the answer has a body, and what is done with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestFlags {
     pub head: bool,
     pub checksum: bool,
 }
@@ -41,7 +41,7 @@ pub struct Asked {
 #[derive(Clone, Debug)]
 pub struct Reply {
     phase: Phase,
-    asked: Asked,
+    flags: RequestFlags,
     /// The head's bytes, only when it did not come in one piece.
     partial: Vec<u8>,
     status: u16,
@@ -54,7 +54,7 @@ impl Default for Reply {
     fn default() -> Reply {
         Reply {
             phase: Phase::Head,
-            asked: Asked::default(),
+            flags: RequestFlags::default(),
             partial: Vec::new(),
             status: 0,
             keep: false,
@@ -117,9 +117,9 @@ impl Memo {
 impl Reply {
     /// Forgets the last answer; the next bytes answer a new request.
     #[inline]
-    pub fn begin(&mut self, asked: Asked) {
+    pub fn begin(&mut self, flags: RequestFlags) {
         self.phase = Phase::Head;
-        self.asked = asked;
+        self.flags = flags;
         self.partial.clear();
         if self.partial.capacity() > KEPT_CAPACITY {
             self.partial = Vec::new();
@@ -148,10 +148,10 @@ impl Reply {
         self.body
     }
 
-    /// The body's CRC-32C, if it was asked for.
+    /// The body's CRC-32C, if a checksum was asked for.
     #[must_use]
     pub fn crc32c(&self) -> Option<u32> {
-        self.asked.checksum.then_some(!self.crc)
+        self.flags.checksum.then_some(!self.crc)
     }
 
     /// Whether the server has begun to answer.
@@ -211,7 +211,7 @@ impl Reply {
     #[inline]
     fn take_body(&mut self, data: &[u8]) {
         self.body += data.len() as u64;
-        if self.asked.checksum {
+        if self.flags.checksum {
             self.crc = checksum()(self.crc, data);
         }
     }
@@ -274,7 +274,7 @@ impl Reply {
         }
         self.status = head.status;
         self.keep = head.keep && !head.close;
-        self.phase = if self.asked.head || head.status == 204 || head.status == 304 {
+        self.phase = if self.flags.head || head.status == 204 || head.status == 304 {
             Phase::Length(0)
         } else if head.chunked {
             Phase::Chunks(Chunked::default())
@@ -393,10 +393,10 @@ pub type Seen = (u16, u64, Option<u32>, usize);
 
 /// Reads a stream of bytes as answers, cut at the given places: the way the tests and the fuzz target see the parser.
 /// Gives each answer, then how the stream ended.
-pub fn read_all(bytes: &[u8], asked: Asked, cuts: &[usize]) -> (Vec<Seen>, Result<(), Failure>) {
+pub fn read_all(bytes: &[u8], flags: RequestFlags, cuts: &[usize]) -> (Vec<Seen>, Result<(), Failure>) {
     let mut answers = Vec::new();
     let (mut memo, mut reply) = (Memo::default(), Reply::default());
-    reply.begin(asked);
+    reply.begin(flags);
     let (mut at, mut taken, mut cut) = (0, 0, 0);
     while at < bytes.len() {
         while cuts.get(cut).is_some_and(|&cut| cut <= at) {
@@ -410,7 +410,7 @@ pub fn read_all(bytes: &[u8], asked: Asked, cuts: &[usize]) -> (Vec<Seen>, Resul
             }
             Ok(Step::Done { used }) => {
                 answers.push((reply.status(), reply.body(), reply.crc32c(), taken + used));
-                reply.begin(asked);
+                reply.begin(flags);
                 at += used;
                 taken = 0;
             }

@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::response::{Asked, MAX_HEAD, Seen, read_all};
+use super::response::{MAX_HEAD, RequestFlags, Seen, read_all};
 use crate::load::failure::Failure;
 
 type Read = (Vec<Seen>, Result<(), Failure>);
 
-const BODY: Asked = Asked { head: false, checksum: false };
+const BODY: RequestFlags = RequestFlags { head: false, checksum: false };
 
 fn read(text: &str) -> Read {
     read_all(text.as_bytes(), BODY, &[])
@@ -41,21 +41,21 @@ fn bodies_end_as_the_head_says() {
 #[test]
 fn an_answer_to_head_has_no_body() {
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n";
-    let asked = Asked { head: true, checksum: false };
-    assert_eq!(read_all(head, asked, &[]), (vec![(200, 0, None, head.len())], Ok(())));
+    let flags = RequestFlags { head: true, checksum: false };
+    assert_eq!(read_all(head, flags, &[]), (vec![(200, 0, None, head.len())], Ok(())));
     let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    assert_eq!(read_all(chunked, asked, &[]), (vec![(200, 0, None, chunked.len())], Ok(())));
+    assert_eq!(read_all(chunked, flags, &[]), (vec![(200, 0, None, chunked.len())], Ok(())));
 }
 
 #[test]
 fn the_checksum_is_of_the_body_alone() {
-    let asked = Asked { head: false, checksum: true };
+    let flags = RequestFlags { head: false, checksum: true };
     // The published check value of CRC-32C.
     let plain = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n123456789";
     let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n1234\r\n5;x\r\n\
         56789\r\n0\r\nA: b\r\n\r\n";
     for bytes in [&plain[..], chunked] {
-        assert_eq!(read_all(bytes, asked, &[]), (vec![(200, 9, Some(0xe306_9283), bytes.len())], Ok(())));
+        assert_eq!(read_all(bytes, flags, &[]), (vec![(200, 9, Some(0xe306_9283), bytes.len())], Ok(())));
     }
 }
 
@@ -153,8 +153,8 @@ fn streams() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(answer, 1..5).prop_map(|answers| answers.concat())
 }
 
-fn asked() -> impl Strategy<Value = Asked> {
-    (any::<bool>(), any::<bool>()).prop_map(|(head, checksum)| Asked { head, checksum })
+fn flags() -> impl Strategy<Value = RequestFlags> {
+    (any::<bool>(), any::<bool>()).prop_map(|(head, checksum)| RequestFlags { head, checksum })
 }
 
 proptest! {
@@ -162,20 +162,20 @@ proptest! {
     #[test]
     fn any_split_gives_the_same_parse(
         bytes in streams(),
-        asked in asked(),
+        flags in flags(),
         mut cuts in proptest::collection::vec(0usize..600, 0..12),
     ) {
         cuts.sort_unstable();
-        let whole = read_all(&bytes, asked, &[]);
-        prop_assert_eq!(&read_all(&bytes, asked, &cuts), &whole);
+        let whole = read_all(&bytes, flags, &[]);
+        prop_assert_eq!(&read_all(&bytes, flags, &cuts), &whole);
         let each: Vec<_> = (0..bytes.len()).collect();
-        prop_assert_eq!(&read_all(&bytes, asked, &each), &whole);
+        prop_assert_eq!(&read_all(&bytes, flags, &each), &whole);
     }
 
     #[test]
     fn any_split_of_mutated_bytes_gives_the_same_parse(
         mut bytes in streams(),
-        asked in asked(),
+        flags in flags(),
         changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
     ) {
         for (index, byte) in changes {
@@ -183,6 +183,6 @@ proptest! {
             bytes[at] = byte;
         }
         let each: Vec<_> = (0..bytes.len()).collect();
-        prop_assert_eq!(read_all(&bytes, asked, &each), read_all(&bytes, asked, &[]));
+        prop_assert_eq!(read_all(&bytes, flags, &each), read_all(&bytes, flags, &[]));
     }
 }

@@ -38,7 +38,7 @@ fn each_planted_fault_is_counted_exactly() {
         let address = planted(Faults { every: 3, kinds: vec![fault], ..Faults::default() });
         let outcome = go(&load(address, 30, 2));
         let account = ask(address).unwrap();
-        assert_eq!(account.of(fault), 10, "{fault:?}");
+        assert_eq!(account.count(fault), 10, "{fault:?}");
         agree(&outcome, &account);
     }
 }
@@ -51,7 +51,7 @@ fn silence_is_a_timeout() {
     let outcome = go(&load);
     let account = ask(address).unwrap();
     // A busy machine may be late for the others too; a request that was given up before it was read is in no account.
-    assert!(failures(&outcome, Failure::Timeout) >= account.of(Fault::Silent));
+    assert!(failures(&outcome, Failure::Timeout) >= account.count(Fault::Silent));
     assert_eq!(outcome.requests(), 6);
 }
 
@@ -61,11 +61,11 @@ fn a_connection_that_ends_after_its_answer_costs_at_most_the_request_that_was_se
     let outcome = go(&load(address, 30, 2));
     let account = ask(address).unwrap();
     // The server reads nothing from a connection that it ended, so the account lacks what was sent into one.
-    assert_eq!((outcome.record.good, account.of(Fault::Leaves) > 0), (account.good, true));
+    assert_eq!((outcome.record.good, account.count(Fault::Leaves) > 0), (account.good, true));
     let of = |kind| outcome.record.failures.of(kind);
     let lost = outcome.requests() - account.requests;
     assert_eq!((of(Failure::Reset) + of(Failure::Closed), outcome.record.failures.total()), (lost, lost));
-    assert!(lost <= account.of(Fault::Leaves));
+    assert!(lost <= account.count(Fault::Leaves));
 }
 
 /// The faults that both sides must count alike.
@@ -85,7 +85,7 @@ fn all_faults_at_once_and_without_keepalive_are_told_apart() {
         let account = ask(address).unwrap();
         agree(&outcome, &account);
         for fault in &kinds {
-            assert_eq!(account.of(*fault), 10, "{fault:?}");
+            assert_eq!(account.count(*fault), 10, "{fault:?}");
         }
     }
 }

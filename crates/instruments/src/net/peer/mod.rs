@@ -3,7 +3,7 @@
 //! Connections that open with anything else are closed. The size of messages, the number of connections served at a
 //! time and the time of each are limited. The peer measures what arrives; the asker measures everything else.
 
-mod tests_of;
+mod parts;
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -34,7 +34,7 @@ const CONNECTION: Duration = Duration::from_secs(1);
 
 /// Options of a peer.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct PeerOptions {
     pub listen: SocketAddr,
     /// The token that both ends know; empty for none.
     pub token: Vec<u8>,
@@ -46,10 +46,10 @@ pub struct Terms {
     pub patience: Duration,
 }
 
-impl Default for Terms {
-    fn default() -> Terms {
+impl Default for PeerOptions {
+    fn default() -> PeerOptions {
         let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-        Terms { listen, token: Vec::new(), limit: LIMIT, cpus: Vec::new(), patience: PATIENCE }
+        PeerOptions { listen, token: Vec::new(), limit: LIMIT, cpus: Vec::new(), patience: PATIENCE }
     }
 }
 
@@ -58,12 +58,12 @@ pub type Say = dyn Fn(&str) + Send + Sync;
 
 pub struct Peer {
     listener: TcpListener,
-    hall: Arc<Hall>,
+    peer: Arc<PeerState>,
 }
 
 /// State that all connections share.
-struct Hall {
-    terms: Terms,
+struct PeerState {
+    options: PeerOptions,
     address: SocketAddr,
     under_way: Mutex<Option<UnderWay>>,
     greeted: AtomicUsize,
@@ -82,29 +82,29 @@ struct UnderWay {
 
 /// Exclusive use of the peer for one test, until this is dropped.
 struct Turn<'a> {
-    hall: &'a Hall,
+    peer: &'a PeerState,
     id: Id,
     joined: Receiver<TcpStream>,
 }
 
 impl Peer {
     /// A peer that listens as the options say. Fails when the address or port cannot be used.
-    pub fn bind(terms: Terms, say: Box<Say>) -> Result<Peer, String> {
-        let listener = TcpListener::bind(terms.listen)
-            .map_err(|error| format!("cannot listen on {}: {error}", terms.listen))?;
+    pub fn bind(options: PeerOptions, say: Box<Say>) -> Result<Peer, String> {
+        let listener = TcpListener::bind(options.listen)
+            .map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let (under_way, greeted) = (Mutex::new(None), AtomicUsize::new(0));
-        Ok(Peer { listener, hall: Arc::new(Hall { terms, address, under_way, greeted, say }) })
+        Ok(Peer { listener, peer: Arc::new(PeerState { options, address, under_way, greeted, say }) })
     }
 
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.hall.address
+        self.peer.address
     }
 
     /// Serves until the listener fails.
     pub fn serve(&self) -> Result<Infallible, String> {
-        let _pinned = self.hall.pin(0)?;
+        let _pinned = self.peer.pin(0)?;
         loop {
             match self.listener.accept() {
                 Ok((stream, from)) => self.welcome(stream, from),
@@ -119,7 +119,7 @@ impl Peer {
 
     fn welcome(&self, mut stream: TcpStream, from: SocketAddr) {
         let mut head = None;
-        if let Some(id) = self.hall.wants_connections(from.ip()) {
+        if let Some(id) = self.peer.wants_connections(from.ip()) {
             match first(&mut stream, CONNECTION) {
                 Some(bytes) if opened(&bytes) == (JOINING, id) => {
                     // Who asked counts what it is answered.
@@ -130,16 +130,16 @@ impl Peer {
                 None => return,
             }
         }
-        if self.hall.greeted.fetch_add(1, Ordering::Relaxed) >= MOST_GREETED {
-            self.hall.greeted.fetch_sub(1, Ordering::Relaxed);
+        if self.peer.greeted.fetch_add(1, Ordering::Relaxed) >= MOST_GREETED {
+            self.peer.greeted.fetch_sub(1, Ordering::Relaxed);
             return;
         }
-        let hall = Arc::clone(&self.hall);
+        let peer = Arc::clone(&self.peer);
         std::thread::spawn(move || {
-            if let Err(why) = hall.greet(stream, from, head) {
-                (hall.say)(&format!("{from}: {why}"));
+            if let Err(why) = peer.greet(stream, from, head) {
+                (peer.say)(&format!("{from}: {why}"));
             }
-            hall.greeted.fetch_sub(1, Ordering::Relaxed);
+            peer.greeted.fetch_sub(1, Ordering::Relaxed);
         });
     }
 }
@@ -152,7 +152,7 @@ fn first(stream: &mut TcpStream, within: Duration) -> Option<[u8; OPENING]> {
     Some(bytes)
 }
 
-impl Hall {
+impl PeerState {
     fn under_way(&self) -> MutexGuard<'_, Option<UnderWay>> {
         // What is behind this lock is whole between two statements.
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
@@ -165,7 +165,7 @@ impl Hall {
 
     /// Binds the calling thread to one of the peer's CPUs, if it has any.
     fn pin(&self, nth: usize) -> Result<Option<sys::affinity::Pinned>, String> {
-        place::pin(&self.terms.cpus, nth)
+        place::pin(&self.options.cpus, nth)
     }
 
     fn greet(
@@ -200,8 +200,8 @@ impl Hall {
         let Frame::Ask { proof, test } = Frame::read(&mut stream).map_err(text)? else {
             return Err("asked for no test".to_owned());
         };
-        let allowed = match frame::is_proof(&self.terms.token, &challenge, asker, &proof) {
-            true => test.check(self.terms.limit).and_then(|()| self.turn(id, from, &test)),
+        let allowed = match frame::is_proof(&self.options.token, &challenge, asker, &proof) {
+            true => test.check(self.options.limit).and_then(|()| self.turn(id, from, &test)),
             false => Err(Refusal::Token),
         };
         let turn = match allowed {
@@ -225,7 +225,7 @@ impl Hall {
             if under_way.is_none() {
                 let (joins, joined) = sync_channel(2 * usize::from(MOST_STREAMS));
                 *under_way = Some(UnderWay { id, from, joins, connections: *test == Test::Connections });
-                return Ok(Turn { hall: self, id, joined });
+                return Ok(Turn { peer: self, id, joined });
             }
             drop(under_way);
             std::thread::sleep(PAUSE);
@@ -236,22 +236,22 @@ impl Hall {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        *self.hall.under_way() = None;
+        *self.peer.under_way() = None;
     }
 }
 
 impl Turn<'_> {
     fn patience(&self) -> Duration {
-        self.hall.terms.patience
+        self.peer.options.patience
     }
 
     fn serve(&self, stream: &mut TcpStream, test: &Test) -> Result<Report, String> {
         match *test {
-            Test::Echo { size, wait, rounds } => tests_of::echo(self, stream, size, wait, rounds),
-            Test::EchoDatagrams { size, wait } => tests_of::echo_datagrams(self, stream, size, wait),
-            Test::Bulk { .. } => tests_of::bulk(self, stream, test),
-            Test::Connections => tests_of::connections(self, stream),
-            Test::Datagrams { size, .. } => tests_of::datagrams(self, stream, size),
+            Test::Echo { size, wait, rounds } => parts::echo(self, stream, size, wait, rounds),
+            Test::EchoDatagrams { size, wait } => parts::echo_datagrams(self, stream, size, wait),
+            Test::Bulk { .. } => parts::bulk(self, stream, test),
+            Test::Connections => parts::connections(self, stream),
+            Test::Datagrams { size, .. } => parts::datagrams(self, stream, size),
             Test::Perftest { verb, size, iterations, ref device } => {
                 serve(stream, &Order { verb, size, iterations, device: device.clone() })
             }
@@ -265,8 +265,8 @@ pub fn child(mut input: impl Read, mut output: impl Write) -> Result<Infallible,
     let mut text = String::new();
     let read = input.by_ref().take(1 << 16).read_to_string(&mut text);
     read.map_err(|error| format!("cannot read what to serve: {error}"))?;
-    let terms = order(&text).ok_or("what to serve makes no sense; this is not started by hand")?;
-    let peer = Peer::bind(terms, Box::new(|_| ()))?;
+    let options = order(&text).ok_or("what to serve makes no sense; this is not started by hand")?;
+    let peer = Peer::bind(options, Box::new(|_| ()))?;
     let said = writeln!(output, "{}", peer.address()).and_then(|()| output.flush());
     said.map_err(|error| format!("cannot say where it listens: {error}"))?;
     peer.serve()
@@ -274,18 +274,18 @@ pub fn child(mut input: impl Read, mut output: impl Write) -> Result<Infallible,
 
 /// The options as [`child`] reads them.
 #[must_use]
-pub fn words(terms: &Terms) -> String {
-    let cpus = model::params::show_cpus(&terms.cpus);
-    let token: String = terms.token.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{} {} {cpus} {token}\n", terms.listen, terms.limit)
+pub fn words(options: &PeerOptions) -> String {
+    let cpus = model::params::show_cpus(&options.cpus);
+    let token: String = options.token.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{} {} {cpus} {token}\n", options.listen, options.limit)
 }
 
-fn order(text: &str) -> Option<Terms> {
+fn order(text: &str) -> Option<PeerOptions> {
     let words: Vec<&str> = text.strip_suffix('\n')?.split(' ').collect();
     let [listen, limit, cpus, token] = words[..] else { return None };
     let pairs = token.as_bytes().chunks(2);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    Some(Terms {
+    Some(PeerOptions {
         listen: listen.parse().ok()?,
         limit: limit.parse().ok()?,
         cpus: if cpus.is_empty() { Vec::new() } else { model::params::parse_cpus(cpus)? },
@@ -300,18 +300,18 @@ mod tests {
 
     #[test]
     fn words_are_understood() {
-        let terms = Terms {
+        let options = PeerOptions {
             listen: "[::1]:7".parse().unwrap(),
             token: vec![0, 255, 16],
             limit: 9,
             cpus: vec![0, 1, 5],
-            ..Terms::default()
+            ..PeerOptions::default()
         };
-        let text = words(&terms);
+        let text = words(&options);
         let again = order(&text).unwrap();
-        assert_eq!((again.listen, again.limit), (terms.listen, 9));
-        assert_eq!((again.cpus, again.token), (terms.cpus, terms.token));
-        assert!(order(&words(&Terms::default())).is_some_and(|terms| terms.cpus.is_empty()));
+        assert_eq!((again.listen, again.limit), (options.listen, 9));
+        assert_eq!((again.cpus, again.token), (options.cpus, options.token));
+        assert!(order(&words(&PeerOptions::default())).is_some_and(|options| options.cpus.is_empty()));
         for end in 0..text.len() {
             assert!(order(&text[..end]).is_none(), "{end}");
         }

@@ -11,18 +11,18 @@ use std::time::Duration;
 
 use super::*;
 use crate::net::frame::{OPENING, Refusal, Wait, Way};
-use crate::net::peer::{Peer, Terms};
+use crate::net::peer::{Peer, PeerOptions};
 use crate::net::pipe::Pipe;
 use crate::net::stream;
 
 type Said = Arc<Mutex<Vec<String>>>;
 
 /// A peer that serves as long as this process lasts, and what it says.
-fn peer(terms: Terms) -> (SocketAddr, Said) {
+fn peer(options: PeerOptions) -> (SocketAddr, Said) {
     let said = Said::default();
     let heard = Arc::clone(&said);
     let say = move |line: &str| heard.lock().unwrap().push(line.to_owned());
-    let peer = Peer::bind(terms, Box::new(say)).unwrap();
+    let peer = Peer::bind(options, Box::new(say)).unwrap();
     let address = peer.address();
     std::thread::spawn(move || peer.serve());
     (address, said)
@@ -60,10 +60,10 @@ fn a_peer_that_is_gone_is_given_up_after_three_tries() {
         assert!(why.contains("start it there: boxscore peer --listen"), "{why}");
     }
     let why = target(address).there().unwrap_err();
-    let (_again, _) = peer(Terms { listen: address, ..Terms::default() });
+    let (_again, _) = peer(PeerOptions { listen: address, ..PeerOptions::default() });
     assert_eq!(ping(&target(address), Wait::Block, 1, 1).unwrap_err(), why, "it was tried once more");
     // One that was started in time is there again.
-    let (there, _) = peer(Terms::default());
+    let (there, _) = peer(PeerOptions::default());
     for _ in 0..3 {
         target(there).missed("away".to_owned());
         target(there).missed("away".to_owned());
@@ -73,7 +73,7 @@ fn a_peer_that_is_gone_is_given_up_after_three_tries() {
 
 #[test]
 fn messages_come_back_over_tcp() {
-    let (address, _) = peer(Terms::default());
+    let (address, _) = peer(PeerOptions::default());
     for wait in [Wait::Block, Wait::Spin] {
         for size in [1, 64, 1 << 20] {
             assert_eq!(ping(&target(address), wait, size, 3).unwrap().messages, 3, "{wait:?} {size}");
@@ -83,7 +83,7 @@ fn messages_come_back_over_tcp() {
 
 #[test]
 fn datagrams_come_back_and_are_counted() {
-    let (address, _) = peer(Terms::default());
+    let (address, _) = peer(PeerOptions::default());
     for (wait, size) in [(Wait::Block, 8), (Wait::Spin, 16), (Wait::Block, 60_000)] {
         let test = Test::EchoDatagrams { size: size as u64, wait };
         let mut session = Session::open(&target(address), test).unwrap();
@@ -100,7 +100,7 @@ fn datagrams_come_back_and_are_counted() {
 
 #[test]
 fn an_end_without_its_datagram_is_an_end_too() {
-    let (address, _) = peer(Terms::default());
+    let (address, _) = peer(PeerOptions::default());
     let mut session = Session::open(&target(address), Test::Datagrams { size: 8, span_ms: 1 }).unwrap();
     let socket = session.datagrams().unwrap();
     // One is as long as was agreed upon, the other is not.
@@ -111,7 +111,7 @@ fn an_end_without_its_datagram_is_an_end_too() {
 
 #[test]
 fn bytes_go_each_way_over_every_stream() {
-    let (address, _) = peer(Terms::default());
+    let (address, _) = peer(PeerOptions::default());
     for (way, sends, receives) in [(Way::Send, 2, 0), (Way::Receive, 0, 2), (Way::Both, 2, 2)] {
         let test = Test::Bulk { size: 1000, streams: 2, way, lead_ms: 0, span_ms: 20 };
         let mut session = Session::open(&target(address), test).unwrap();
@@ -145,7 +145,7 @@ fn bytes_go_each_way_over_every_stream() {
 
 #[test]
 fn connections_are_answered_while_they_are_asked_for_and_not_afterwards() {
-    let (address, _) = peer(Terms::default());
+    let (address, _) = peer(PeerOptions::default());
     let mut session = Session::open(&target(address), Test::Connections).unwrap();
     let id = session.id;
     let answer = || {
@@ -167,8 +167,8 @@ fn connections_are_answered_while_they_are_asked_for_and_not_afterwards() {
 
 #[test]
 fn tokens_sizes_and_nonsense_are_refused() {
-    let terms = Terms { token: b"right".to_vec(), limit: 1000, ..Terms::default() };
-    let (address, said) = peer(terms);
+    let options = PeerOptions { token: b"right".to_vec(), limit: 1000, ..PeerOptions::default() };
+    let (address, said) = peer(options);
     let with = |token: &[u8]| Target::at(address, token.to_vec(), Duration::from_secs(5));
     for token in [&b""[..], b"wrong"] {
         let why = Session::open(&with(token), echo(8, 1)).unwrap_err();
@@ -183,7 +183,7 @@ fn tokens_sizes_and_nonsense_are_refused() {
 
 #[test]
 fn who_speaks_another_protocol_learns_nothing() {
-    let (address, said) = peer(Terms::default());
+    let (address, said) = peer(PeerOptions::default());
     let mut stranger = TcpStream::connect(address).unwrap();
     stranger.write_all(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n").unwrap();
     let mut got = Vec::new();
@@ -274,7 +274,8 @@ fn a_peer_that_dies_or_falls_silent_in_a_take_is_named_so() {
 
 #[test]
 fn an_asker_that_is_gone_or_silent_does_not_keep_the_peer() {
-    let (address, said) = peer(Terms { patience: Duration::from_millis(200), ..Terms::default() });
+    let (address, said) =
+        peer(PeerOptions { patience: Duration::from_millis(200), ..PeerOptions::default() });
     let gone = Session::open(&target(address), echo(8, 100)).unwrap();
     drop(gone);
     let mut silent = Vec::new();

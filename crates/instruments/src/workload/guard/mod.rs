@@ -17,7 +17,7 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use sys::process::{Exit, Group, Start, signal_group};
+use sys::process::{Exit, ProcessGroup, Start, signal_group};
 
 /// The same number on every Linux.
 const SIGKILL: i32 = 9;
@@ -46,7 +46,7 @@ pub const PRIVATE: &str = ".boxscore-server-";
 #[derive(Debug)]
 struct Book {
     wards: Wards,
-    guard: Option<(Group, ChildStdin)>,
+    guard: Option<(ProcessGroup, ChildStdin)>,
 }
 
 /// Names the program that acts as the guard when its only argument is `guard`: it must call [`serve`] with its stdin.
@@ -182,7 +182,7 @@ impl Book {
         let program = PROGRAM.get().ok_or("no guard program is set")?;
         let mut command = Command::new(program);
         command.arg("guard").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut group = Group::spawn(command, Start::default()).map_err(|error| error.to_string())?;
+        let mut group = ProcessGroup::spawn(command, Start::default()).map_err(|error| error.to_string())?;
         let mut pipe = group.child.stdin.take().ok_or("the guard has no stdin")?;
         let known = self.wards.lines();
         told(&mut pipe, &format!("{known}{line}")).map_err(|error| format!("the guard died: {error}"))?;
@@ -288,7 +288,7 @@ impl Private {
 /// A child that leads a process group which dies with this program. Dropping it kills the group.
 #[derive(Debug)]
 pub struct Guarded {
-    group: Group,
+    group: ProcessGroup,
 }
 
 impl Guarded {
@@ -299,7 +299,7 @@ impl Guarded {
         // The guard must run before there is something to guard.
         book.tell("")?;
         let start = Start { die_with_parent: true, ..start };
-        let group = Group::spawn(command, start).map_err(|error| error.to_string())?;
+        let group = ProcessGroup::spawn(command, start).map_err(|error| error.to_string())?;
         book.add(group.pgid())?;
         Ok(Guarded { group })
     }

@@ -1,13 +1,13 @@
 //! The unprivileged account that servers run as when boxscore runs as root.
 //!
-//! Accounts are read from /etc/passwd alone; those of a directory service are not seen. Nothing here gains rights:
-//! without root, servers run as the user who started boxscore.
+//! Accounts are read from /etc/passwd only; those of a directory service are not seen. Without root, servers run as
+//! the user who started boxscore.
 
 use std::path::Path;
 
 use sys::process::Account;
 
-/// Accounts made for running something that shall have no rights, in order of choice.
+/// Accounts made for programs without rights, in order of choice.
 const NAMES: [&str; 5] = ["nobody", "www-data", "http", "nginx", "apache"];
 
 /// An account to drop to.
@@ -18,7 +18,7 @@ pub struct Unprivileged {
 }
 
 impl Unprivileged {
-    /// Whether a folder of that owner, group and mode lets this account pass. Access lists are not looked at.
+    /// True if a folder with this owner, group and mode lets the account pass. Access control lists are not looked at.
     #[must_use]
     pub fn may_pass(&self, uid: u32, gid: u32, mode: u32) -> bool {
         let bit = if uid == self.account.uid {
@@ -31,7 +31,7 @@ impl Unprivileged {
         mode & bit != 0
     }
 
-    /// Whether every folder on the way to `dir`, and `dir` itself, lets this account pass.
+    /// True if `dir` and every folder above it let the account pass.
     #[must_use]
     pub fn reaches(&self, dir: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;
@@ -42,7 +42,7 @@ impl Unprivileged {
     }
 }
 
-/// The account for servers: `None` when we are not root and they run as we do.
+/// The account for servers; `None` when we are not root. Fails when /etc/passwd has no usable account.
 pub fn choose() -> Result<Option<Unprivileged>, String> {
     if sys::files::effective_ids().0 != 0 {
         return Ok(None);

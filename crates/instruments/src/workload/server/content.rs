@@ -1,9 +1,9 @@
-//! What servers serve: sets of files that a seed fixes, in a private folder that goes when the set is dropped.
+//! The files that servers serve: sets fixed by a seed, in a private folder that is removed when the set is dropped.
 //!
-//! Sizes are bytes. `1k` is 1,024 and `large` 500,000,000; bytes are random, so that nothing compresses them. The mix
-//! follows what was found of the Web's files (Barford and Crovella 1998): a log-normal body, 7 % of the files in a
-//! Pareto tail, and asked for as Zipf's law has it; a single file and the whole are bounded, which cuts the tail. The
-//! mix has as many files as its size asks for, up to 10,000 (about 600 MB); larger ones have larger files.
+//! Sizes are bytes. `1k` is 1,024 and `large` 500,000,000; bytes are random, so that they cannot be compressed. The
+//! mix follows measurements of the Web (Barford and Crovella 1998): log-normal sizes with 7 % of the files in a Pareto
+//! tail, requested by Zipf's law. The size of a single file and of the whole are bounded, which cuts the tail. A mix
+//! has as many files as its size needs, up to 10,000 (about 600 MB); larger mixes have larger files.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::account::Unprivileged;
 use super::kind::ServerError;
-use super::place::Place;
+use super::private_folder::PrivateFolder;
 use crate::bench::file::cold;
 use crate::bench::kernels::random::Random;
 use crate::progress::ProgressCounter;
@@ -29,12 +29,12 @@ const CHUNK: usize = 1 << 20;
 const MEGABYTE: u64 = 1_000_000;
 const MIX_FILES: u32 = 10_000;
 const MIX_LARGEST: f64 = (8u64 << 20) as f64;
-/// Of the logarithm of the size in bytes.
+/// Mean and standard deviation of the natural logarithm of the size in bytes.
 const BODY: (f64, f64) = (9.357, 1.318);
 const TAIL_SHARE: f64 = 0.07;
 const TAIL_FROM: f64 = 133_000.0;
 const TAIL_ALPHA: f64 = 1.1;
-/// The weight of the most wanted file; the next has half, a third …
+/// Weight of the most requested file; the next has half, a third, and so on.
 const WEIGHT: u32 = 1_000_000_000;
 const READY: &str = "boxscore-ready";
 
@@ -72,7 +72,7 @@ impl Set {
         Set::ALL.iter().copied().find(|set| set.name() == name)
     }
 
-    /// Whether content of a size that was asked for has room in a folder, which need not be there yet; writes nothing.
+    /// Fails when content of this size has no room in a folder, which need not exist yet. Writes nothing.
     pub fn fits(self, limits: &Limits, dir: &Path) -> Result<(), String> {
         let bytes = match self {
             Set::Mix => limits.mix_bytes,
@@ -86,10 +86,10 @@ impl Set {
     }
 }
 
-/// How much may be made.
+/// Upper bounds for what is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The files of the mix together.
+    /// All files of the mix together.
     pub mix_bytes: u64,
     /// The one file of `large`.
     pub large_bytes: u64,
@@ -107,11 +107,11 @@ pub struct Item {
     /// As in a URL: `/1k.bin`.
     pub path: String,
     pub bytes: u64,
-    /// How often it is asked for, relative to the others.
+    /// How often it is requested, relative to the others.
     pub weight: u32,
 }
 
-/// Files that were made.
+/// The files on disk.
 #[derive(Debug)]
 pub struct Content {
     pub set: Set,
@@ -119,11 +119,12 @@ pub struct Content {
     pub items: Vec<Item>,
     root: PathBuf,
     token: String,
-    place: Place,
+    place: PrivateFolder,
 }
 
 impl Content {
-    /// Makes a set under `dir`, readable for `account` (the one that servers run as, see `account::choose`).
+    /// Makes a set under `dir`, readable for `account` (the one that servers run as, see `account::choose`). Fails
+    /// when there is no room, when a file cannot be written, and when the user cancels.
     pub fn make(
         set: Set,
         seed: u64,
@@ -131,11 +132,11 @@ impl Content {
         dir: &Path,
         account: Option<&Unprivileged>,
     ) -> Result<Content, ServerError> {
-        Content::of(items(set, seed, limits), set, seed, dir, account)
+        Content::from_items(items(set, seed, limits), set, seed, dir, account)
     }
 
-    /// Makes these files.
-    pub fn of(
+    /// Makes the given files. Fails as [`Content::make`] does.
+    pub fn from_items(
         items: Vec<Item>,
         set: Set,
         seed: u64,
@@ -143,7 +144,7 @@ impl Content {
         account: Option<&Unprivileged>,
     ) -> Result<Content, ServerError> {
         let total = items.iter().map(|item| item.bytes).fold(0, u64::saturating_add);
-        let place = Place::make(dir, account).map_err(ServerError::Failed)?;
+        let place = PrivateFolder::make(dir, account).map_err(ServerError::Failed)?;
         room(place.path(), total)?;
         let root = place.folder("docs").map_err(ServerError::Failed)?;
         let token = format!("{}-{}-{seed:016x}", std::process::id(), sys::clock::now_ns());
@@ -167,7 +168,7 @@ impl Content {
         &self.root
     }
 
-    /// Where an item lies on the disk.
+    /// The path of an item on disk.
     #[must_use]
     pub fn file(&self, item: &Item) -> PathBuf {
         self.root.join(item.path.trim_start_matches('/'))
@@ -184,37 +185,38 @@ impl Content {
         &self.token
     }
 
-    /// The files, where they lie.
+    /// The paths of all files on disk.
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         self.items.iter().map(|item| self.file(item)).collect()
     }
 
-    /// Of all items.
+    /// Bytes of all items.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.items.iter().map(|item| item.bytes).fold(0, u64::saturating_add)
     }
 
-    /// Takes the files out of the page cache, but for a share that does not count; the bytes that stay, or why they do.
+    /// Drops the files from the page cache. Returns the bytes that stay, a negligible share; fails with the reason
+    /// when more stay.
     pub fn leave_cache(&self) -> Result<u64, String> {
         let mut files = self.files();
         files.push(self.root.join(READY));
         cold::evict(&self.root, files.iter().map(PathBuf::as_path))
     }
 
-    /// Why the files are not under the folder that was asked for.
+    /// Why the files are not under the requested folder, if so.
     #[must_use]
     pub fn moved(&self) -> Option<&str> {
         self.place.moved.as_deref()
     }
 
-    /// Removes the files; like dropping it, but says whether it worked.
+    /// Removes the files, as dropping does. Fails when one cannot be removed.
     pub fn remove(self) -> Result<(), String> {
         self.place.remove()
     }
 
-    /// Writes an item; `going` hears of each piece, and refuses the rest where nobody waits for it.
+    /// Writes an item. `going` is called with each piece; an error from it stops the writing.
     fn write(
         &self,
         item: &Item,
@@ -260,7 +262,7 @@ impl Content {
     }
 }
 
-/// Twice what is written must be free.
+/// Fails unless twice the bytes to be written are free.
 fn room(dir: &Path, bytes: u64) -> Result<(), ServerError> {
     let system = sys::direct::file_system(dir).map_err(|error| ServerError::Failed(error.to_string()))?;
     let needed = bytes.saturating_mul(2);
@@ -289,7 +291,7 @@ fn items(set: Set, seed: u64, limits: &Limits) -> Vec<Item> {
     }
 }
 
-/// Files of `most` bytes together, or a little less: one at least, [`MIX_FILES`] at most.
+/// Files of at most `most` bytes together: at least one, at most [`MIX_FILES`].
 fn mix(seed: u64, most: u64) -> Vec<Item> {
     let mut random = Random::new(seed);
     let mut sizes: Vec<u64> = Vec::new();

@@ -1,7 +1,7 @@
-//! Apache httpd with the prefork, worker or event MPM, as it is installed or as `binary=PATH` names it.
+//! Apache httpd with the prefork, worker or event MPM, as installed or as `binary=PATH` names it.
 //!
 //! Only the modules that serving files needs are loaded; the MPM is built in or loaded from the distribution's folder
-//! of modules. All processes that it may ever have are started at once and kept, so that none is born during a take.
+//! of modules. All processes are started at once and kept, so that none is started during a take.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,13 +17,13 @@ use crate::workload::shell;
 const HINT: &str =
     "`apt-get install apache2-bin` installs it without a service (dnf and pacman: httpd; apk: apache2)";
 const LOG: &str = "error.log";
-/// Threads of a process of the worker and event MPMs, as httpd itself has it.
+/// Threads per process of the worker and event MPMs: httpd's own default.
 const THREADS: u64 = 25;
-/// Requests at once with the event MPM, as httpd itself has it: idle connections need no thread.
+/// Requests served at once with the event MPM: httpd's own default; idle connections need no thread.
 const EVENT_WORKERS: u64 = 400;
-/// The most processes that httpd is built for with threads (and 10 times as many without).
+/// Most processes that httpd is built for with threads (10 times as many without).
 const MOST_PROCESSES: u64 = 20_000;
-/// The configuration is read and checked within this time.
+/// Time limit for checking the configuration.
 const CHECK: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
@@ -96,12 +96,12 @@ fn on(is: bool) -> &'static str {
 /// How the work is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size {
-    /// Requests at once, of all processes together.
+    /// Requests served at once, by all processes together.
     workers: u64,
     processes: u64,
-    /// Threads of each process; 1 with prefork.
+    /// Threads per process; 1 with prefork.
     threads: u64,
-    /// Connections per thread beside the one it serves (event).
+    /// Further connections per thread beside the one it serves (event).
     waiting: u64,
     /// Files that one process may have open.
     files: u64,
@@ -123,7 +123,7 @@ impl Size {
     }
 }
 
-/// The folders in which the modules of this program may be.
+/// Folders that may hold the modules of this program.
 fn folders(program: &Path) -> Vec<PathBuf> {
     let prefix = program.parent().and_then(Path::parent).unwrap_or(Path::new("/usr"));
     let beside =
@@ -132,7 +132,7 @@ fn folders(program: &Path) -> Vec<PathBuf> {
     own.chain([prefix.join("lib/apache2"), prefix.join("libexec"), prefix.join("libexec/apache2")]).collect()
 }
 
-/// What must be loaded: name of the module and its file.
+/// The modules to load: name and file. Fails when one is not installed.
 fn modules(mpm: Mpm, build: &Build) -> Result<Vec<(String, PathBuf)>, ServerError> {
     let is_built_in = |file: &str| build.details.lines().any(|line| line.trim() == file);
     let mut wanted = Vec::new();
@@ -233,7 +233,7 @@ fn config(
     Ok(text)
 }
 
-/// Lets httpd read its configuration and say which MPM it makes of it.
+/// Has httpd check its configuration, and fails unless it uses the wanted MPM.
 fn checked(launch: &Launch<'_>, path: &Path, wanted: Mpm) -> Result<(), ServerError> {
     let mut command = Command::new(&launch.build.program);
     command.arg("-d").arg(launch.place.path()).arg("-f").arg(path).arg("-V").env("LC_ALL", "C");

@@ -1,5 +1,5 @@
-//! A thread that lasts as long as this process, on which servers are started: the kernel ends a server with the thread
-//! that started it.
+//! A thread that lasts as long as this process. Servers are started on it, because the kernel ends a server with the
+//! thread that started it.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -8,7 +8,7 @@ use super::kind::ServerError;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Starts something on that thread, and waits for it.
+/// Calls `start` on that thread and waits for the result. Fails as `start` does.
 pub fn run<T: Send + 'static>(
     start: impl FnOnce() -> Result<T, ServerError> + Send + 'static,
 ) -> Result<T, ServerError> {

@@ -1,4 +1,4 @@
-//! What one kind of server must tell: its name, where its program is, which build that is, and how it is started.
+//! The interface of a kind of server: its name, its program, its build, and how it is started.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -11,45 +11,45 @@ use sys::process::Start;
 
 use super::account::{self, Unprivileged};
 use super::options::Options;
-use super::place::Place;
+use super::private_folder::PrivateFolder;
 use super::processes;
 use crate::facts::root::Root;
 use crate::workload::shell::{self, Ended};
 
-/// How long a program may take to name its version.
+/// Time limit of a program to print its version.
 const VERSION: Duration = Duration::from_secs(20);
 
 /// Why a server is not running.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
-    /// Its program is not on this machine; the text says how to get it.
+    /// Its program is not installed; the text says how to get it.
     #[error("{0}")]
     Missing(String),
-    /// It cannot be set up as asked.
+    /// It cannot be set up as requested.
     #[error("{0}")]
     Refused(String),
-    /// It was started and did not come up, or its surroundings failed.
+    /// It was started and did not come up, or its folder or account failed.
     #[error("{0}")]
     Failed(String),
 }
 
-/// A program, and what it says about itself.
+/// A program and its description of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Build {
     pub program: PathBuf,
     /// `nginx/1.22.1`.
     pub version: String,
-    /// Everything it says about how it was built.
+    /// Everything that it prints about its build.
     pub details: String,
 }
 
-/// What a server is started with.
+/// The inputs for starting a server.
 #[derive(Debug)]
 pub struct Launch<'a> {
     pub build: &'a Build,
     pub options: &'a Options,
-    /// Its private folder; the program starts in it.
-    pub place: &'a Place,
+    /// Its private folder, which is its working directory.
+    pub place: &'a PrivateFolder,
     /// The folder to serve.
     pub root: &'a Path,
     pub port: u16,
@@ -57,13 +57,13 @@ pub struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    /// Where it is to listen.
+    /// The address to listen on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         SocketAddr::new(self.options.listen, self.port)
     }
 
-    /// How many CPUs it will have.
+    /// Number of CPUs that it may use. Fails when the kernel does not tell.
     pub fn cpus(&self) -> Result<usize, ServerError> {
         match self.options.cpus.len() {
             0 => sys::affinity::allowed()
@@ -73,12 +73,12 @@ impl Launch<'_> {
         }
     }
 
-    /// How many files one of its processes may open at most, or why that is too few for `needed`.
+    /// The most files that one of its processes may open. Fails when that is fewer than `needed`.
     pub fn open_files(&self, needed: u64) -> Result<u64, ServerError> {
         open_files(self.options.connections, needed)
     }
 
-    /// Whether it may have so many processes and threads, else why not.
+    /// Fails when the system does not allow this many processes and threads.
     pub fn tasks(&self, needed: u64) -> Result<(), ServerError> {
         let limit = sys::system::limit(sys::system::Resource::Processes);
         let limit = limit.map_err(|error| ServerError::Failed(error.to_string()))?;
@@ -89,7 +89,7 @@ impl Launch<'_> {
             .map_err(|why| ServerError::Refused(format!("connections={}: {why}", self.options.connections)))
     }
 
-    /// A path of this launch as the text of a configuration file, quoted.
+    /// A path as quoted text of a configuration file. Fails when it cannot be quoted.
     pub fn quoted(path: &Path) -> Result<String, ServerError> {
         let text =
             path.to_str().filter(|text| !text.contains(['"', '\\', '\n', '\r', '$', '%', ';', '{', '}']));
@@ -99,7 +99,7 @@ impl Launch<'_> {
     }
 }
 
-/// How many files one process may open at most, or why that is too few for the `needed` of so many connections.
+/// The most files that one process may open. Fails when that is fewer than the `needed` for this many connections.
 pub fn open_files(connections: u32, needed: u64) -> Result<u64, ServerError> {
     let limit = sys::system::limit(sys::system::Resource::OpenFiles);
     let limit = limit.map_err(|error| ServerError::Failed(error.to_string()))?;
@@ -112,29 +112,30 @@ pub fn open_files(connections: u32, needed: u64) -> Result<u64, ServerError> {
     }
 }
 
-/// How to start a server that is configured.
+/// How to start a configured server.
 #[derive(Debug)]
 pub struct Recipe {
     pub command: Command,
     /// Text for its standard input, which is then closed.
     pub input: Option<String>,
-    /// What the options came to: `("workers", "2")`.
+    /// The resolved options: `("workers", "2")`.
     pub setup: Vec<(&'static str, String)>,
 }
 
 /// One kind of server.
 pub trait Kind: Sync + fmt::Debug {
-    /// As in `server=NAME` and in results.
+    /// The name in `server=NAME` and in results.
     fn name(&self) -> &'static str;
-    /// Its program, asked for by path or found where it is usually installed.
+    /// Its program: at the given path, or where it is usually installed. Fails when it is not there.
     fn find(&self, binary: Option<&Path>) -> Result<PathBuf, ServerError>;
-    /// Asks the program what it is; another program is refused.
+    /// Asks the program for its version. Fails when it is another program.
     fn identify(&self, program: &Path, account: Option<&Unprivileged>) -> Result<Build, ServerError>;
-    /// Whether it can do what the options ask for; cheap.
+    /// Fails when this kind of server cannot do what the options ask for. Cheap.
     fn accepts(&self, options: &Options) -> Result<(), ServerError>;
-    /// Writes its configuration and says how to start it in the foreground.
+    /// Writes the configuration and returns how to start the server in the foreground. Fails when a file cannot be
+    /// written or a limit is too low.
     fn launch(&self, launch: &Launch<'_>) -> Result<Recipe, ServerError>;
-    /// Where it writes what goes wrong, beside its standard error.
+    /// The file, beside standard error, to which it writes errors.
     fn error_log(&self) -> Option<&'static str> {
         None
     }
@@ -146,7 +147,7 @@ pub fn find(name: &str) -> Option<&'static dyn Kind> {
     crate::workload::server::ALL.iter().copied().find(|kind| kind.name() == name)
 }
 
-/// Each kind, with the program that is installed for it or why there is none. Runs each program to ask its version.
+/// Each kind, with its installed program or why there is none. Runs each program to ask its version.
 #[must_use]
 pub fn detect() -> Vec<(&'static str, Result<Build, ServerError>)> {
     let build = |kind: &&'static dyn Kind| {
@@ -156,7 +157,7 @@ pub fn detect() -> Vec<(&'static str, Result<Build, ServerError>)> {
     crate::workload::server::ALL.iter().map(|kind| (kind.name(), build(kind))).collect()
 }
 
-/// nginx where it is installed, else our own.
+/// nginx if it is installed, else the built-in server.
 #[must_use]
 pub fn usual() -> &'static dyn Kind {
     match find("nginx") {
@@ -165,7 +166,7 @@ pub fn usual() -> &'static dyn Kind {
     }
 }
 
-/// The program at `binary`, or the first of `names` in the folders of PATH or of the administrator's.
+/// The program at `binary`, or the first of `names` in PATH and the administrator's folders. Fails when there is none.
 pub(crate) fn locate(
     what: &str,
     binary: Option<&Path>,
@@ -183,7 +184,7 @@ pub(crate) fn locate(
     })
 }
 
-/// The program that a parameter names.
+/// The program that a parameter names. Fails when it is not an executable file.
 pub(crate) fn program(param: &str, path: &Path) -> Result<PathBuf, ServerError> {
     let full = std::fs::canonicalize(path);
     let full = full.map_err(|error| ServerError::Missing(format!("{param}={}: {error}", path.display())))?;
@@ -193,12 +194,12 @@ pub(crate) fn program(param: &str, path: &Path) -> Result<PathBuf, ServerError> 
     }
 }
 
-/// The first of `names` in the folders of PATH or of the administrator's.
+/// The first of `names` in PATH and the administrator's folders.
 pub(crate) fn search(names: &[&str]) -> Option<PathBuf> {
     search_beside(names, &["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin", "/sbin"])
 }
 
-/// The first of `names` in the folders of PATH or, after those, in these.
+/// The first of `names` in PATH, or after that in `more`.
 pub(crate) fn search_beside(names: &[&str], more: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(more.iter().map(PathBuf::from)).collect();
@@ -210,7 +211,8 @@ pub(crate) fn is_program(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Runs `program` to hear what it says of itself, as the account that it will serve as.
+/// Runs `program` with `words` and returns its output. It runs as the account that it will serve as. Fails when it
+/// does not end in time.
 pub(crate) fn hear(
     program: &Path,
     words: &[&str],
@@ -237,7 +239,7 @@ pub(crate) fn after<'a>(text: &'a str, label: &str) -> Option<&'a str> {
         .filter(|rest| !rest.is_empty())
 }
 
-/// A program that does not say what it should.
+/// The error for a program that is not what it should be.
 pub(crate) fn impostor(program: &Path, what: &str, ended: &Ended) -> ServerError {
     let said = ended.failure(VERSION).unwrap_or_else(|| match ended.stdout.last_lines(2) {
         said if said.is_empty() => "said nothing".to_owned(),

@@ -1,9 +1,9 @@
 //! A memory limit for a server: a control group of its own, of version 1 or 2, below or beside ours.
 //!
-//! Bytes. What a server's processes hold counts, and every page of a file that they were the first to read since it
-//! was last dropped from the cache; pages that another process brought in do not. It never swaps, but where version 1
-//! does not count swap ([`Room::may_swap`]). The group goes with the server; what lies above our own control group
-//! still binds it.
+//! Units: bytes. Counted are the memory of the server's processes, and every page of a file that they were the first
+//! to read since it was last dropped from the cache; pages that another process brought in are not counted. The group
+//! never swaps, except where version 1 does not count swap ([`Room::may_swap`]). The group is removed with the server.
+//! Limits above our own control group still apply.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,15 +23,15 @@ use crate::telemetry::parse::{lines, lone, pairs};
 use crate::workload::guard::Folder;
 
 const PREFIX: &str = "boxscore-server-";
-/// A group of a program that is gone is removed when it is older than this: younger ones may just be starting.
+/// Groups of ended programs are removed when they are older than this; younger ones may just be starting.
 const OLD: Duration = Duration::from_secs(60);
-/// The least and the most that can be asked for, bytes.
+/// The smallest and the largest limit, in bytes.
 pub const LEAST: u64 = 4 << 20;
 pub const MOST: u64 = 1 << 50;
 
 static MADE: AtomicU64 = AtomicU64::new(0);
 
-/// Where the memory controller lives.
+/// The version of the memory controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     V1,
@@ -47,24 +47,24 @@ impl Version {
     }
 }
 
-/// Where a group for a server can be made: the folders to try, the nearest first.
+/// The folders in which a server's group can be made, the nearest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Home {
     version: Version,
     parents: Vec<String>,
 }
 
-/// What a limited server uses; what the kernel does not tell is missing.
+/// Memory use of a limited server; `None` for what the kernel does not report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Use {
     pub bytes: Option<u64>,
-    /// Of these, pages of files.
+    /// The part of it in pages of files.
     pub cache_bytes: Option<u64>,
-    /// How often it was at its limit and the kernel had to make room.
+    /// How often it reached its limit, so that the kernel had to make room.
     pub hits: Option<u64>,
     /// Pages of files that were read again after they had been dropped to make room.
     pub refaults: Option<u64>,
-    /// Processes that were killed since there was no room to be made.
+    /// Processes that were killed because no room could be made.
     pub killed: Option<u64>,
 }
 
@@ -77,12 +77,12 @@ pub struct Room {
     may_swap: bool,
 }
 
-/// Whether a server's memory can be limited here, else why not and what to do. Makes a group and removes it again.
+/// Fails when memory cannot be limited here, and says what to do. Makes a group and removes it again.
 pub fn available() -> Result<(), String> {
     Room::make(MOST)?.remove()
 }
 
-/// Whether a server can have this limit here, asked of the kernel once for each; starts nothing.
+/// Fails when a server cannot have this limit here. Asks the kernel once per limit; starts nothing.
 pub fn possible(limit: u64) -> Result<(), String> {
     static KNOWN: Mutex<BTreeMap<u64, Result<(), String>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +90,7 @@ pub fn possible(limit: u64) -> Result<(), String> {
     known.entry(limit).or_insert_with(asked).clone()
 }
 
-/// Refuses a limit above all memory. Where that cannot be read, the kernel is asked all the same.
+/// Fails for a limit above all memory. If the size of memory cannot be read, the kernel decides.
 fn limits_something(limit: u64) -> Result<(), String> {
     let [all] = pairs::pick(&fs::read("/proc/meminfo").unwrap_or_default(), ["MemTotal:"]);
     match all.map(|kib| kib << 10).filter(|all| limit > *all) {
@@ -103,7 +103,7 @@ fn limits_something(limit: u64) -> Result<(), String> {
 }
 
 impl Room {
-    /// A group whose processes may use `limit` bytes together.
+    /// A group whose processes may use `limit` bytes together. Fails when it cannot be made.
     pub fn make(limit: u64) -> Result<Room, String> {
         let refused = |why: String| format!("memory={}: {why}", show_bytes(limit));
         if !(LEAST..=MOST).contains(&limit) {
@@ -142,19 +142,19 @@ impl Room {
         self.limit
     }
 
-    /// Whether its processes may swap beyond the limit, since this kernel does not count swap by group.
+    /// True if its processes may swap beyond the limit, because this kernel does not count swap by group.
     #[must_use]
     pub fn may_swap(&self) -> bool {
         self.may_swap
     }
 
-    /// What its processes use now.
+    /// Current use of its processes.
     #[must_use]
     pub fn usage(&self) -> Use {
         usage(self.folder.path(), self.version)
     }
 
-    /// That some of its processes were killed for want of memory, as the middle of a sentence.
+    /// If some of its processes were killed for lack of memory: words that say so, for the middle of a sentence.
     #[must_use]
     pub fn killed(&self) -> Option<String> {
         let killed = self.usage().killed.filter(|killed| *killed > 0)?;
@@ -162,13 +162,13 @@ impl Room {
         Some(format!(" since memory={limit} is too little: the kernel killed {killed} of its processes"))
     }
 
-    /// Removes the group, once its processes are gone; like dropping it, but says whether it worked.
+    /// Removes the group after its processes are gone, as dropping does. Fails when it cannot be removed.
     pub fn remove(self) -> Result<(), String> {
         self.folder.remove()
     }
 }
 
-/// Limits a new group; whether its swap could be limited too.
+/// Limits a new group. Returns true if its swap could be limited too.
 fn set(folder: &Path, version: Version, limit: u64) -> Result<bool, String> {
     let write = |name: &str, bytes: u64| {
         let path = folder.join(name);
@@ -189,7 +189,7 @@ fn set(folder: &Path, version: Version, limit: u64) -> Result<bool, String> {
     Ok(has_file)
 }
 
-/// Whether /proc/swaps lists a device below its head.
+/// True if /proc/swaps lists a device.
 fn has_swap(swaps: &[u8]) -> bool {
     lines(swaps).skip(1).any(|line| !line.trim_ascii().is_empty())
 }
@@ -217,7 +217,8 @@ fn usage(folder: &Path, version: Version) -> Use {
     }
 }
 
-/// Where a group with a memory limit can be made, from /proc/self/cgroup and the mounts under `root`.
+/// Where a group with a memory limit can be made, from /proc/self/cgroup and the mounts under `root`. Fails when there
+/// is no such place.
 fn home(root: &Root) -> Result<Home, String> {
     let read = |path: &str| root.bytes(path).map_err(|why| format!("{path}: {why}"));
     let own = cgroup::membership(&read("/proc/self/cgroup")?);
@@ -241,7 +242,7 @@ fn legacy(mounts: &[Mount], path: &str) -> Result<Home, String> {
     Ok(Home { version: Version::V1, parents: cgroup::ancestors(mount, path).into_iter().take(1).collect() })
 }
 
-/// Version 2: a group with processes hands no controller down, so the nearest one above us that does.
+/// Version 2: a group with processes cannot pass a controller down, so the nearest group above us that does.
 fn unified(root: &Root, own: &Membership, mounts: &[Mount]) -> Result<Home, String> {
     let mount = mounts.iter().find(|mount| mount.kind == "cgroup2");
     let (Some(mount), Some(path)) = (mount, &own.unified) else {
@@ -280,7 +281,7 @@ fn unified(root: &Root, own: &Membership, mounts: &[Mount]) -> Result<Home, Stri
     })
 }
 
-/// What to do when no group could be made.
+/// Advice when no group could be made.
 fn hint(why: &str) -> &'static str {
     if why.contains("(os error 30)") {
         "in a container, start it with its control groups writable (docker: --privileged), or measure outside of it"
@@ -291,8 +292,8 @@ fn hint(why: &str) -> &'static str {
     }
 }
 
-/// Removes the groups of programs that were killed together with their guard, so long ago. A group with processes
-/// stays.
+/// Removes the groups of programs that were killed together with their guard at least `old` ago. A group with
+/// processes stays.
 fn sweep(parent: &Path, old: Duration) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {

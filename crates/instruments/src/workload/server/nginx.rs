@@ -1,7 +1,7 @@
-//! nginx, as it is installed or as `binary=PATH` names it.
+//! nginx, as installed or as `binary=PATH` names it.
 //!
-//! One worker process for each CPU unless told otherwise; connections are kept for any number of requests; files are
-//! opened for each request unless `open_file_cache` is asked for. Everything it writes stays in its private folder.
+//! One worker process per CPU by default; connections are kept for any number of requests; files are opened for each
+//! request unless `open_file_cache` is set. Everything it writes stays in its private folder.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const HINT: &str =
     "`apt-get install nginx` installs it (nginx-light on older systems; dnf, apk and pacman have nginx)";
 /// Files of a worker beside those of its connections.
 const SPARE_FILES: u64 = 64;
-/// Modules whose folder for temporary files would otherwise be one that only root may write to.
+/// Modules whose default folder for temporary files is one that only root may write to.
 const TEMPORARY: [(&str, &str); 5] = [
     ("client_body", ""),
     ("proxy", "--without-http_proxy_module"),
@@ -84,8 +84,8 @@ fn on(is: bool) -> &'static str {
     if is { "on" } else { "off" }
 }
 
-/// Since 1.19.5 the log of the first moments can be named; before, nginx tries one that only root may write to, which
-/// is a warning.
+/// True from 1.19.5 on, which can name the log of the first moments. Older versions try one that only root may write
+/// to, which is a warning.
 fn knows_error_option(version: &str) -> bool {
     let numbers = version.split('/').next_back().unwrap_or_default();
     let numbers = numbers.split_whitespace().next().unwrap_or_default();
@@ -93,7 +93,7 @@ fn knows_error_option(version: &str) -> bool {
     parts.as_slice() >= [1, 19, 5].as_slice()
 }
 
-/// The format of its packages with the time of each request behind it, so that `boxscore logs` knows it.
+/// The log format of its packages, followed by the time of each request, so that `boxscore logs` knows it.
 const TIMED: &str = concat!(
     r#"$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "#,
     r#""$http_referer" "$http_user_agent" $request_time"#
@@ -140,7 +140,7 @@ fn config(launch: &Launch<'_>, workers: u64, connections: u64, files: u64) -> Re
 mod tests {
     use super::*;
     use crate::workload::server::options::Mpm;
-    use crate::workload::server::place::Place;
+    use crate::workload::server::private_folder::PrivateFolder;
 
     #[test]
     fn versions_with_the_error_option() {
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn options_reach_the_configuration() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::make(dir.path(), None).unwrap();
+        let place = PrivateFolder::make(dir.path(), None).unwrap();
         let build = Build { details: "--without-http_scgi_module".to_owned(), ..Build::default() };
         let text = |options: &Options| {
             let launch = Launch {

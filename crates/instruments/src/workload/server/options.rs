@@ -1,6 +1,6 @@
-//! How a managed server is set up: what an arm of a study may change.
+//! The options of a managed server: what an arm of a study may change.
 //!
-//! Nothing here is measured. What a kind of server cannot do it refuses, and never leaves out silently.
+//! Nothing is measured here. A kind of server refuses an option that it cannot do and never ignores one.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ const ON_OFF: ParamKind = ParamKind::Choice(&["on", "off"]);
 const AUTO: &str = "auto";
 const NONE: &str = "none";
 const MOST_WORKERS: u64 = 20_000;
-/// Bytes per second.
+/// Largest rate, in bytes per second.
 const MOST_RATE: u64 = 1 << 40;
 
-/// The parameters of a managed server, for the card of what loads one.
+/// The parameters of a managed server, for the cards of instruments that load one.
 pub const PARAMS: &[ParamSpec] = &[
     spec(
         "server",
@@ -74,11 +74,11 @@ const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: 
 /// How httpd divides work among processes and threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mpm {
-    /// A process for each connection.
+    /// One process per connection.
     Prefork,
-    /// A thread for each connection.
+    /// One thread per connection.
     Worker,
-    /// A thread for each request; idle connections wait together.
+    /// One thread per request; idle connections wait together.
     #[default]
     Event,
 }
@@ -101,34 +101,34 @@ impl Mpm {
     }
 }
 
-/// What a server is asked to be.
+/// The options, parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The program, instead of the one that is installed.
+    /// The program to use instead of the installed one.
     pub binary: Option<PathBuf>,
-    /// httpd only; event when not given.
+    /// httpd only; the default is event.
     pub mpm: Option<Mpm>,
-    /// nginx: worker processes; builtin: threads; both one for each CPU when not given. httpd: how many requests are
-    /// served at once, `connections` when not given.
+    /// nginx: worker processes; builtin: threads; the default for both is one per CPU. httpd: requests served at once;
+    /// the default is `connections`.
     pub workers: Option<u32>,
-    /// How many connections it must be able to hold at once.
+    /// Connections that it must be able to hold at once.
     pub connections: u32,
     pub sendfile: bool,
-    /// Into a file in its private folder, in the server's usual format.
+    /// True: write an access log in its usual format, in its private folder.
     pub access_log: bool,
     /// nginx only: keep files open between requests.
     pub open_file_cache: bool,
     /// nginx only: bytes per second for each response.
     pub limit_rate: Option<u64>,
-    /// Bytes that its processes and the files that they read may have of the memory.
+    /// Memory limit in bytes, for its processes and the files that they read.
     pub memory: Option<u64>,
     /// Added to its niceness; below 0 needs root.
     pub nice: i32,
-    /// The CPUs that it may use; empty is those of the thread that starts it.
+    /// CPUs that it may use; empty: those of the thread that starts it.
     pub cpus: Vec<usize>,
-    /// Where it listens; only this machine reaches the usual one.
+    /// Address to listen on; the default is reached from this machine only.
     pub listen: IpAddr,
-    /// The ports to try, in order; empty is any free one.
+    /// Ports to try, in order; empty: any free one.
     pub ports: Vec<u16>,
 }
 
@@ -153,8 +153,9 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads [`PARAMS`]; what is not given has its default. The kind of server is not read here.
-    pub fn of(params: &Params) -> Result<Options, String> {
+    /// Reads [`PARAMS`], with defaults for those not given. The kind of server is not read here. Fails when a value is
+    /// malformed.
+    pub fn from_params(params: &Params) -> Result<Options, String> {
         let given = |name: &str| params.get(name).filter(|value| *value != AUTO);
         let bad = |name: &str, wanted: &str| {
             format!("{name}={} is not possible: {wanted}", params.get(name).unwrap_or_default())
@@ -193,7 +194,7 @@ impl Options {
         options.check().map(|()| options)
     }
 
-    /// What no server could do, in words; the kinds refuse more.
+    /// Fails for options that no server can have; the kinds refuse more.
     pub fn check(&self) -> Result<(), String> {
         let within = |name: &str, value: u64, least: u64, most: u64| match (least..=most).contains(&value) {
             true => Ok(()),
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn parameters_become_options() {
-        let of = |text: &str| Options::of(&Params::parse(text).unwrap());
+        let of = |text: &str| Options::from_params(&Params::parse(text).unwrap());
         assert_eq!(of(""), Ok(Options::default()));
         let defaults: Vec<String> =
             PARAMS.iter().map(|spec| format!("{}={}", spec.name, spec.default)).collect();

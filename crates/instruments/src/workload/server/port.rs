@@ -1,21 +1,21 @@
-//! Ports for servers of our own.
+//! Ports for our own servers.
 //!
-//! A port that is free now may be taken before the server binds it: whoever starts a server tries another then.
+//! A port that is free now may be taken before the server binds it; whoever starts the server then tries another one.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
 use std::sync::{Mutex, PoisonError};
 
-/// The ports that this process has given out, so that two of its servers never race for one.
+/// Ports that this process has given out, so that two of its servers never race for one.
 static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
 const TRIES: usize = 100;
 
-/// A port that no other part of this process is given until this is dropped.
+/// A port that no other part of this process gets until this is dropped.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Port(u16);
 
 impl Port {
-    /// One that is free now on this address, as the kernel chooses.
+    /// A port that is free on this address, chosen by the kernel. Fails when there is none.
     pub fn free(on: IpAddr) -> Result<Port, String> {
         let failed = |error: std::io::Error| format!("cannot find a free port on {on}: {error}");
         for _ in 0..TRIES {
@@ -28,7 +28,7 @@ impl Port {
         Err(format!("cannot find a free port on {on}: all that the kernel names are in use here"))
     }
 
-    /// A certain one; `None` when a server of this process has it.
+    /// Reserves a certain port; `None` when a server of this process has it.
     #[must_use]
     pub fn reserve(number: u16) -> Option<Port> {
         let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +48,7 @@ impl Drop for Port {
     }
 }
 
-/// Where what listens on this address is reached from this machine.
+/// The address by which this machine reaches a server that listens on `listen`.
 #[must_use]
 pub fn reached(listen: IpAddr) -> IpAddr {
     match listen {
@@ -58,8 +58,8 @@ pub fn reached(listen: IpAddr) -> IpAddr {
     }
 }
 
-/// Whether there is a way to what will listen there: a server may bind to an address that nobody reaches, as on a
-/// loopback that is down. Nothing is sent.
+/// Fails when a server on this address could not be reached: a server may bind to an unreachable address, as on a
+/// loopback that is down. Sends nothing.
 pub fn has_way(listen: IpAddr) -> Result<(), String> {
     let to = reached(listen);
     let any: IpAddr = if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };

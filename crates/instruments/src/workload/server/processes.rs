@@ -1,14 +1,14 @@
-//! Whether this system lets a server have all its processes and threads.
+//! Checks that this system allows all processes and threads of a server.
 //!
-//! Counts of tasks: a thread is one, and so is a process without others. Three limits bind: of the control group, of
-//! the account, of the whole system. How many the account has already is not counted.
+//! Counts of tasks: a thread is one, and so is a process without further threads. Three limits apply: of the control
+//! group, of the account, and of the whole system. The tasks that the account already has are not counted.
 
 use crate::facts::cgroup;
 use crate::facts::root::Root;
 use crate::telemetry::parse::{number, words};
 
-/// Says which limit is in the way of `needed` more tasks, and how it is raised. `of_account` is how many the server's
-/// account may have.
+/// Fails when a limit does not allow `needed` more tasks; the message says which limit and how to raise it.
+/// `of_account` is the limit of the server's account.
 pub fn check(root: &Root, of_account: Option<u64>, needed: u64) -> Result<(), String> {
     let short = |left: u64, whose: &str, how: String| {
         Err(format!(
@@ -42,7 +42,7 @@ pub fn check(root: &Root, of_account: Option<u64>, needed: u64) -> Result<(), St
     Ok(())
 }
 
-/// All tasks of the system: after the slash of the fourth word of /proc/loadavg.
+/// All tasks of the system: the number after the slash in the fourth word of /proc/loadavg.
 fn tasks(root: &Root) -> Option<u64> {
     let text = root.bytes("/proc/loadavg").ok()?;
     let word = words(&text).nth(3)?;

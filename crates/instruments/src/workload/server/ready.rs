@@ -1,7 +1,7 @@
-//! Asks a server one thing, to see whether it is up and is ours: one bounded request on a connection of its own.
+//! Asks a server one thing, to check that it is up and is ours: one bounded request on a connection of its own.
 //!
-//! Not a load engine. Of web servers it asks for one file: plain HTTP/1.1, `Connection: close`, a Content-Length or the
-//! end of the connection ends the body.
+//! Not a load engine. Web servers are asked for one file by plain HTTP/1.1 with `Connection: close`; a Content-Length
+//! or the end of the connection ends the body.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,27 +9,27 @@ use std::time::Duration;
 
 use sys::clock;
 
-/// No head or body of a probe is larger.
+/// Largest head or body of an answer.
 const LIMIT: usize = 64 << 10;
 const CONNECT: Duration = Duration::from_millis(500);
 
-/// What a server said to one request.
+/// A server's answer to one request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     pub status: u16,
-    /// How it calls itself.
+    /// The `Server` header.
     pub server: Option<String>,
     pub body: Vec<u8>,
 }
 
-/// Asks for `path`; an answer that is not complete within `timeout` is an error.
+/// Requests `path`. Fails when the answer is not complete within `timeout`.
 pub fn ask(address: SocketAddr, host: &str, path: &str, timeout: Duration) -> Result<Answer, String> {
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     exchange(address, request.as_bytes(), timeout, "HTTP server", parse)
 }
 
-/// Sends `request` and reads until `parse`, which is told whether more can come, has an answer. What answers otherwise
-/// is no `what`.
+/// Sends `request` and reads until `parse` has an answer; its flag says that no more bytes will come. Fails when the
+/// answer is not a `what`, or not complete within `timeout`.
 pub fn exchange<T>(
     address: SocketAddr,
     request: &[u8],
@@ -69,7 +69,7 @@ pub fn exchange<T>(
     Err(format!("{address}: an answer of more than {LIMIT} bytes"))
 }
 
-/// What the first bytes of an answer are.
+/// The result of parsing the first bytes of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Parsed<T> {
     Partial,
@@ -77,7 +77,7 @@ pub enum Parsed<T> {
     Bad,
 }
 
-/// Reads an answer from its first bytes; `ended` when no more will come.
+/// Parses an answer from its first bytes; `ended` when no more will come.
 fn parse(bytes: &[u8], ended: bool) -> Parsed<Answer> {
     let Some(head_end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
         let could_be = bytes.iter().zip(b"HTTP/1.").all(|(byte, wanted)| byte == wanted);

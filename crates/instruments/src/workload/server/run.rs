@@ -1,7 +1,8 @@
-//! Starts a server in a private folder on a port of its own, tells when it answers, and ends it for certain.
+//! Starts a server in a private folder on its own port, waits until it answers, and ends it for certain.
 //!
-//! Its processes are one guarded group: they end when it is stopped or dropped, and when this program is killed. The
-//! thread that starts a server must last as long as it: the kernel ends the server with that thread.
+//! Its processes are one guarded group: they end when the server is stopped or dropped, and when this program is
+//! killed. The thread that starts a server must last as long as the server, because the kernel ends the server with
+//! that thread.
 
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -21,25 +22,25 @@ use super::content::Content;
 use super::kind::{Build, Kind, Launch, Recipe, ServerError};
 use super::memory::{Room, Use};
 use super::options::Options;
-use super::place::Place;
 use super::port::{Port, has_way, reached};
+use super::private_folder::PrivateFolder;
 use super::{ready, tree};
 use crate::progress;
 use crate::workload::guard::Guarded;
 use crate::workload::shell::{self, STDERR_BYTES, Stream};
 
 const SIGTERM: i32 = 15;
-/// From its start to its first answer.
+/// Time limit from its start to its first answer.
 pub(crate) const UP: Duration = Duration::from_secs(60);
 const ASK: Duration = Duration::from_secs(2);
-/// Between two looks at a server that is starting or ending.
+/// Time between two looks at a server that is starting or ending.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How long it may take to end by itself, and to be gone when it was killed.
+/// Time limit to end by itself, and again to be gone after it was killed.
 const END: Duration = Duration::from_secs(5);
 const GONE: Duration = Duration::from_secs(10);
-/// How many free ports are tried, one after another, when others take them.
+/// Free ports that are tried in turn when others take them.
 const PORTS: usize = 5;
-/// How much of the end of its log is read.
+/// Bytes read from the end of its log.
 const LOG_BYTES: u64 = 64 << 10;
 
 /// A running server.
@@ -55,47 +56,48 @@ pub struct Server {
     stderr: Stream,
     group: Guarded,
     room: Option<Room>,
-    /// Last, so that the processes are gone before their folder.
-    place: Option<Place>,
+    /// The last field, so that the processes are gone before their folder.
+    place: Option<PrivateFolder>,
 }
 
-/// What one server is started with, whatever it serves.
+/// How to launch one server, whatever it serves.
 #[derive(Debug)]
-pub struct Order<'a> {
-    /// As in results.
+pub struct LaunchOrder<'a> {
+    /// The name in results.
     pub name: &'static str,
     pub build: &'a Build,
     pub account: Option<&'a Unprivileged>,
-    /// Where it listens.
+    /// Address to listen on.
     pub listen: IpAddr,
-    /// The ports to try, in order; empty is any free one.
+    /// Ports to try, in order; empty: any free one.
     pub ports: &'a [u16],
-    /// The CPUs that it may use; empty is those of the thread that starts it.
+    /// CPUs that it may use; empty: those of the thread that starts it.
     pub cpus: &'a [usize],
     /// Added to its niceness; below 0 needs root.
     pub nice: i32,
-    /// Bytes that its processes and the files that they read may have of the memory.
+    /// Memory limit in bytes, for its processes and the files that they read.
     pub memory: Option<u64>,
-    /// Where it writes what goes wrong, beside its standard error.
+    /// The file, beside standard error, to which it writes errors.
     pub error_log: Option<&'static str>,
 }
 
-/// What a server does for others, as far as starting it must know.
+/// A service that can be started as a server.
 pub trait Service {
-    /// Writes its configuration into its private folder and says how it is started in the foreground.
-    fn recipe(&self, place: &Place, port: u16) -> Result<Recipe, ServerError>;
-    /// Asks it once, for a moment, whether it is up and is ours; else what is in the way.
+    /// Writes its configuration into its private folder and returns how to start it in the foreground. Fails when that
+    /// is not possible.
+    fn recipe(&self, place: &PrivateFolder, port: u16) -> Result<Recipe, ServerError>;
+    /// Asks once, briefly, whether it is up and is ours. Fails with the reason if not.
     fn ready(&self, server: &Server) -> Result<(), String>;
 }
 
-/// How one attempt ended.
+/// The result of one attempt to start.
 enum Attempt {
     Up(Box<Server>),
-    /// Somebody else has the port.
+    /// Another program has the port.
     Taken(String),
 }
 
-/// A web server, with what it serves.
+/// A web server and its content.
 struct Web<'a> {
     kind: &'a dyn Kind,
     options: &'a Options,
@@ -105,7 +107,7 @@ struct Web<'a> {
 }
 
 impl Service for Web<'_> {
-    fn recipe(&self, place: &Place, port: u16) -> Result<Recipe, ServerError> {
+    fn recipe(&self, place: &PrivateFolder, port: u16) -> Result<Recipe, ServerError> {
         let Web { build, options, account, .. } = *self;
         self.kind.launch(&Launch { build, options, place, root: self.content.root(), port, account })
     }
@@ -120,7 +122,8 @@ impl Service for Web<'_> {
 }
 
 impl Server {
-    /// Starts a server of `content` in a folder of its own under `dir`, and waits until it answers.
+    /// Starts a server of `content` in its own folder under `dir`, and waits until it answers. Fails when it does not
+    /// come up, and when the user cancels.
     pub fn start(
         kind: &dyn Kind,
         options: &Options,
@@ -138,7 +141,7 @@ impl Server {
         let program = kind.find(options.binary.as_deref())?;
         let build = &kind.identify(&program, account.as_ref())?;
         let account = account.as_ref();
-        let order = Order {
+        let order = LaunchOrder {
             name: kind.name(),
             build,
             account,
@@ -152,8 +155,9 @@ impl Server {
         Server::launch(&order, &Web { kind, options, content, build, account }, dir)
     }
 
-    /// Starts what is ordered in a folder of its own under `dir`, and waits until it is ready, or nobody waits for it.
-    pub fn launch(order: &Order<'_>, service: &dyn Service, dir: &Path) -> Result<Server, ServerError> {
+    /// Starts the service in its own folder under `dir`, and waits until it is ready. Fails when it does not come up,
+    /// and when the user cancels.
+    pub fn launch(order: &LaunchOrder<'_>, service: &dyn Service, dir: &Path) -> Result<Server, ServerError> {
         may_be_nice(order.nice, order.account)?;
         has_way(order.listen).map_err(ServerError::Refused)?;
         let mut taken = Vec::new();
@@ -181,7 +185,7 @@ impl Server {
         )))
     }
 
-    /// As in results: `nginx`, `redis`.
+    /// The name in results: `nginx`, `redis`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
@@ -192,7 +196,7 @@ impl Server {
         &self.build
     }
 
-    /// What the options came to: `("workers", "2")`.
+    /// The resolved options: `("workers", "2")`.
     #[must_use]
     pub fn setup(&self) -> &[(&'static str, String)] {
         &self.setup
@@ -204,7 +208,7 @@ impl Server {
         self.account.as_ref().map(|account| account.name.as_str())
     }
 
-    /// Where it is reached from this machine.
+    /// The address by which this machine reaches it.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         SocketAddr::new(reached(self.listen), self.port.number())
@@ -224,27 +228,27 @@ impl Server {
     /// Its private folder, until it is stopped.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
-        self.place.as_ref().map(Place::path)
+        self.place.as_ref().map(PrivateFolder::path)
     }
 
-    /// Its processes' CPU time so far.
+    /// CPU time of its processes so far. Fails when they are gone.
     pub fn usage(&self) -> Result<tree::Usage, String> {
-        tree::Usage::of(tree::members(self.group.pgid())?)
+        tree::Usage::from_processes(tree::members(self.group.pgid())?)
     }
 
-    /// The folder of the control group that limits its memory; `None` without a limit.
+    /// The control group that limits its memory; `None` without a limit.
     #[must_use]
     pub fn control_group(&self) -> Option<&Path> {
         self.room.as_ref().map(Room::folder)
     }
 
-    /// What it uses of its memory limit; `None` without one.
+    /// Its memory use; `None` without a limit.
     #[must_use]
     pub fn memory(&self) -> Option<Use> {
         self.room.as_ref().map(Room::usage)
     }
 
-    /// Whether its first process still runs, else how it ended and what it said last.
+    /// Fails when its first process has ended, with how it ended and its last output.
     pub fn check(&mut self) -> Result<(), String> {
         match self.group.try_wait()? {
             None => Ok(()),
@@ -256,7 +260,7 @@ impl Server {
         }
     }
 
-    /// What it said last on its standard error and in its log, as the end of a sentence.
+    /// Its last output on standard error and in its log, as the end of a sentence.
     #[must_use]
     pub fn last_words(&self) -> String {
         let log = self.error_log.zip(self.folder()).map(|(name, folder)| end_of(&folder.join(name)));
@@ -265,7 +269,7 @@ impl Server {
         if said.is_empty() { String::new() } else { format!("; its last words: {}", said.join(" | ")) }
     }
 
-    /// Ends it, waits until every process is gone, and removes its folder.
+    /// Ends it, waits until every process is gone, and removes its folder. Fails when a process does not end.
     pub fn stop(mut self) -> Result<(), String> {
         self.end()
     }
@@ -304,7 +308,7 @@ impl Drop for Server {
     }
 }
 
-/// Asks again and again until it is so; `false` when it was not within `time`.
+/// Repeats the question until it is true; `false` after `time`.
 pub(crate) fn within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let end_ns = clock::now_ns().saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     loop {
@@ -318,7 +322,7 @@ pub(crate) fn within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// The same of what is started: also `false` once nobody waits for it any more.
+/// As [`within`], and `false` once the user has cancelled.
 pub(crate) fn up_within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let progress = progress::current();
     let mut is_up = false;
@@ -329,7 +333,7 @@ pub(crate) fn up_within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool
     is_up
 }
 
-/// The last lines of a log; none when there is no log.
+/// The last lines of a log; empty when there is no log.
 fn end_of(path: &Path) -> String {
     use std::io::{Read, Seek, SeekFrom};
     // The folder belongs to the server's account, which may have put anything there.
@@ -356,8 +360,13 @@ fn may_be_nice(nice: i32, account: Option<&Unprivileged>) -> Result<(), ServerEr
     }
 }
 
-fn attempt(order: &Order<'_>, service: &dyn Service, dir: &Path, port: Port) -> Result<Attempt, ServerError> {
-    let place = Place::make(dir, order.account).map_err(ServerError::Failed)?;
+fn attempt(
+    order: &LaunchOrder<'_>,
+    service: &dyn Service,
+    dir: &Path,
+    port: Port,
+) -> Result<Attempt, ServerError> {
+    let place = PrivateFolder::make(dir, order.account).map_err(ServerError::Failed)?;
     let number = port.number();
     let recipe = service.recipe(&place, number)?;
     let mut setup = recipe.setup.clone();
@@ -406,7 +415,7 @@ fn attempt(order: &Order<'_>, service: &dyn Service, dir: &Path, port: Port) -> 
     }
 }
 
-/// Why a server of ours is not what it should be after the time that it may take.
+/// The error for a server of ours that is not ready in time.
 pub(crate) fn late(server: &Server, why: &str) -> ServerError {
     if let Err(left) = progress::current().check() {
         return ServerError::Failed(left);
@@ -421,8 +430,8 @@ pub(crate) fn late(server: &Server, why: &str) -> ServerError {
 
 fn spawn(
     recipe: Recipe,
-    order: &Order<'_>,
-    place: &Place,
+    order: &LaunchOrder<'_>,
+    place: &PrivateFolder,
     room: Option<&Room>,
 ) -> Result<(Guarded, Stream), String> {
     let mut command = recipe.command;
@@ -447,7 +456,7 @@ fn spawn(
     Ok((group, stderr))
 }
 
-/// Starts something that may open as many files as we are allowed to: httpd cannot raise its limit itself.
+/// Starts something with the highest allowed limit of open files, because httpd cannot raise its limit itself.
 fn with_open_files<T>(start: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let former = getrlimit(Resource::Nofile);
     let set = |limit: Rlimit| {

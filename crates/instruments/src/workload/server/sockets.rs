@@ -1,6 +1,6 @@
-//! Who listens on a port of this machine: the socket in /proc/net/tcp and tcp6, its owners in /proc/PID/fd.
+//! Finds who listens on a port of this machine: the socket in /proc/net/tcp and tcp6, its owners in /proc/PID/fd.
 //!
-//! Only this network namespace, and only processes that may be looked into: without root, those of the same user.
+//! Only this network namespace, and only processes that may be inspected: without root, those of the same user.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use crate::telemetry::parse::{lines, number, words};
 
 const LISTEN: u8 = 0x0A;
-/// The most processes that are looked into.
+/// Most processes that are inspected.
 const MOST: usize = 200_000;
 
 /// One line of /proc/net/tcp or tcp6.
@@ -29,7 +29,7 @@ impl Socket {
         self.state == LISTEN
     }
 
-    /// Whether a connection to `address` would reach this listener.
+    /// True if a connection to `address` would reach this listener.
     #[must_use]
     pub fn serves(&self, address: SocketAddr) -> bool {
         let (own, asked) = (self.local.ip().to_canonical(), address.ip().to_canonical());
@@ -42,7 +42,7 @@ impl Socket {
     }
 }
 
-/// Reads the whole file; lines that make no sense are left out.
+/// Parses the whole file; malformed lines are skipped.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Vec<Socket> {
     lines(bytes).filter_map(socket).collect()
@@ -63,7 +63,7 @@ fn hex(word: &[u8]) -> Option<u64> {
     u64::from_str_radix(text, 16).ok()
 }
 
-/// `0100007F:1F90`: the address in words of four bytes, each as this machine holds it; the port as a number.
+/// `0100007F:1F90`: the address in words of four bytes in this machine's byte order; the port as a number.
 fn address(word: &[u8]) -> Option<SocketAddr> {
     let colon = word.iter().position(|byte| *byte == b':')?;
     let (ip, port) = (word.get(..colon)?, word.get(colon + 1..)?);
@@ -83,7 +83,7 @@ fn address(word: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, port))
 }
 
-/// The sockets of this network namespace.
+/// The sockets of this network namespace. Fails when the kernel does not show them.
 pub fn all() -> Result<Vec<Socket>, String> {
     let read = |path: &str| fs::read(path).map_err(|error| format!("cannot read {path}: {error}"));
     let mut sockets = parse(&read("/proc/net/tcp")?);
@@ -92,15 +92,15 @@ pub fn all() -> Result<Vec<Socket>, String> {
     Ok(sockets)
 }
 
-/// The processes that hold one of some sockets.
+/// The processes that hold one of the given sockets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Owners {
     pub pids: BTreeSet<i32>,
-    /// Processes that we may not look into.
+    /// Processes that may not be inspected.
     pub hidden: usize,
 }
 
-/// Looks through the open files of every process for sockets with these inodes.
+/// Searches the open files of every process for sockets with these inodes. Fails when /proc cannot be read.
 pub fn owners(inodes: &BTreeSet<u64>) -> Result<Owners, String> {
     let entries = fs::read_dir("/proc").map_err(|error| format!("cannot list /proc: {error}"))?;
     let mut owners = Owners::default();
@@ -129,7 +129,7 @@ fn inode(link: &str) -> Option<u64> {
     number(link.strip_prefix("socket:[")?.strip_suffix(']')?.as_bytes())
 }
 
-/// The processes that listen where a connection to `address` would arrive, or why they are not known.
+/// The processes that listen where a connection to `address` would arrive. Fails when they cannot be determined.
 pub fn listeners(address: SocketAddr) -> Result<BTreeSet<i32>, String> {
     let inodes: BTreeSet<u64> =
         all()?.iter().filter(|socket| socket.serves(address)).map(|socket| socket.inode).collect();

@@ -1,19 +1,18 @@
 //! The processes of a server and the CPU time that they used, from /proc.
 //!
-//! Nanoseconds, in the kernel's steps of 10 ms for each process where its threads do not tell more. A process that
-//! ended counts through the parent that
-//! waited for it, as long as that parent is one of the server's. Work that the kernel does for the server in interrupts
-//! is charged to whoever was interrupted, and so is not counted reliably.
+//! Units: nanoseconds; in steps of 10 ms for each process unless its threads tell more. A process that has ended
+//! counts through the parent that waited for it, as long as that parent is one of the server's. Work that the kernel
+//! does for the server in interrupts is charged to the interrupted process, and so is not counted reliably.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use crate::telemetry::parse::{number, words};
 
-/// The most processes and threads that are looked at.
+/// Most processes and threads that are looked at.
 const MOST: usize = 200_000;
 
-/// One line of /proc/PID/stat or /proc/PID/task/TID/stat; times in clock ticks.
+/// One line of /proc/PID/stat or /proc/PID/task/TID/stat; times are clock ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     pub pid: i32,
@@ -27,12 +26,12 @@ pub struct Stat {
     /// Of children that ended and were waited for.
     pub waited_user_ticks: u64,
     pub waited_system_ticks: u64,
-    /// Since boot; with the id it tells a process from a later one with the same id.
+    /// Since boot; with the id it distinguishes a process from a later one with the same id.
     pub start_ticks: u64,
 }
 
 impl Stat {
-    /// Reads the line; `None` when it is not one.
+    /// Parses the line; `None` when it is malformed.
     #[must_use]
     pub fn parse(line: &[u8]) -> Option<Stat> {
         let open = line.iter().position(|byte| *byte == b'(')?;
@@ -55,14 +54,14 @@ impl Stat {
         })
     }
 
-    /// Whether it can still run.
+    /// True if it can still run.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X' | b'x')
     }
 }
 
-/// Every process that can be seen.
+/// Every visible process. Fails when /proc cannot be read.
 pub fn processes() -> Result<Vec<Stat>, String> {
     let entries = fs::read_dir("/proc").map_err(|error| format!("cannot list /proc: {error}"))?;
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -73,12 +72,12 @@ pub fn processes() -> Result<Vec<Stat>, String> {
         .collect())
 }
 
-/// The living processes of a process group.
+/// The living processes of a process group. Fails when /proc cannot be read.
 pub fn members(group: i32) -> Result<Vec<Stat>, String> {
     of_groups(&BTreeSet::from([group]))
 }
 
-/// The living processes of several groups.
+/// The living processes of several groups. Fails when /proc cannot be read.
 pub fn of_groups(groups: &BTreeSet<i32>) -> Result<Vec<Stat>, String> {
     if groups.is_empty() {
         return Ok(Vec::new());
@@ -86,7 +85,7 @@ pub fn of_groups(groups: &BTreeSet<i32>) -> Result<Vec<Stat>, String> {
     Ok(processes()?.into_iter().filter(|stat| groups.contains(&stat.group) && stat.is_alive()).collect())
 }
 
-/// These processes and all that descend from them, alive.
+/// These processes and all their living descendants. Fails when /proc cannot be read.
 pub fn family(roots: &BTreeSet<i32>) -> Result<Vec<Stat>, String> {
     let all = processes()?;
     Ok(descend(&all, roots))
@@ -107,7 +106,7 @@ fn descend(all: &[Stat], roots: &BTreeSet<i32>) -> Vec<Stat> {
     all.iter().filter(|stat| known.contains(&stat.pid) && stat.is_alive()).cloned().collect()
 }
 
-/// One thread and the CPU time it used so far.
+/// One thread and the CPU time it has used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     pub pid: i32,
@@ -117,7 +116,7 @@ pub struct Thread {
     start_ticks: u64,
 }
 
-/// CPU time that these processes used so far.
+/// CPU time that these processes have used. Fails when the kernel does not tell its clock tick.
 pub fn cpu_ns(processes: &[Stat]) -> Result<u64, String> {
     let per_second = sys::system::clock_ticks_per_s().map_err(|error| error.to_string())?;
     let of = |stat: &Stat| {
@@ -128,7 +127,7 @@ pub fn cpu_ns(processes: &[Stat]) -> Result<u64, String> {
     Ok(ticks.saturating_mul(1_000_000_000 / per_second.max(1)))
 }
 
-/// What a server's processes used so far.
+/// CPU time of a server's processes so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub processes: Vec<Stat>,
@@ -137,13 +136,13 @@ pub struct Usage {
     pub system_ns: u64,
 }
 
-/// What they used between two readings.
+/// CPU time used between two readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spent {
     pub user_ns: u64,
     pub system_ns: u64,
-    /// Both together, by the threads' own time without steps where the kernel keeps that; `None` where a thread ended
-    /// that was there before. What came and went in between counts in steps.
+    /// User and system time together, from the threads' exact times where the kernel keeps those; `None` if a thread
+    /// of the first reading has ended. Threads that came and went in between count in steps.
     pub exact_ns: Option<u64>,
     /// The thread that used most; `None` when no thread lived at both readings.
     pub busiest: Option<Thread>,
@@ -153,8 +152,8 @@ pub struct Spent {
 }
 
 impl Usage {
-    /// Adds up what `processes` and their threads used. Fails when none of them is left.
-    pub fn of(processes: Vec<Stat>) -> Result<Usage, String> {
+    /// Adds up the use of `processes` and their threads. Fails when none of them is left.
+    pub fn from_processes(processes: Vec<Stat>) -> Result<Usage, String> {
         if processes.is_empty() {
             return Err("the server has no process any more".to_owned());
         }
@@ -169,7 +168,7 @@ impl Usage {
         })
     }
 
-    /// What was used since `earlier`, or why that cannot be told.
+    /// The use since `earlier`. Fails when that cannot be determined.
     pub fn since(&self, earlier: &Usage) -> Result<Spent, String> {
         let lost = || "a process of the server ended and took the record of its CPU time with it".to_owned();
         let ids = |usage: &Usage| -> BTreeSet<(i32, u64)> {
@@ -201,8 +200,8 @@ impl Usage {
 }
 
 impl Usage {
-    /// CPU time by the threads that live. A process whose own time is larger by more than its steps had threads that
-    /// came and went; its children that did so are in the time that it waited for.
+    /// CPU time by the living threads. If a process's own time exceeds that by more than its steps, threads came and
+    /// went; children that did so are in the time that it waited for.
     fn exact_since(&self, earlier: &Usage, tick_ns: u64) -> Option<u64> {
         let threads: BTreeSet<(i32, u64)> =
             self.threads.iter().map(|one| (one.tid, one.start_ticks)).collect();
@@ -230,7 +229,7 @@ impl Usage {
         Some(all_ns)
     }
 
-    /// What keeps processes from running at all, in words; `None` where nothing is seen to.
+    /// What keeps processes from running at all, if anything is seen to.
     #[must_use]
     pub fn halted(&self) -> Option<String> {
         let why = |state: u8| match state {
@@ -369,7 +368,7 @@ mod tests {
     #[test]
     fn this_process_is_seen_with_its_threads() {
         let me = i32::try_from(std::process::id()).unwrap();
-        let read = || Usage::of(family(&BTreeSet::from([me])).unwrap()).unwrap();
+        let read = || Usage::from_processes(family(&BTreeSet::from([me])).unwrap()).unwrap();
         let (stop, stopped) = std::sync::mpsc::channel::<()>();
         let named = std::thread::Builder::new().name("burns".to_owned());
         let thread = named

@@ -12,7 +12,7 @@ use super::options::Options;
 use super::replies::{self, Info};
 use crate::workload::server::account::Unprivileged;
 use crate::workload::server::kind::{self, Build, Recipe, ServerError};
-use crate::workload::server::place::Place;
+use crate::workload::server::private_folder::PrivateFolder;
 use crate::workload::server::run::{Server, Service};
 
 /// Bytes of data where no limit is asked for: it cannot be without one. Taken as they are used.
@@ -45,7 +45,7 @@ pub(super) struct Node<'a> {
 }
 
 impl Service for Node<'_> {
-    fn recipe(&self, _place: &Place, port: u16) -> Result<Recipe, ServerError> {
+    fn recipe(&self, _place: &PrivateFolder, port: u16) -> Result<Recipe, ServerError> {
         let connections = self.options.connections.saturating_add(SPARE_CONNECTIONS);
         kind::open_files(self.options.connections, u64::from(connections.saturating_add(SPARE_FILES)))?;
         let mut command = Command::new(&self.build.program);

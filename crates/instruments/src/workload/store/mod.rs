@@ -18,7 +18,7 @@ use model::params::show_bytes;
 
 use crate::workload::server::account::{self, Unprivileged};
 use crate::workload::server::kind::{Build, ServerError};
-use crate::workload::server::run::{self, Order, Server, Service};
+use crate::workload::server::run::{self, LaunchOrder, Server, Service};
 use crate::workload::server::tree;
 
 pub mod beside;
@@ -77,7 +77,7 @@ impl Store {
         let build = &build(options.kind, options.binary.as_deref(), account.as_ref())?;
         let threads = threads(options)?;
         let launch = |service: &dyn Service, is_primary: bool| {
-            let order = Order {
+            let order = LaunchOrder {
                 name: options.kind.name(),
                 build,
                 account: account.as_ref(),

@@ -15,8 +15,8 @@ use crate::workload::ramcloud::frames::{Batch, Kind, push_key};
 use crate::workload::ramcloud::{Access, Trouble, status};
 use crate::workload::server::account::{self, Unprivileged};
 use crate::workload::server::kind::{self, Build, Recipe, ServerError};
-use crate::workload::server::place::Place;
-use crate::workload::server::run::{self, Order, Server, Service};
+use crate::workload::server::private_folder::PrivateFolder;
+use crate::workload::server::run::{self, LaunchOrder, Server, Service};
 use crate::workload::server::sockets;
 
 /// Bytes of a segment of its log.
@@ -85,7 +85,7 @@ struct Node<'a> {
 }
 
 impl Service for Node<'_> {
-    fn recipe(&self, _place: &Place, port: u16) -> Result<Recipe, ServerError> {
+    fn recipe(&self, _place: &PrivateFolder, port: u16) -> Result<Recipe, ServerError> {
         let mut command = Command::new(self.program);
         command.args((self.words)(port));
         Ok(Recipe { command, input: None, setup: Vec::new() })
@@ -202,7 +202,7 @@ fn launch(
     let program = if which.param == SERVER.param { &options.server } else { &options.coordinator };
     // Its programs have no word for their version.
     let build = Build { program: program.clone(), ..Build::default() };
-    let order = Order {
+    let order = LaunchOrder {
         name: which.name,
         build: &build,
         account,

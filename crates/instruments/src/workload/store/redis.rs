@@ -14,7 +14,7 @@ use super::options::{Options, Persistence, StoreKind};
 use super::replies::{self, Info};
 use crate::workload::server::account::Unprivileged;
 use crate::workload::server::kind::{self, Build, Recipe, ServerError};
-use crate::workload::server::place::Place;
+use crate::workload::server::private_folder::PrivateFolder;
 use crate::workload::server::run::{Server, Service};
 
 pub(super) const LOG: &str = "store.log";
@@ -65,7 +65,7 @@ pub(super) struct Node<'a> {
 }
 
 impl Service for Node<'_> {
-    fn recipe(&self, place: &Place, port: u16) -> Result<Recipe, ServerError> {
+    fn recipe(&self, place: &PrivateFolder, port: u16) -> Result<Recipe, ServerError> {
         let clients = self.options.connections.saturating_add(SPARE_CLIENTS);
         kind::open_files(self.options.connections, u64::from(clients.saturating_add(SPARE_FILES)))?;
         let text = config(self, port, clients);

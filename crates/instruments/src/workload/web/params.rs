@@ -497,7 +497,7 @@ fn managed(setup: &Setup, cores: &Cores) -> Result<Subject, Unfit> {
         (name, _) => kind::find(name),
     };
     let kind = kind.ok_or_else(|| wrong(format!("server={} is not known", text("server"))))?;
-    let mut options = Options::of(&setup.params).map_err(wrong)?;
+    let mut options = Options::from_params(&setup.params).map_err(wrong)?;
     let held = int_param(setup, "connections")?.max(LEAST_HELD).next_power_of_two();
     options.connections = u32::try_from(held).map_err(|_| wrong("too many connections".to_owned()))?;
     options.cpus = cores.server.iter().map(|&cpu| cpu as usize).collect();

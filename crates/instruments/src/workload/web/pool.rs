@@ -94,7 +94,7 @@ pub fn get(key: Key) -> Result<Arc<Hosted>, ServerError> {
             let account = account::choose().map_err(ServerError::Failed)?;
             let (dir, account) = (key.dir.as_path(), account.as_ref());
             let content = match &key.mix {
-                Some(items) => Content::of(items.to_vec(), key.set, key.seed, dir, account)?,
+                Some(items) => Content::from_items(items.to_vec(), key.set, key.seed, dir, account)?,
                 None => Content::make(key.set, key.seed, &key.limits, dir, account)?,
             };
             let made = Arc::new(Made { key: key.clone(), content });

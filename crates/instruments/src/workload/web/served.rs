@@ -85,7 +85,7 @@ impl Served {
 
     /// What its processes used so far, or why that is not known here.
     pub fn usage(&self) -> Result<Usage, String> {
-        Usage::of(self.processes()?)
+        Usage::from_processes(self.processes()?)
     }
 }
 

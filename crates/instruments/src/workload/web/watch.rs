@@ -232,7 +232,7 @@ mod tests {
     fn what_a_server_used_is_seen() {
         let own = || {
             let pid = i32::try_from(std::process::id()).unwrap();
-            tree::Usage::of(tree::family(&[pid].into())?)
+            tree::Usage::from_processes(tree::family(&[pid].into())?)
         };
         let before = Look::before(own);
         let start_ns = sys::clock::thread_cpu_ns();

@@ -1,13 +1,13 @@
-//! The files that the built-in server serves, read once at its start: a path that is not among them is not found.
+//! The files of the built-in server, read once at its start. A path that is not among them is answered with 404.
 //!
-//! Small bodies are held in memory, larger ones stay in open files. Links are not followed.
+//! Small bodies are kept in memory; larger ones stay in open files. Links are not followed.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 const IN_MEMORY: u64 = 1 << 20;
-/// Of all bodies in memory; what is more stays in its file.
+/// Bytes of bodies that are kept in memory; other bodies stay in their files.
 const MEMORY: u64 = 256 << 20;
 const MOST_FILES: usize = 10_000;
 const DEPTH: usize = 8;
@@ -15,9 +15,9 @@ const DEPTH: usize = 8;
 /// How the connection goes on after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// HTTP/1.1 without a word about it.
+    /// Kept, as HTTP/1.1 does by default.
     Keep,
-    /// HTTP/1.0 with `keep-alive`.
+    /// Kept, for HTTP/1.0 with `keep-alive`.
     KeepOld,
     Close,
 }
@@ -28,7 +28,7 @@ pub enum Body {
     File(File),
 }
 
-/// One answer, but for what the request decides.
+/// One answer, without what the request decides.
 #[derive(Debug)]
 pub struct Answer {
     heads: [Vec<u8>; 3],
@@ -60,14 +60,14 @@ impl Answer {
     }
 }
 
-/// Answers, by number.
+/// The answers, by number.
 #[derive(Debug)]
 pub struct Files {
     answers: Vec<Answer>,
     paths: HashMap<Vec<u8>, usize>,
 }
 
-/// What is wrong with a request that gets no file; the order is that of the first answers.
+/// Why a request gets no file, in the order of the first answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     Bad,
@@ -88,7 +88,7 @@ impl Refusal {
 }
 
 impl Files {
-    /// Everything under `root`.
+    /// Reads everything under `root`. Fails when a file cannot be read.
     pub fn load(root: &Path) -> Result<Files, String> {
         let refusals =
             Refusal::ALL.iter().map(|(_, status)| Answer::new(status, Body::Memory(Vec::new()), 0));
@@ -114,7 +114,7 @@ impl Files {
         Ok(files)
     }
 
-    /// The number of the answer with the file at that path.
+    /// The number of the answer for a path.
     #[must_use]
     pub fn find(&self, path: &[u8]) -> usize {
         self.paths.get(path).copied().unwrap_or_else(|| Files::refusal(Refusal::NotFound))
@@ -131,7 +131,7 @@ impl Files {
     }
 }
 
-/// The regular files under `root`, to a bounded depth.
+/// The regular files under `root`, to a bounded depth. Fails when a folder cannot be read.
 fn list(root: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let mut waiting = vec![(root.to_owned(), 0)];

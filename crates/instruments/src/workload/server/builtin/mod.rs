@@ -1,8 +1,9 @@
-//! Our own small server, `builtin` in results: files over HTTP/1.1, a thread with its own event queue for each CPU.
+//! Our own small server, `builtin` in results: it serves files over HTTP/1.1, with a thread and an event queue for
+//! each CPU.
 //!
-//! It is this same program, started again with the only argument [`ARGUMENT`] and told the rest on its standard input.
-//! Bodies of up to 1 MiB are held in memory ready to send, so it shows what the machine and its kernel can serve rather
-//! than what a web server does. It has no log, no cache control and no time in its answers.
+//! It is this program, started again with the single argument [`ARGUMENT`]; its options come on standard input. Bodies
+//! of up to 1 MiB are held in memory ready to send, so it shows what the machine and its kernel can serve rather than
+//! what a web server does. It writes no log, and its answers have no cache control and no date.
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
@@ -19,9 +20,9 @@ mod files;
 mod request;
 mod serving;
 
-/// The argument that makes the program call [`serve`].
+/// The argument with which the program calls [`serve`].
 pub const ARGUMENT: &str = "serve-builtin";
-/// No order is longer.
+/// Largest options, in bytes.
 const ORDER_BYTES: u64 = 64 << 10;
 
 #[derive(Debug)]
@@ -29,9 +30,9 @@ pub struct Builtin;
 
 pub static KIND: Builtin = Builtin;
 
-/// What the server is told: one `name=value` a line, the root last.
+/// The server's options: one `name=value` per line, the root last.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Order {
+struct ServeOrder {
     address: SocketAddr,
     threads: usize,
     backlog: i32,
@@ -39,16 +40,16 @@ struct Order {
     root: PathBuf,
 }
 
-impl Order {
+impl ServeOrder {
     fn text(&self) -> String {
         let (address, threads, backlog, sendfile) = (self.address, self.threads, self.backlog, self.sendfile);
         format!("{address} {threads} {backlog} {sendfile}\n{}\n", self.root.display())
     }
 
-    fn parse(text: &str) -> Option<Order> {
+    fn parse(text: &str) -> Option<ServeOrder> {
         let (numbers, root) = text.strip_suffix('\n')?.split_once('\n')?;
         let mut words = numbers.split(' ');
-        let order = Order {
+        let order = ServeOrder {
             address: words.next()?.parse().ok()?,
             threads: words.next()?.parse().ok().filter(|threads| (1..=20_000).contains(threads))?,
             backlog: words.next()?.parse().ok().filter(|backlog| *backlog > 0)?,
@@ -101,7 +102,7 @@ impl Kind for Builtin {
         Launch::quoted(launch.root)?;
         let connections = u64::from(launch.options.connections);
         launch.open_files(connections.saturating_add(serving::SPARE_FILES))?;
-        let order = Order {
+        let order = ServeOrder {
             address: launch.address(),
             threads: launch.options.workers.map_or(launch.cpus()?, |count| count as usize),
             backlog: i32::try_from(connections.max(511)).unwrap_or(i32::MAX),
@@ -119,7 +120,7 @@ impl Kind for Builtin {
     }
 }
 
-/// The server's whole life: reads what to serve, then serves until it is killed. Returns only to say what failed.
+/// Runs the server: reads the options, then serves until it is killed. Returns only with an error.
 pub fn serve(input: impl Read, output: impl Write) -> Result<(), String> {
     let mut text = String::new();
     let read = input.take(ORDER_BYTES).read_to_string(&mut text);
@@ -127,12 +128,13 @@ pub fn serve(input: impl Read, output: impl Write) -> Result<(), String> {
     if text.starts_with(faulty::WORD) {
         return misbehave(&text, output);
     }
-    let order = Order::parse(&text).ok_or("what to serve makes no sense; this is not started by hand")?;
+    let order =
+        ServeOrder::parse(&text).ok_or("what to serve makes no sense; this is not started by hand")?;
     let files = files::Files::load(&order.root)?;
     serving::run(&order, files)
 }
 
-/// The same of the faulty server, which first says where it listens.
+/// Runs the faulty server, which first writes where it listens. Returns only with an error.
 fn misbehave(text: &str, mut output: impl Write) -> Result<(), String> {
     let faults = faulty::Faults::parse(text).ok_or("what to do wrong makes no sense")?;
     let server = faulty::Server::bind(faults)?;
@@ -147,17 +149,17 @@ mod tests {
 
     #[test]
     fn orders_are_told_and_understood() {
-        let order = Order {
+        let order = ServeOrder {
             address: "[::1]:8080".parse().unwrap(),
             threads: 2,
             backlog: 511,
             sendfile: true,
             root: PathBuf::from("/a b/docs"),
         };
-        assert_eq!(Order::parse(&order.text()), Some(order.clone()));
+        assert_eq!(ServeOrder::parse(&order.text()), Some(order.clone()));
         let text = order.text();
         for end in 0..text.len() {
-            assert_eq!(Order::parse(&text[..end]), None, "{end}");
+            assert_eq!(ServeOrder::parse(&text[..end]), None, "{end}");
         }
         for bad in [
             "",
@@ -167,7 +169,7 @@ mod tests {
             "127.0.0.1:70000 2 511 true\n/x\n",
             "127.0.0.1:80 2 5 true\nx\n",
         ] {
-            assert_eq!(Order::parse(bad), None, "{bad:?}");
+            assert_eq!(ServeOrder::parse(bad), None, "{bad:?}");
         }
         assert!(serve(&b"nonsense"[..], std::io::sink()).is_err());
     }

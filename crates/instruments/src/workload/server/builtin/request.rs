@@ -1,27 +1,27 @@
-//! Reads one request from the bytes of a connection: what is asked for, and whether the connection goes on.
+//! Parses one request from the bytes of a connection: what it asks for, and whether the connection goes on.
 
 use super::files::{Refusal, Then};
 
-/// No request head is longer.
+/// Longest request head, in bytes.
 pub const HEAD_BYTES: usize = 8 << 10;
-/// No request body is longer.
+/// Longest request body, in bytes.
 const BODY_BYTES: usize = 1 << 20;
 
-/// What a request wants.
+/// A parsed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
     /// The path, or why there is nothing to send.
     pub wants: Result<&'a [u8], Refusal>,
-    /// Only the head of the answer is wanted.
+    /// True if only the head of the answer is wanted.
     pub is_head: bool,
     pub then: Then,
-    /// Bytes of the head with its empty line.
+    /// Bytes of the head including its empty line.
     pub head_bytes: usize,
     /// Bytes of the body that follow it.
     pub body_bytes: usize,
 }
 
-/// The request that `bytes` begin with; `None` when its head is not complete yet.
+/// The request at the start of `bytes`; `None` while its head is not complete.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Option<Request<'_>> {
     let refused = |why: Refusal, head_bytes: usize| Request {
@@ -65,7 +65,7 @@ pub fn parse(bytes: &[u8]) -> Option<Request<'_>> {
     Some(Request { wants, is_head, then, head_bytes, body_bytes })
 }
 
-/// Method, target, and whether it is HTTP/1.0.
+/// Method, target, and true for HTTP/1.0.
 fn first(line: &[u8]) -> Option<(&[u8], &[u8], bool)> {
     let mut words = line.split(|byte| *byte == b' ');
     let (method, target, version) = (words.next()?, words.next()?, words.next()?);

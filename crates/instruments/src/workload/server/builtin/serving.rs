@@ -1,7 +1,7 @@
-//! The threads of the built-in server: each has its own event queue and takes new connections as they come.
+//! The threads of the built-in server: each has its own event queue and accepts new connections.
 //!
-//! A connection is read once for each event, answers what it then holds, and waits again. Slow readers wait in the
-//! queue, never a thread. There is no timeout: whoever started the server ends it.
+//! A connection is read once per event, its requests are answered, and it waits again. A slow reader waits in the
+//! queue and never blocks a thread. There is no timeout: the process that started the server ends it.
 
 use std::io::{ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::Order;
+use super::ServeOrder;
 use super::files::{Body, Files, Then};
 use super::request;
 
@@ -22,15 +22,15 @@ use super::request;
 pub const SPARE_FILES: u64 = 64;
 const LISTENER: u64 = u64::MAX;
 const EVENTS: usize = 512;
-/// Bytes that are read at once from a connection, or from a file for one.
+/// Bytes read at once from a connection, or from a file for one.
 const CHUNK: usize = 64 << 10;
-/// After so many answers to one connection the others get their turn.
+/// After this many answers to one connection the others get their turn.
 const TURN: usize = 64;
-/// Without free file descriptors new connections wait this long for one.
+/// How long a new connection waits for a free file descriptor.
 const FULL: Duration = Duration::from_millis(10);
 
 /// Serves `files` until something fails.
-pub fn run(order: &Order, files: Files) -> Result<(), String> {
+pub fn run(order: &ServeOrder, files: Files) -> Result<(), String> {
     raise_open_files()?;
     let failed = |error: std::io::Error| format!("cannot listen on {}: {error}", order.address);
     let listener = TcpListener::bind(order.address).map_err(failed)?;
@@ -56,7 +56,7 @@ pub fn run(order: &Order, files: Files) -> Result<(), String> {
     said.recv().map_err(|error| error.to_string())?
 }
 
-/// As many open files as this process may have.
+/// Raises the limit of open files to the highest that this process may have. Fails when the kernel refuses.
 pub fn raise_open_files() -> Result<(), String> {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -64,23 +64,23 @@ pub fn raise_open_files() -> Result<(), String> {
         .map_err(|error| format!("cannot raise the limit of open files: {error}"))
 }
 
-/// An answer on its way.
+/// An answer being sent.
 #[derive(Clone, Copy, Debug)]
 struct Sending {
     answer: usize,
     then: Then,
     /// Bytes sent, of the head and then of the body.
     sent: u64,
-    /// Bytes of the body to send: none for HEAD.
+    /// Bytes of the body to send; 0 for HEAD.
     body: u64,
 }
 
 #[derive(Debug)]
 struct Connection {
     stream: TcpStream,
-    /// What was read and not answered yet.
+    /// Bytes read and not answered yet.
     input: Vec<u8>,
-    /// Bytes of a request's body that are still to be dropped.
+    /// Bytes of a request's body still to be dropped.
     skip: usize,
     sending: Option<Sending>,
     waits_to_write: bool,
@@ -140,7 +140,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Takes one connection, so that the threads share them out.
+    /// Accepts one connection per call, so that the threads share them.
     fn accept(&mut self) -> Result<(), String> {
         let stream = match self.listener.accept() {
             Ok((stream, _)) => stream,
@@ -225,7 +225,7 @@ impl Connection {
         Next::Write
     }
 
-    /// Makes the next request of the input the one that is answered; `false` if there is none yet.
+    /// Starts the next complete request of the input; `false` if there is none yet.
     fn take_request(&mut self, files: &Files) -> bool {
         let dropped = self.skip.min(self.input.len());
         self.input.drain(..dropped);
@@ -246,7 +246,7 @@ impl Connection {
         true
     }
 
-    /// Sends what is left of an answer, until it is all sent or the connection takes no more.
+    /// Sends the rest of an answer, until it is complete or the connection takes no more.
     fn send(
         &mut self,
         mut sending: Sending,
@@ -313,7 +313,7 @@ mod tests {
         let local = std::net::Ipv4Addr::LOCALHOST.into();
         let port = crate::workload::server::port::Port::free(local).unwrap().number();
         let address = std::net::SocketAddr::new(local, port);
-        let order = Order { address, threads: 2, backlog: 64, sendfile, root: dir.path().to_owned() };
+        let order = ServeOrder { address, threads: 2, backlog: 64, sendfile, root: dir.path().to_owned() };
         let files = Files::load(dir.path()).unwrap();
         std::thread::spawn(move || run(&order, files));
         let up = (0..1000).any(|_| {

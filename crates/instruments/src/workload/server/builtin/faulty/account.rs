@@ -1,32 +1,32 @@
-//! What the faulty server did: counts, times and requests in flight, as it saw them itself.
+//! The faulty server's record of itself: counts, times and requests in flight.
 //!
 //! Times are nanoseconds of the monotonic clock. A request is in flight from when it was read until its answer was
-//! written. It is held until just before (the last byte of) its answer begins to leave, and answered just after: no
-//! client has waited for less than the first, and one that waited for more than the second waited elsewhere.
+//! written. `held` ends just before the last byte of its answer leaves, `answered` just after: no client can have
+//! waited less than `held`, and a client that waited more than `answered` waited elsewhere.
 
 use model::Histogram;
 use sys::clock;
 
 use super::Fault;
 
-/// The server's own record.
+/// The record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Account {
-    /// Requests that were read; those for the account are not among them.
+    /// Requests that were read, without those for the record itself.
     pub requests: u64,
-    /// Well answered, slow ones and those before a connection ended among them.
+    /// Requests answered well, including slow answers and those before a connection ended.
     pub good: u64,
     done: [u64; Fault::ALL.len()],
-    /// How long each request that got any answer was held; the writing of the answer is not counted.
+    /// How long each answered request was held, without writing the answer.
     pub held: Histogram,
-    /// The same requests, the writing of the answer counted.
+    /// The same, with writing the answer.
     pub answered: Histogram,
-    /// Requests times nanoseconds in flight; silent ones count until their client leaves.
+    /// Requests times nanoseconds in flight. Requests without an answer count until their client leaves.
     pub area_ns: u128,
-    /// When the first request was read, and when the last answer was written.
+    /// When the first request was read; `last_ns` is when the last answer was written.
     pub first_ns: u64,
     pub last_ns: u64,
-    /// How often it stood still, and for how long in all.
+    /// Number of stalls, and their total time.
     pub stalls: u64,
     pub stalled_ns: u64,
 }
@@ -45,9 +45,9 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 impl Account {
-    /// How often it did that.
+    /// How often this fault was done.
     #[must_use]
-    pub fn of(&self, fault: Fault) -> u64 {
+    pub fn count(&self, fault: Fault) -> u64 {
         self.done[fault as usize]
     }
 
@@ -55,27 +55,27 @@ impl Account {
         self.done[fault as usize] += 1;
     }
 
-    /// An answer has just been written to a request that came then and was held so long.
+    /// Records an answer that was just written, to a request that came at `arrived_ns` and was held for `held_ns`.
     pub fn answer(&mut self, arrived_ns: u64, held_ns: u64) {
         self.held.record(held_ns);
         self.answered.record(clock::now_ns().saturating_sub(arrived_ns));
     }
 
-    /// How many requests a client must have counted as failed in that way.
+    /// Requests that a client must have counted as failed in this way.
     #[must_use]
     pub fn failed(&self, kind: &str) -> u64 {
         let same = |fault: &Fault| fault.counts_as() == Some(kind);
-        Fault::ALL.into_iter().filter(same).map(|fault| self.of(fault)).sum()
+        Fault::ALL.into_iter().filter(same).map(|fault| self.count(fault)).sum()
     }
 
-    /// Requests in flight on average, from the first to the last answer; `None` when there was no time between them.
+    /// Mean requests in flight from the first request to the last answer; `None` when no time passed.
     #[must_use]
     pub fn in_flight(&self) -> Option<f64> {
         let span = self.last_ns.saturating_sub(self.first_ns);
         (span > 0).then(|| self.area_ns as f64 / span as f64)
     }
 
-    /// One `name value` a line.
+    /// The record as text, one `name value` per line.
     #[must_use]
     pub fn text(&self) -> String {
         let mut lines = vec![
@@ -89,11 +89,11 @@ impl Account {
             format!("held {}", hex(&self.held.to_bytes())),
             format!("answered {}", hex(&self.answered.to_bytes())),
         ];
-        lines.extend(Fault::ALL.iter().map(|fault| format!("{} {}", fault.name(), self.of(*fault))));
+        lines.extend(Fault::ALL.iter().map(|fault| format!("{} {}", fault.name(), self.count(*fault))));
         lines.join("\n") + "\n"
     }
 
-    /// Reads [`Account::text`]; `None` if anything of it is missing or makes no sense.
+    /// Parses [`Account::text`]; `None` if something is missing or malformed.
     #[must_use]
     pub fn parse(text: &str) -> Option<Account> {
         let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -160,7 +160,7 @@ mod tests {
             account.add(fault);
         }
         assert_eq!((account.failed("bad_response"), account.failed("short_body")), (3, 1));
-        assert_eq!((account.failed("reset"), account.of(Fault::Bytewise)), (0, 1));
+        assert_eq!((account.failed("reset"), account.count(Fault::Bytewise)), (0, 1));
         assert_eq!(account.in_flight(), None);
     }
 }

@@ -1,8 +1,8 @@
-//! A server that does wrong on purpose and keeps account of it: what is planted to show that it is read rightly.
+//! A server with planted faults that records what it did, to check that a load generator reports it correctly.
 //!
-//! It is the built-in server, told of its faults; the files are not served then, but one body of `body` bytes at every
-//! path. Times are in microseconds where they are told and in nanoseconds in the account. The account counts what was
-//! done, so it holds also for a client that counts nothing; [`RECORD`] gives it and is not in it.
+//! It is the built-in server with a list of faults. It serves no files but one body of `body` bytes at every path.
+//! Times are microseconds in its options and nanoseconds in the record. The record is made by the server, so it holds
+//! whatever the client counts. [`RECORD`] is the path of the record; requests for it are not counted.
 
 mod account;
 mod serving;
@@ -14,13 +14,13 @@ pub use account::Account;
 pub use serving::Server;
 pub use start::{Planted, ask};
 
-/// The path of the account.
+/// The path of the record.
 pub const RECORD: &str = "/boxscore-account";
-/// The first word of what the server is told.
+/// First word of the server's options.
 pub const WORD: &str = "faults";
-/// A body is sent in one piece, which the buffers of a connection always hold.
+/// Largest body: it is sent in one piece, which the buffers of a connection always hold.
 const BODY_BYTES: u64 = 16 << 10;
-/// Nothing is planted that takes longer than this.
+/// Longest planted time.
 const LONGEST_US: u64 = 60_000_000;
 
 /// What is done to a request instead of answering it well.
@@ -30,13 +30,13 @@ pub enum Fault {
     Short,
     /// The connection is reset.
     Reset,
-    /// The connection ends without a word.
+    /// The connection ends without an answer.
     Closed,
-    /// The connection ends within the head.
+    /// The connection ends within the head of the answer.
     Half,
-    /// One byte more than Content-Length says.
+    /// One byte more than Content-Length states.
     Extra,
-    /// Chunked, with a size that is no number.
+    /// Chunked, with a size that is not a number.
     Chunks,
     /// Not HTTP.
     Junk,
@@ -46,7 +46,7 @@ pub enum Fault {
     Missing,
     /// Status 503.
     Busy,
-    /// No answer; the connection stays.
+    /// No answer; the connection stays open.
     Silent,
     /// A good answer, one byte at a time.
     Bytewise,
@@ -90,7 +90,7 @@ impl Fault {
         }
     }
 
-    /// The kind of failure that a client must count it as; `None` where the answer is good.
+    /// The kind of failure that a client must count; `None` where the answer is good.
     #[must_use]
     pub const fn counts_as(self) -> Option<&'static str> {
         match self {
@@ -110,25 +110,25 @@ impl Fault {
     }
 }
 
-/// What the server does wrong.
+/// Options of a faulty server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Faults {
-    /// The CPU that its thread stays on; `None` is any.
+    /// The CPU that its thread stays on; `None`: any.
     pub cpu: Option<usize>,
-    /// That CPU is its own: it spins while answers are due, so that they leave when they should.
+    /// True if that CPU is its own: it spins while answers are due, so that they leave on time.
     pub spin: bool,
-    /// Each answer leaves so long after its request came.
+    /// Each answer leaves at least this long after its request came.
     pub delay_us: u64,
-    /// And up to so much later, evenly spread.
+    /// Largest additional delay, uniformly distributed.
     pub spread_us: u64,
-    /// One request after another: the delay is a time of service, and requests wait for each other.
+    /// True: one request after another. The delay is a service time, and requests queue.
     pub serial: bool,
-    /// In the middle of every period the server stands still for `stall_us`; 0 is never.
+    /// In the middle of every period the server stands still for `stall_us`; 0: never.
     pub stall_us: u64,
     pub period_us: u64,
     /// Bytes of a body.
     pub body: u64,
-    /// Every so many requests one is treated by the next of `kinds`; 0 is never.
+    /// One in every this many requests gets the next of `kinds`; 0: never.
     pub every: u64,
     pub kinds: Vec<Fault>,
 }
@@ -151,7 +151,7 @@ impl Default for Faults {
 }
 
 impl Faults {
-    /// What the server is told, in one line.
+    /// The options as one line of text.
     #[must_use]
     pub fn text(&self) -> String {
         let mut params = Params::default();
@@ -177,7 +177,7 @@ impl Faults {
         format!("{WORD} {params}\n")
     }
 
-    /// Reads [`Faults::text`]; `None` if it makes no sense.
+    /// Parses [`Faults::text`]; `None` if it is malformed.
     #[must_use]
     pub fn parse(text: &str) -> Option<Faults> {
         let line = text.strip_suffix('\n')?.strip_prefix(WORD)?.strip_prefix(' ')?;
@@ -213,9 +213,9 @@ impl Faults {
             && (self.every == 0 || !self.kinds.is_empty())
     }
 
-    /// What becomes of the request of that number, from 0.
+    /// The fault for request `number`, counted from 0.
     #[must_use]
-    pub fn of(&self, number: u64) -> Option<Fault> {
+    pub fn fault_at(&self, number: u64) -> Option<Fault> {
         if self.every == 0 || !(number + 1).is_multiple_of(self.every) {
             return None;
         }
@@ -224,7 +224,8 @@ impl Faults {
         self.kinds.get(usize::try_from(turn % kinds).ok()?).copied()
     }
 
-    /// How long the answer to that request is held back, in nanoseconds: spread evenly, and the same in every run.
+    /// How long the answer to request `number` is held back, in nanoseconds: uniformly distributed, and the same in
+    /// every run.
     #[must_use]
     pub fn hold_ns(&self, number: u64) -> u64 {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -276,7 +277,7 @@ mod tests {
     #[test]
     fn every_nth_request_gets_the_next_fault() {
         let faults = Faults { every: 3, kinds: vec![Fault::Short, Fault::Reset], ..Faults::default() };
-        let got: Vec<Option<Fault>> = (0..9).map(|number| faults.of(number)).collect();
+        let got: Vec<Option<Fault>> = (0..9).map(|number| faults.fault_at(number)).collect();
         let (short, reset) = (Some(Fault::Short), Some(Fault::Reset));
         assert_eq!(got, [None, None, short, None, None, reset, None, None, short]);
         assert_eq!(Faults::default().of(2), None);

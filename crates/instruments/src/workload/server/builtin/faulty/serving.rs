@@ -1,6 +1,6 @@
-//! The one thread of the faulty server: reads requests, holds each for its time, then does to it what is planted.
+//! The thread of the faulty server: it reads requests, holds each for its time, and then does the planted fault.
 //!
-//! Requests of a connection are treated one after another. Nothing waits for a slow client: an answer that does not
+//! Requests of a connection are handled one after another. Nothing waits for a slow client: an answer that does not
 //! fit into the buffers of its connection ends the connection and is not counted as given.
 
 use std::cmp::Reverse;
@@ -24,15 +24,15 @@ const LISTENER: u64 = u64::MAX;
 const EVENTS: usize = 256;
 const CHUNK: usize = 16 << 10;
 const BACKLOG: i32 = 4096;
-/// Between two bytes of an answer that comes bytewise.
+/// Time between two bytes of a bytewise answer.
 const BYTE_NS: u64 = 50_000;
-/// Between two parts of a head that never ends, and how many there are at the most.
+/// Time between two parts of an endless head; `PARTS` bounds their number.
 const PART_NS: u64 = 100_000;
 const PARTS: u64 = 10_000;
-/// How long whoever asks for the account may take to read it.
+/// Time limit for reading the record.
 const ASKED: Duration = Duration::from_secs(10);
 
-/// A server that listens, on a port that the system chose.
+/// A listening server, on a port that the system chose.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -41,6 +41,7 @@ pub struct Server {
 }
 
 impl Server {
+    /// Listens on the loopback. Fails when no socket can be opened.
     pub fn bind(faults: Faults) -> Result<Server, String> {
         let failed = |error: std::io::Error| format!("cannot listen on 127.0.0.1: {error}");
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
@@ -55,7 +56,7 @@ impl Server {
         self.address
     }
 
-    /// Serves until something fails; whoever started it ends it.
+    /// Serves until something fails; normally the process that started it ends it.
     pub fn serve(self) -> Result<(), String> {
         raise_open_files()?;
         if let Some(cpu) = self.faults.cpu {
@@ -82,19 +83,19 @@ impl Server {
     }
 }
 
-/// A request that was read and is not over.
+/// A request that was read and is not finished.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     arrived_ns: u64,
     fault: Option<Fault>,
     then: Then,
-    /// Bytes or parts of its answer that are out, where it comes in many.
+    /// Bytes or parts of its answer that were sent, where it is sent in many.
     sent: u64,
 }
 
 #[derive(Debug)]
 struct Connection {
-    /// Tells it from others that had the same place.
+    /// Tells it apart from earlier requests in the same slot.
     id: u64,
     stream: TcpStream,
     input: Vec<u8>,
@@ -105,7 +106,7 @@ struct Connection {
 struct Worker {
     server: Server,
     queue: std::os::fd::OwnedFd,
-    /// A good answer, whole.
+    /// The complete good answer.
     good: Vec<u8>,
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
@@ -113,18 +114,18 @@ struct Worker {
     due: BinaryHeap<Reverse<(u64, usize, u64)>>,
     account: Account,
     made: u64,
-    /// Until when a serial server works on what came before.
+    /// A serial server works on earlier requests until this time.
     busy_ns: u64,
     in_flight: u64,
     since_ns: u64,
 }
 
-/// What becomes of a connection.
+/// What follows on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// The request is over.
+    /// The request is finished.
     Over,
-    /// More of its answer is due then.
+    /// More of its answer is due at this time.
     More(u64),
     Gone,
 }
@@ -158,7 +159,7 @@ impl Worker {
         }
     }
 
-    /// How long nothing is due; `None` is until something comes.
+    /// Time until something is due; `None`: wait for an event.
     fn timeout(&self) -> Option<Timespec> {
         let Reverse((due_ns, _, _)) = self.due.peek()?;
         let wait_ns = match self.server.faults.spin {
@@ -247,7 +248,7 @@ impl Worker {
         self.account.last_ns = self.account.last_ns.max(now_ns);
     }
 
-    /// Begins with the next request of a connection, if it is whole and none is before it.
+    /// Starts the next request of a connection, if it is complete and none is before it.
     fn take_request(&mut self, slot: usize) {
         let Some(Some(connection)) = self.connections.get_mut(slot) else { return };
         if connection.pending.is_some() {
@@ -266,7 +267,7 @@ impl Worker {
         }
         let now_ns = clock::now_ns();
         let number = self.account.requests;
-        let fault = self.server.faults.of(number);
+        let fault = self.server.faults.fault_at(number);
         let hold_ns = self.server.faults.hold_ns(number);
         let from_ns = if self.server.faults.serial { self.busy_ns.max(now_ns) } else { now_ns };
         self.busy_ns = from_ns + hold_ns;
@@ -307,7 +308,7 @@ impl Worker {
     }
 }
 
-/// Gives the account to whoever asked; one who does not read it within [`ASKED`] does without.
+/// Sends the record. A client that does not read it within [`ASKED`] does not get it.
 fn tell(mut stream: &TcpStream, text: &str) {
     let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", text.len());
     let ready = stream.set_nonblocking(false).and_then(|()| stream.set_write_timeout(Some(ASKED)));
@@ -315,7 +316,7 @@ fn tell(mut stream: &TcpStream, text: &str) {
 }
 
 impl Connection {
-    /// Sends what is due of the answer to its request, and enters it in the account.
+    /// Sends the due part of the answer, and records it.
     fn go_on(&mut self, good: &[u8], account: &mut Account) -> Next {
         let Some(pending) = &mut self.pending else { return Next::Gone };
         let Some(fault) = pending.fault else {
@@ -362,7 +363,7 @@ impl Connection {
         if close { Next::Gone } else { Next::Over }
     }
 
-    /// What is not sent in one piece, and good answers with an odd end.
+    /// Sends answers that go out in several pieces, and good answers with an odd end.
     fn in_parts(&mut self, fault: Fault, good: &[u8], account: &mut Account) -> Next {
         let Some(pending) = &mut self.pending else { return Next::Gone };
         let at = pending.sent;
@@ -407,19 +408,19 @@ impl Connection {
     }
 }
 
-/// Bytes of the body of a good answer.
+/// Length of the body of a good answer.
 fn body_of(good: &[u8]) -> usize {
     let end = good.windows(4).position(|four| four == b"\r\n\r\n").map_or(good.len(), |at| at + 4);
     good.len() - end
 }
 
-/// How long a request has been held. It is asked before its answer is written: a server that loses its CPU just after
-/// has not held it any longer.
+/// How long a request has been held. Read before its answer is written: a server that loses its CPU just after has not
+/// held it longer.
 fn since(arrived_ns: u64) -> u64 {
     clock::now_ns().saturating_sub(arrived_ns)
 }
 
-/// Whether all of it went out.
+/// True if all bytes were sent.
 fn write(mut stream: &TcpStream, bytes: &[u8]) -> bool {
     matches!(stream.write(bytes), Ok(count) if count == bytes.len())
 }
@@ -460,7 +461,7 @@ mod tests {
         let account = ask(address).unwrap();
         assert_eq!((account.requests, account.good), (7, 4));
         let done = [Fault::Short, Fault::Closed, Fault::Half, Fault::Bytewise, Fault::Reset];
-        assert_eq!(done.map(|fault| account.of(fault)), [1, 1, 1, 0, 0]);
+        assert_eq!(done.map(|fault| account.count(fault)), [1, 1, 1, 0, 0]);
         assert_eq!((account.held.count(), account.answered.count()), (7, 7));
         assert!(account.last_ns >= account.first_ns && account.first_ns > 0);
     }

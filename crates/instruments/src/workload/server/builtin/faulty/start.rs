@@ -1,4 +1,4 @@
-//! Starts the faulty server as a process of its own, asks it for its account, and ends it.
+//! Starts the faulty server as a process of its own, asks for its record, and ends it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,12 +10,12 @@ use sys::process::Start;
 use super::{Account, Faults, RECORD};
 use crate::workload::guard::{self, Guarded};
 
-/// How long it may take to give its account.
+/// Time limit for the record.
 const ASK: Duration = Duration::from_secs(10);
-/// No account is longer.
+/// Largest record, in bytes.
 const ACCOUNT_BYTES: u64 = 4 << 20;
 
-/// A faulty server that runs; dropping it ends it.
+/// A running faulty server; dropping it ends it.
 #[derive(Debug)]
 pub struct Planted {
     address: SocketAddr,
@@ -23,7 +23,7 @@ pub struct Planted {
 }
 
 impl Planted {
-    /// Starts it and waits until it listens.
+    /// Starts the server and waits until it listens. Fails when it does not start in time.
     pub fn start(faults: &Faults) -> Result<Planted, String> {
         let program = guard::program().ok_or("this program cannot start itself as a server")?;
         let mut command = Command::new(program);
@@ -51,13 +51,13 @@ impl Planted {
         format!("http://{}/", self.address)
     }
 
-    /// What it did so far.
+    /// What the server did so far. Fails when it does not answer.
     pub fn account(&self) -> Result<Account, String> {
         ask(self.address)
     }
 }
 
-/// Asks a faulty server for its account.
+/// Asks the faulty server at `address` for its record. Fails when it does not answer.
 pub fn ask(address: SocketAddr) -> Result<Account, String> {
     let failed = |error: std::io::Error| format!("the faulty server gives no account: {error}");
     let mut stream = TcpStream::connect_timeout(&address, ASK).map_err(failed)?;

@@ -1,7 +1,7 @@
-//! A private folder for one server or one set of content: made new, owned by the server's account, removed on drop.
+//! A private folder for one server or one set of content: newly made, owned by the server's account, removed on drop.
 //!
-//! The guard removes the folder of a program that was killed. Where both were, a lock file in it tells that nobody uses
-//! it any more, and the next folder made beside it removes it. Nothing else is ever removed.
+//! If this program is killed, the guard removes the folder. If the guard was killed too, a lock file in the folder
+//! shows that it is no longer used, and the next folder made beside it removes it. Nothing else is ever removed.
 
 use std::fs::{self, Permissions};
 use std::io::ErrorKind;
@@ -15,7 +15,7 @@ use super::account::Unprivileged;
 use crate::workload::guard::{PRIVATE as PREFIX, Private};
 
 const LOCK: &str = "lock";
-/// Folders that every account can reach, for when the wanted one cannot be reached.
+/// Folders that every account can reach, used when the wanted one cannot be reached.
 const PUBLIC: [&str; 2] = ["/var/tmp", "/tmp"];
 const TRIES: usize = 100;
 
@@ -23,20 +23,21 @@ static MADE: AtomicU64 = AtomicU64::new(0);
 
 /// A folder that only its owner and root can enter.
 #[derive(Debug)]
-pub struct Place {
+pub struct PrivateFolder {
     path: PathBuf,
-    /// Held while the folder is used; the kernel frees it if we die.
+    /// Held while the folder is used; the kernel releases it if we die.
     _lock: LockFile,
     owner: Option<(u32, u32)>,
-    /// Why it is not where it was wanted.
+    /// Why the folder is not in the wanted place, if so.
     pub moved: Option<String>,
     ward: Option<Private>,
     removed: bool,
 }
 
-impl Place {
-    /// A new folder under `wanted`, or under a public one where `account` could not reach it.
-    pub fn make(wanted: &Path, account: Option<&Unprivileged>) -> Result<Place, String> {
+impl PrivateFolder {
+    /// A new folder under `wanted`, or under a public one if `account` could not reach it. Fails when none can be
+    /// made.
+    pub fn make(wanted: &Path, account: Option<&Unprivileged>) -> Result<PrivateFolder, String> {
         // Servers resolve what they are told from where they start, which is the folder itself.
         let wanted = std::path::absolute(wanted).map_err(|error| format!("{}: {error}", wanted.display()))?;
         let wanted = wanted.as_path();
@@ -66,7 +67,7 @@ impl Place {
                 Lock::Held(lock) if lock.path().exists() => lock,
                 Lock::Held(_) | Lock::Busy { .. } => continue,
             };
-            let place = Place { path, _lock: lock, owner, moved, ward, removed: false };
+            let place = PrivateFolder { path, _lock: lock, owner, moved, ward, removed: false };
             place.give(&place.path, 0o700)?;
             return Ok(place);
         }
@@ -78,7 +79,8 @@ impl Place {
         &self.path
     }
 
-    /// Gives `path`, which we made within this folder, to the server's account, with exactly this mode.
+    /// Gives `path`, which we made within this folder, to the server's account, with exactly this mode. Fails when the
+    /// kernel refuses.
     pub fn give(&self, path: &Path, mode: u32) -> Result<(), String> {
         let set = fs::set_permissions(path, Permissions::from_mode(mode));
         set.map_err(|error| format!("cannot set the mode of {}: {error}", path.display()))?;
@@ -88,7 +90,7 @@ impl Place {
         }
     }
 
-    /// A folder in it.
+    /// Makes a folder in it. Fails when it cannot be made.
     pub fn folder(&self, name: &str) -> Result<PathBuf, String> {
         let path = self.path.join(name);
         fs::create_dir(&path).map_err(|error| format!("cannot make {}: {error}", path.display()))?;
@@ -96,7 +98,7 @@ impl Place {
         Ok(path)
     }
 
-    /// A small file in it.
+    /// Writes a small file in it. Fails when it cannot be written.
     pub fn file(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let path = self.path.join(name);
         sys::files::atomic_write(&path, text.as_bytes(), 0o600).map_err(|error| error.to_string())?;
@@ -104,7 +106,7 @@ impl Place {
         Ok(path)
     }
 
-    /// Removes the folder and everything in it; like dropping it, but says whether it worked.
+    /// Removes the folder and everything in it, as dropping does. Fails when something cannot be removed.
     pub fn remove(mut self) -> Result<(), String> {
         self.clear()
     }
@@ -121,7 +123,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for PrivateFolder {
     fn drop(&mut self) {
         // A drop has nobody to tell; the guard tries again, and the next folder made here.
         let _left_for_the_sweep = self.clear();
@@ -145,7 +147,7 @@ fn parent(wanted: &Path, account: Option<&Unprivileged>) -> Result<PathBuf, Stri
     })
 }
 
-/// Removes the folders of processes that were killed. What cannot be removed stays; it harms nobody.
+/// Removes the folders of processes that were killed. A folder that cannot be removed stays.
 fn sweep(parent: &Path, ours: &[Option<u32>]) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
@@ -174,7 +176,7 @@ mod tests {
     #[test]
     fn a_place_is_private_and_goes() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place::make(dir.path(), None).unwrap();
+        let place = PrivateFolder::make(dir.path(), None).unwrap();
         assert_eq!(fs::metadata(place.path()).unwrap().permissions().mode() & 0o7777, 0o700);
         let folder = place.folder("sub").unwrap();
         assert!(folder.is_dir() && place.folder("sub").is_err());
@@ -183,22 +185,22 @@ mod tests {
         assert_eq!(place.moved, None);
         place.remove().unwrap();
         assert_eq!(names(dir.path()), 0);
-        drop(Place::make(dir.path(), None).unwrap());
+        drop(PrivateFolder::make(dir.path(), None).unwrap());
         assert_eq!(names(dir.path()), 0);
     }
 
     #[test]
     fn a_place_is_named_from_the_root_on() {
-        let place = Place::make(Path::new("."), None).unwrap();
+        let place = PrivateFolder::make(Path::new("."), None).unwrap();
         assert!(place.path().is_absolute() && place.moved.is_none(), "{}", place.path().display());
         place.remove().unwrap();
-        assert!(Place::make(Path::new(""), None).is_err());
+        assert!(PrivateFolder::make(Path::new(""), None).is_err());
     }
 
     #[test]
     fn left_overs_go_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
-        let used = Place::make(dir.path(), None).unwrap();
+        let used = PrivateFolder::make(dir.path(), None).unwrap();
         let left = dir.path().join(format!("{PREFIX}1-1-0"));
         fs::create_dir(&left).unwrap();
         fs::write(left.join(LOCK), "1\n").unwrap();
@@ -208,16 +210,16 @@ mod tests {
         let other = dir.path().join("other");
         fs::create_dir(&other).unwrap();
         fs::write(other.join(LOCK), "").unwrap();
-        let new = Place::make(dir.path(), None).unwrap();
+        let new = PrivateFolder::make(dir.path(), None).unwrap();
         assert!(!left.exists());
         assert!(unlocked.exists() && other.exists() && used.path().exists() && new.path().exists());
     }
 
     #[test]
     fn missing_folders_are_named() {
-        let why = Place::make(Path::new("/no/such"), None).unwrap_err();
+        let why = PrivateFolder::make(Path::new("/no/such"), None).unwrap_err();
         assert_eq!(why, "/no/such is not a folder");
-        let why = Place::make(Path::new("/proc"), None).unwrap_err();
+        let why = PrivateFolder::make(Path::new("/proc"), None).unwrap_err();
         assert!(why.contains("/proc/.boxscore-server-"), "{why}");
     }
 

@@ -1,7 +1,7 @@
-//! What a child says beside its frames, for the message when it is lost: the first line of a stdout that holds no
+//! Keeps what a child writes beside its frames, for the message when it is lost: the first line of a stdout without
 //! frames, the last lines of its stderr, how it ended, and what the user may do.
 //!
-//! Lines are made printable and cut; a flood is heard at leisure. What it says while it works is not shown.
+//! Lines are made printable and cut. A flood is read slowly. Nothing is shown while the child works.
 
 use std::io::{ErrorKind, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -12,59 +12,59 @@ use std::time::Duration;
 
 use harness::conductor::Parting;
 
-/// Last lines that a child said on stderr.
+/// Lines of stderr that are kept.
 const LAST_LINES: usize = 5;
 
-/// Bytes of such a line that are kept, and of a stdout that begins without a frame.
+/// Bytes that are kept of a line, and of a stdout that begins without a frame.
 const LINE: usize = 400;
 
 /// Characters of that line that are shown.
 const SHOWN: usize = 100;
 
-/// After this many bytes on stderr a child is listened to at leisure, so that a flood takes no CPU from the takes.
+/// After this many bytes of stderr a child is read slowly, so that a flood takes no CPU from the takes.
 const MUCH: usize = 1 << 20;
 const LEISURE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Default)]
-pub(super) struct Said {
-    /// It sent a frame: it is a boxscore of this wire.
+pub(super) struct ChildOutput {
+    /// True once it has sent a frame.
     speaks: AtomicBool,
-    /// Its stdout has ended, which only happens once it has ended, or is about to.
+    /// True once its stdout has ended, which happens when it ends or is about to.
     is_over: AtomicBool,
-    /// How its stdout began, until then.
+    /// The beginning of its stdout, until the first frame.
     stdout: Mutex<Vec<u8>>,
     stderr: Mutex<Vec<String>>,
 }
 
 /// Its stdout, of which the beginning is kept.
-pub(super) struct Overheard<R> {
+pub(super) struct RecordedStdout<R> {
     from: R,
-    said: Arc<Said>,
+    output: Arc<ChildOutput>,
     kept: usize,
 }
 
-impl<R> Overheard<R> {
-    pub(super) fn new(from: R, said: Arc<Said>) -> Overheard<R> {
-        Overheard { from, said, kept: 0 }
+impl<R> RecordedStdout<R> {
+    pub(super) fn new(from: R, output: Arc<ChildOutput>) -> RecordedStdout<R> {
+        RecordedStdout { from, output, kept: 0 }
     }
 }
 
-impl<R: Read> Read for Overheard<R> {
+impl<R: Read> Read for RecordedStdout<R> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let count = self.from.read(into)?;
         if count == 0 {
-            self.said.is_over.store(true, Ordering::Relaxed);
+            self.output.is_over.store(true, Ordering::Relaxed);
         }
         if self.kept < LINE {
             let some = &into[..count.min(LINE - self.kept)];
             self.kept += some.len();
-            self.said.stdout.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(some);
+            self.output.stdout.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(some);
         }
         Ok(count)
     }
 }
 
-impl Said {
+impl ChildOutput {
     pub(super) fn speaks(&self) {
         self.speaks.store(true, Ordering::Relaxed);
     }
@@ -73,7 +73,7 @@ impl Said {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Keeps the last lines of what a child says, each cut where it is too long to be read.
+    /// Reads stderr to its end and keeps the last lines; long lines are cut.
     pub(super) fn listen(&self, mut from: impl Read) {
         let mut chunk = [0u8; 16 << 10];
         let (mut line, mut length, mut heard) = (Vec::new(), 0usize, 0usize);
@@ -111,10 +111,10 @@ impl Said {
         if text.is_empty() {
             return;
         }
-        let mut said = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
-        said.push(text);
-        let surplus = said.len().saturating_sub(LAST_LINES);
-        said.drain(..surplus);
+        let mut output = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        output.push(text);
+        let surplus = output.len().saturating_sub(LAST_LINES);
+        output.drain(..surplus);
     }
 
     /// The first line of a stdout without frames.
@@ -124,7 +124,7 @@ impl Said {
         lines.find(|line| !line.trim_ascii().is_empty()).map(|line| printable(line, SHOWN))
     }
 
-    /// What is known when it is given up, `command` being what the user gave to start it.
+    /// How the child ended; `command` is the user's command that started it.
     pub(super) fn parting(&self, status: Option<ExitStatus>, command: Option<&str>) -> Parting {
         let speaks = self.speaks.load(Ordering::Relaxed);
         let stdout = if speaks { None } else { self.on_stdout() };
@@ -140,7 +140,7 @@ impl Said {
     }
 }
 
-/// What to try with a command that started no child of ours.
+/// Advice for a command that started no child of ours.
 fn hint(command: &str, printed: bool, status: Option<ExitStatus>) -> String {
     let command = printable(command.as_bytes(), LINE);
     let code = status.and_then(|status| status.code());
@@ -160,7 +160,7 @@ fn hint(command: &str, printed: bool, status: Option<ExitStatus>) -> String {
     )
 }
 
-/// What a shell says of a command that it could not start has codes of its own.
+/// The exit status in words; a shell has codes of its own for a command that it could not start.
 fn how_it_ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(127), _) => "exit code 127: the command was not found".to_owned(),
@@ -172,7 +172,7 @@ fn how_it_ended(status: ExitStatus) -> String {
     }
 }
 
-/// Bytes as one line that changes no terminal, of at most so many characters of theirs.
+/// Bytes as one line without control characters, of at most `most` characters.
 fn printable(bytes: &[u8], most: usize) -> String {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim();
@@ -192,25 +192,25 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_and_the_last_are_kept() {
-        let said = Said::default();
+        let output = ChildOutput::default();
         let text: String = (0..9).map(|n| format!("line {n}\n")).collect();
-        said.listen(text.as_bytes());
-        assert_eq!(*said.stderr.lock().unwrap(), ["line 4", "line 5", "line 6", "line 7", "line 8"]);
+        output.listen(text.as_bytes());
+        assert_eq!(*output.stderr.lock().unwrap(), ["line 4", "line 5", "line 6", "line 7", "line 8"]);
         let endless = std::io::repeat(b'x').take(300_000).chain(&b"\nthe end"[..]);
-        said.listen(endless);
-        let lines = said.stderr.into_inner().unwrap();
+        output.listen(endless);
+        let lines = output.stderr.into_inner().unwrap();
         assert_eq!(lines.len(), LAST_LINES);
         assert_eq!(lines[3], format!("{} ... (cut: the line is longer)", "x".repeat(LINE)));
         assert_eq!(lines[4], "the end");
     }
 
-    fn heard(stdout: &[u8], stderr: &[u8]) -> Said {
-        let said = Arc::new(Said::default());
-        let mut overheard = Overheard::new(stdout, Arc::clone(&said));
+    fn heard(stdout: &[u8], stderr: &[u8]) -> ChildOutput {
+        let output = Arc::new(ChildOutput::default());
+        let mut overheard = RecordedStdout::new(stdout, Arc::clone(&output));
         std::io::copy(&mut overheard, &mut std::io::sink()).unwrap();
         drop(overheard);
-        said.listen(stderr);
-        Arc::into_inner(said).unwrap()
+        output.listen(stderr);
+        Arc::into_inner(output).unwrap()
     }
 
     fn exit(code: i32) -> Option<ExitStatus> {
@@ -219,8 +219,8 @@ mod tests {
 
     #[test]
     fn what_a_command_said_is_told_in_a_form_that_changes_no_terminal() {
-        let said = heard(b"\n \x1b[31mWelcome\x07 \xff\r\nmore\n", b"\x1b]0;title\n\n");
-        let parting = said.parting(exit(0), Some("motd\t; x"));
+        let output = heard(b"\n \x1b[31mWelcome\x07 \xff\r\nmore\n", b"\x1b]0;title\n\n");
+        let parting = output.parting(exit(0), Some("motd\t; x"));
         let says =
             "its stdout began with: \\u{1b}[31mWelcome\\u{7} \u{fffd}; it said: \\u{1b}]0;title; exit code 0";
         assert_eq!(parting.how.as_deref(), Some(says));
@@ -245,9 +245,9 @@ mod tests {
             let parting = heard(b"", b"").parting(status, Some("ssh box"));
             assert!(parting.hint.as_ref().is_some_and(|hint| hint.contains(says)), "{parting:?}");
         }
-        let said = heard(b"\x05\0\0\0abcde", b"last\n");
-        said.speaks();
-        let parting = said.parting(exit(2), Some("ssh box"));
+        let output = heard(b"\x05\0\0\0abcde", b"last\n");
+        output.speaks();
+        let parting = output.parting(exit(2), Some("ssh box"));
         assert_eq!((parting.how.as_deref(), parting.hint), (Some("it said: last; exit code 2"), None));
     }
 }

@@ -50,7 +50,7 @@ pub fn echo(
 /// A socket for the asker's datagrams, on the listener's port.
 fn socket(turn: &Turn<'_>, stream: &mut TcpStream) -> Result<UdpSocket, String> {
     let here = stream.local_addr().map_err(|error| error.to_string())?;
-    let port = turn.hall.address.port();
+    let port = turn.peer.address.port();
     let bound = UdpSocket::bind(SocketAddr::new(here.ip(), port));
     let socket = match bound {
         Ok(socket) => socket,
@@ -215,14 +215,14 @@ pub fn bulk(turn: &Turn<'_>, control: &mut TcpStream, test: &Test) -> Result<Rep
     go(control)?;
     let lead_ns = u64::from(lead_ms) * 1_000_000;
     let span_ns = lead_ns + u64::from(span_ms) * 1_000_000;
-    let (hall, patience) = (turn.hall, turn.patience());
+    let (peer, patience) = (turn.peer, turn.patience());
     std::thread::scope(|scope| {
         let receivers: Vec<_> = to_receive
             .iter()
             .enumerate()
             .map(|(nth, stream)| {
                 scope.spawn(move || -> Result<Counted, String> {
-                    let _pinned = hall.pin(nth)?;
+                    let _pinned = peer.pin(nth)?;
                     let pipe = Pipe::new(stream.as_fd(), Wait::Block, patience)?;
                     stream::receive(&pipe, &mut buffer(size), lead_ns)
                         .map_err(|lost| format!("a stream {lost}"))
@@ -234,7 +234,7 @@ pub fn bulk(turn: &Turn<'_>, control: &mut TcpStream, test: &Test) -> Result<Rep
             .enumerate()
             .map(|(nth, stream)| {
                 scope.spawn(move || -> Result<u64, String> {
-                    let _pinned = hall.pin(receiving + nth)?;
+                    let _pinned = peer.pin(receiving + nth)?;
                     let pipe = Pipe::new(stream.as_fd(), Wait::Block, patience)?;
                     let until_ns = clock::now_ns() + span_ns;
                     stream::send(&pipe, &mut buffer(size), until_ns)
