@@ -10,12 +10,12 @@ use model::{Fault, ParamKind, ParamSpec, Probe, Record, Seconds, Setup, Size, Un
 
 use super::team::{self, Done, Team};
 
-/// How many threads do the work.
+/// The number of threads that work.
 pub const THREADS: ParamSpec = ParamSpec::new("threads", ParamKind::Threads, "1", "threads at work");
 
 /// One thread's share of an instrument's work.
 pub trait Kernel: 'static {
-    /// What a take brings back beside its time; `()` where time is all.
+    /// The result of a take beside its time; `()` if time is all.
     type Out: Send + 'static;
 
     /// Does `repeats` units of work. A wrong result is a fault: its speed means nothing.
@@ -31,7 +31,7 @@ pub struct Tally<Out> {
 }
 
 impl<Out> Tally<Out> {
-    /// From the first start to the last end.
+    /// Time from the first start to the last end.
     #[must_use]
     pub fn time(&self) -> Seconds {
         self.done.time()
@@ -117,8 +117,8 @@ impl<Out: Send + 'static> Probe for KernelProbe<Out> {
     }
 }
 
-/// How many units last `at_least`: the first count found that does, from 1 upwards. The first unit, which
-/// pays for cold caches and untouched pages, only warms. Anything that times a count of units can use it.
+/// The number of units that last `at_least`: the first count found, from 1 upwards. The first unit, which pays for
+/// cold caches and untouched pages, only warms up. Fails when a unit fails.
 pub fn repeats_for(
     at_least: Seconds,
     mut time: impl FnMut(u64) -> Result<Seconds, Fault>,
@@ -149,7 +149,7 @@ fn next_repeats(repeats: u64, took: f64, wanted: f64) -> u64 {
     (proportional.ceil() as u64).clamp(repeats.saturating_add(1), repeats.saturating_mul(16))
 }
 
-/// A parameter that is a size in bytes.
+/// A parameter that is a size in bytes. Fails when it is malformed.
 pub fn bytes_param(setup: &Setup, name: &str) -> Result<usize, Unfit> {
     let text = setup.params.get(name).ok_or_else(|| Unfit::new(format!("no parameter {name}")))?;
     let bytes = parse_bytes(text).ok_or_else(|| Unfit::new(format!("{name}={text} is not a size")))?;
@@ -157,13 +157,13 @@ pub fn bytes_param(setup: &Setup, name: &str) -> Result<usize, Unfit> {
         .map_err(|_| Unfit::new(format!("{name}={text} is more than this process can address")))
 }
 
-/// A parameter that is a whole number.
+/// A parameter that is a whole number. Fails when it is malformed.
 pub fn int_param(setup: &Setup, name: &str) -> Result<u64, Unfit> {
     let text = setup.params.get(name).ok_or_else(|| Unfit::new(format!("no parameter {name}")))?;
     text.parse().map_err(|_| Unfit::new(format!("{name}={text} is not a whole number")))
 }
 
-/// A parameter that is one of a list of words.
+/// A parameter that is one word of a list. Fails when it is missing.
 pub fn word_param<'a>(setup: &'a Setup, name: &str) -> Result<&'a str, Unfit> {
     setup.params.get(name).ok_or_else(|| Unfit::new(format!("no parameter {name}")))
 }
@@ -181,7 +181,7 @@ pub fn footprint(each: usize, threads: usize) -> u64 {
     u64::try_from(each.saturating_mul(threads)).unwrap_or(u64::MAX)
 }
 
-/// Refuses to take more than half of the memory that may be used at all.
+/// Fails when `bytes` is more than half of the usable memory.
 pub fn room(setup: &Setup, bytes: u64) -> Result<(), Unfit> {
     match setup.memory {
         Some(memory) if bytes > memory / 2 => Err(Unfit::new(format!(

@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use model::{Fault, Seconds, Unfit};
 use sys::{affinity, clock};
 
-/// What one member did in a take.
+/// The result of one member in a take.
 #[derive(Clone, Debug)]
 pub struct Part<R> {
     pub cpu: u32,
@@ -30,14 +30,14 @@ impl<R> Part<R> {
     }
 }
 
-/// What all members did in a take, in the order of the team's CPUs; never empty.
+/// The results of all members in a take, in the order of the team's CPUs; never empty.
 #[derive(Clone, Debug)]
 pub struct Done<R> {
     pub parts: Vec<Part<R>>,
 }
 
 impl<R> Done<R> {
-    /// From the first start to the last end.
+    /// Time from the first start to the last end.
     #[must_use]
     pub fn time(&self) -> Seconds {
         let start = self.parts.iter().map(|part| part.start_ns).min().unwrap_or(0);
@@ -46,7 +46,7 @@ impl<R> Done<R> {
     }
 }
 
-/// Where the members of one take meet: nobody starts before all have arrived.
+/// The barrier of a take: no member starts before all have arrived.
 #[derive(Debug)]
 struct Gate {
     missing: AtomicUsize,
@@ -115,7 +115,7 @@ impl<J: Clone + Send + 'static, R: Send + 'static> Team<J, R> {
         Ok(Team { members })
     }
 
-    /// Gives every member the same job and waits for all of them.
+    /// Gives every member the same job and waits for all of them. Fails when a thread has died.
     pub fn take(&mut self, job: &J) -> Result<Done<R>, Fault> {
         let gate = Arc::new(Gate::new(self.members.len()));
         let sent = self.members.iter().all(|member| member.hand(job.clone(), &gate));

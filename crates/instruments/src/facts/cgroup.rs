@@ -1,7 +1,7 @@
 //! Limits of our own control group: CPU quota, CPU set, memory; version 1 and 2.
 //!
-//! A limit anywhere above us holds for us, so every ancestor that is visible counts and the tightest wins. What
-//! lies above the mounted part (inside a container) cannot be seen.
+//! A limit of any ancestor applies to us, so every visible ancestor is read and the tightest limit wins. Groups above
+//! the mounted part (inside a container) cannot be seen.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -13,10 +13,10 @@ use super::root::Root;
 /// Version 1 prints a number near 2^63 for "no limit".
 const UNLIMITED_V1: u64 = 1 << 60;
 
-/// `hierarchy:controllers:path` lines of /proc/self/cgroup.
+/// Our groups: the `hierarchy:controllers:path` lines of /proc/self/cgroup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Membership {
-    /// Path in the unified hierarchy.
+    /// Our path in the unified hierarchy.
     pub unified: Option<String>,
     /// Controllers and path in each version-1 hierarchy.
     pub legacy: Vec<(Vec<String>, String)>,
@@ -40,22 +40,22 @@ pub fn membership(bytes: &[u8]) -> Membership {
     found
 }
 
-/// What holds for us; `None` inside a `Some` means no limit, and an outer `None` that nothing could be read.
+/// The limits that apply to us. An inner `None` means no limit, an outer `None` that nothing could be read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
     pub version: Option<u8>,
     pub path: Option<String>,
-    /// CPUs' worth of time, such as 0.9.
+    /// Cores that the quota allows, such as 0.9.
     pub cpus: Option<Option<f64>>,
     pub cpuset: Option<String>,
-    /// B.
+    /// In bytes.
     pub memory: Option<Option<u64>>,
-    /// B.
+    /// In bytes.
     pub swap: Option<Option<u64>>,
     pub weight: Option<u64>,
 }
 
-/// Reads them under `root`.
+/// Reads the limits under `root`.
 #[must_use]
 pub fn limits(root: &Root) -> Limits {
     let own = root.bytes("/proc/self/cgroup").map(|bytes| membership(&bytes)).unwrap_or_default();
@@ -78,7 +78,7 @@ pub fn limits(root: &Root) -> Limits {
     limits
 }
 
-/// Fills what a version-1 controller limits; on hybrid systems the controllers live there.
+/// Fills in the limits of version-1 controllers, which hybrid systems have too.
 fn legacy(root: &Root, own: &Membership, mounts: &[Mount], limits: &mut Limits) {
     let folders = |controller: &str| {
         let (path, mount) =
@@ -108,9 +108,9 @@ fn legacy(root: &Root, own: &Membership, mounts: &[Mount], limits: &mut Limits) 
 /// A CPU quota of one control group.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quota {
-    /// Device and inode of its folder: the same for all who are in it, whatever path they see it by.
+    /// Device and inode of its folder: equal for all members, whatever path they see.
     pub group: (u64, u64),
-    /// CPUs' worth of time.
+    /// Cores that it allows.
     pub cpus: f64,
 }
 
@@ -133,7 +133,7 @@ pub fn quotas(root: &Root) -> Vec<Quota> {
     ancestors(mount, path).into_iter().filter_map(quota).collect()
 }
 
-/// How many more tasks our control group and those above it allow; `None` when nothing limits or nothing can be read.
+/// Tasks that our control group and its ancestors still allow; `None` when there is no limit, or it cannot be read.
 #[must_use]
 pub fn tasks_left(root: &Root) -> Option<u64> {
     let own = root.bytes("/proc/self/cgroup").map(|bytes| membership(&bytes)).unwrap_or_default();
@@ -147,7 +147,7 @@ pub fn tasks_left(root: &Root) -> Option<u64> {
     ancestors(mount, path).into_iter().filter_map(left).min()
 }
 
-/// Our path in the hierarchy that has this controller, version 1 first, and where it is mounted.
+/// Our path in the hierarchy with this controller (version 1 first), and its mount.
 fn controlled<'a>(
     own: &'a Membership,
     mounts: &'a [Mount],

@@ -10,17 +10,17 @@ pub type Block = BTreeMap<String, String>;
 /// A parsed /proc/cpuinfo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuInfo {
-    /// One entry a processor.
+    /// One entry per processor.
     pub processors: Vec<Block>,
     /// Lines that belong to no processor: `Hardware`, `Model`, the features of 32-bit ARM before 3.8.
     pub shared: Block,
 }
 
-/// Lines of a processor's block that describe the whole machine all the same.
+/// Lines of a processor's block that describe the whole machine.
 const MACHINE: [&str; 8] =
     ["Hardware", "Revision", "Serial", "Model", "Processor", "platform", "machine", "Machine"];
 
-/// Reads any of its forms; lines without a colon are skipped.
+/// Parses any form of the file; lines without a colon are skipped.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> CpuInfo {
     let text = String::from_utf8_lossy(bytes);
@@ -46,7 +46,7 @@ pub fn parse(bytes: &[u8]) -> CpuInfo {
 }
 
 impl CpuInfo {
-    /// The first processor's value of the first key that is known, else the machine's.
+    /// The value of the first known key, from the first processor or else from the machine.
     #[must_use]
     pub fn first(&self, keys: &[&str]) -> Option<&str> {
         let blocks = || self.processors.iter().take(1).chain([&self.shared]);
@@ -54,7 +54,7 @@ impl CpuInfo {
         Some(value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// A processor's value, or the shared one.
+    /// A processor's value of a key, or the shared one.
     #[must_use]
     pub fn value<'a>(&'a self, block: &'a Block, key: &str) -> Option<&'a str> {
         block.get(key).or_else(|| self.shared.get(key)).map(String::as_str)

@@ -1,7 +1,7 @@
-//! Which memory channel a DIMM sits on, read off its locator; and the layout in words.
+//! The memory channel of a DIMM, parsed from its locator, and a summary of all modules.
 //!
-//! Firmware names slots as it likes. Only forms that name a channel by a letter or number are understood;
-//! otherwise the channel is `None`, never guessed from the number of modules.
+//! Firmware names slots as it likes. Only forms that name a channel by a letter or number are understood; otherwise
+//! the channel is `None`. It is never guessed from the number of modules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::smbios::Module;
 /// A channel: the socket part of the locator (may be empty), and the channel's own name.
 pub type Channel = (String, String);
 
-/// The channel that `CPU1_DIMM_A1`, `P1-DIMMA1`, `ChannelA-DIMM0`, `A1` or bank `P0 CHANNEL A` stand for.
+/// The channel in `CPU1_DIMM_A1`, `P1-DIMMA1`, `ChannelA-DIMM0`, `A1` or bank `P0 CHANNEL A`.
 #[must_use]
 pub fn channel(locator: &str, bank: Option<&str>) -> Option<Channel> {
     let (locator, bank) = (locator.to_ascii_uppercase(), bank.unwrap_or("").to_ascii_uppercase());
@@ -67,7 +67,7 @@ pub fn channels(modules: &[Module]) -> Option<usize> {
     named.map(|set| set.len()).filter(|&count| count > 0)
 }
 
-/// Whether a slot holds a module of known size.
+/// True if a slot holds a module of known size.
 #[must_use]
 pub fn filled(module: &Module) -> bool {
     module.bytes.is_some_and(|bytes| bytes > 0)

@@ -1,7 +1,7 @@
-//! What the inventory reads with: a root directory, small parsers of bytes, and the sheet that facts go on.
+//! Tools of the inventory: a root directory to read from, parsers, and the sheet of facts.
 //!
-//! Every parser here is a plain function of bytes or text, total (no panic on any input), and does no I/O of its
-//! own. Numbers leave in base units (B, Hz, B/s, 1/s). Nothing here takes readings.
+//! Every parser here is a plain function of bytes or text, total (no panic on any input), and does no I/O. Numbers are
+//! in base units (B, Hz, B/s, 1/s). Nothing here takes readings.
 
 pub mod arm;
 pub mod cgroup;

@@ -1,11 +1,11 @@
-//! /proc/self/mountinfo: what is mounted where, and which mount a path lies on.
+//! /proc/self/mountinfo: mounts and their mount points, and the mount of a path.
 
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
     /// `major:minor` of the device.
     pub device: String,
-    /// What part of the file system is mounted.
+    /// The part of the file system that is mounted.
     pub root: String,
     pub point: String,
     pub options: String,
@@ -15,7 +15,7 @@ pub struct Mount {
     pub super_options: String,
 }
 
-/// Lines that do not fit are skipped.
+/// Malformed lines are skipped.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Vec<Mount> {
     String::from_utf8_lossy(bytes).lines().filter_map(mount).collect()

@@ -94,7 +94,7 @@ fn known_vendor(id: u16) -> Option<&'static str> {
     })
 }
 
-/// Whether a class is of note on a spec sheet, and what it is called.
+/// The name of a device class that is listed; `None` for others.
 #[must_use]
 pub fn class(code: u32) -> Option<&'static str> {
     Some(match (code >> 16, code >> 8 & 0xff) {
@@ -113,7 +113,7 @@ pub fn class(code: u32) -> Option<&'static str> {
     })
 }
 
-/// A device of note.
+/// A listed device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Device {
     pub address: String,
@@ -121,7 +121,7 @@ pub struct Device {
     pub code: u32,
     pub class: &'static str,
     pub driver: Option<String>,
-    /// Transfers per second and lanes, as running and at most.
+    /// Current and maximum link.
     pub link: Option<Link>,
     pub numa: Option<i64>,
 }

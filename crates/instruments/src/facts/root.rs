@@ -1,6 +1,6 @@
-//! A root directory to read a machine's files under: `/` for this machine, a folder for a captured one.
+//! The root directory of a machine's files: `/` for this machine, a folder for a captured one.
 //!
-//! Reads regular files only, up to a size limit, and says in words why one could not be read. It follows the
+//! It reads regular files only, up to a size limit, and reports in words why one could not be read. It follows the
 //! links of sysfs but never waits: pipes, sockets and device nodes are refused.
 
 use std::fs;
@@ -12,25 +12,25 @@ use sys::cpu::CpuFacts;
 
 use super::cpuinfo::{self, CpuInfo};
 
-/// No file of /proc or /sys that is read here is larger; cpuinfo of 1,024 CPUs is about 2 MB.
+/// Largest file; /proc/cpuinfo of 1,024 CPUs has about 2 MB.
 const LIMIT: u64 = 8 << 20;
 
-/// Reason of a fact that only root can read.
+/// The reason for a fact that only root can read.
 pub const NEEDS_ROOT: &str = "needs root: run with sudo";
-/// Reason of a fact whose file is not there.
+/// The reason for a fact whose file does not exist.
 pub const ABSENT: &str = "this system does not report it";
-/// Caveat of a fact that a virtual device made up.
+/// The caveat of a fact that comes from a virtual device.
 pub const HYPERVISOR: &str = "reported by the hypervisor";
 
-/// Where a scan reads from.
+/// The root of a scan.
 #[derive(Clone, Debug)]
 pub struct Root {
     prefix: PathBuf,
-    /// What this machine's processor says about itself; `None` for captured trees and where it says nothing.
+    /// The processor's own description; `None` for captured trees, and if it gives none.
     pub cpu: Option<CpuFacts>,
-    /// The directory whose file system the store and the disk benchmarks use.
+    /// The directory whose file system holds the store and the disk benchmarks.
     pub dir: Option<PathBuf>,
-    /// Whether this is the running machine.
+    /// True for the running machine.
     pub live: bool,
     cpuinfo: OnceLock<CpuInfo>,
 }
@@ -65,7 +65,7 @@ impl Root {
         self.prefix.join(path.trim_start_matches('/'))
     }
 
-    /// A file's bytes, or why not.
+    /// A file's bytes. Fails with the reason why it cannot be read.
     pub fn bytes(&self, path: &str) -> Result<Vec<u8>, String> {
         let path = self.path(path);
         let kind = fs::metadata(&path).map_err(|error| reason(&error))?;
@@ -85,7 +85,7 @@ impl Root {
         })
     }
 
-    /// A file's text without surrounding blanks and NULs, or why not.
+    /// A file's text without surrounding blanks and NULs. Fails with the reason why it cannot be read.
     pub fn read(&self, path: &str) -> Result<String, String> {
         let bytes = self.bytes(path)?;
         let text = String::from_utf8_lossy(&bytes);
@@ -114,14 +114,14 @@ impl Root {
         names
     }
 
-    /// The last part of where a link points to.
+    /// The last part of a link's target.
     #[must_use]
     pub fn link(&self, path: &str) -> Option<String> {
         let target = fs::read_link(self.path(path)).ok()?;
         Some(target.file_name()?.to_string_lossy().into_owned())
     }
 
-    /// The path with all links followed, from the root on; `None` when it leads out of the root.
+    /// The path with all links followed, relative to the root; `None` when it leads out of the root.
     #[must_use]
     pub fn resolve(&self, path: &str) -> Option<String> {
         let full = fs::canonicalize(self.path(path)).ok()?;

@@ -101,8 +101,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Marks the known facts from `from` on as the hypervisor's word; those that the system itself sets (the
-    /// endings in `own`) are left alone.
+    /// Marks the known facts from `from` on as reported by the hypervisor, except those that the system itself sets
+    /// (the endings in `own`).
     pub fn paravirtual(&mut self, from: usize, own: &[&str]) {
         for fact in self.facts.iter_mut().skip(from) {
             let ours = own.iter().any(|ending| fact.key.ends_with(ending));

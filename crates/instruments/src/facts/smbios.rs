@@ -39,7 +39,7 @@ impl Structure {
         Some(u64::from_le_bytes(self.data.get(offset..offset.checked_add(8)?)?.try_into().ok()?))
     }
 
-    /// The string whose number stands at `offset`, unless it says nothing.
+    /// The string whose number is at `offset`, unless it is a placeholder.
     #[must_use]
     pub fn string(&self, offset: usize) -> Option<String> {
         let number = usize::from(self.u8(offset)?);
@@ -48,7 +48,7 @@ impl Structure {
     }
 }
 
-/// Whether a DMI string is more than a manufacturer's placeholder.
+/// False for a manufacturer's placeholder in a DMI string.
 #[must_use]
 pub fn says_something(text: &str) -> bool {
     const EMPTY: [&str; 16] = [

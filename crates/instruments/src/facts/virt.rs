@@ -1,13 +1,13 @@
-//! What the machine really is: bare metal, a virtual machine of some kind, and whether we are in a container.
+//! Virtualisation: bare metal or the kind of virtual machine, and the container if we are in one.
 //!
-//! Evidence in order: the hypervisor's own CPUID signature, /sys/hypervisor, DMI names, the device tree, the
+//! Evidence in this order: the hypervisor's CPUID signature, /sys/hypervisor, DMI names, the device tree, the
 //! `hypervisor` flag of cpuinfo. A hypervisor that hides itself is not found.
 
 use super::cpuinfo::CpuInfo;
 use super::root::Root;
 use super::sheet::Sheet;
 
-/// A kind and where it was seen.
+/// A kind, and its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     pub kind: String,
@@ -156,7 +156,7 @@ pub fn facts(sheet: &mut Sheet<'_>, info: &CpuInfo) {
     sheet.text("virt.container", container.kind, container.source);
 }
 
-/// Whether devices here are a hypervisor's.
+/// True if the devices here are a hypervisor's.
 #[must_use]
 pub fn is_virtual(root: &Root) -> bool {
     machine(root, root.cpuinfo()).is_some()

@@ -45,7 +45,7 @@ fn listed(root: &Root, name: &str) -> bool {
     !dull && root.number(&format!("{BLOCK}/{name}/size")).is_some_and(|sectors| sectors > 0)
 }
 
-/// How a device is attached, from the path of its place in the device tree.
+/// The bus of a device, from its path in the device tree.
 #[must_use]
 pub fn bus(name: &str, path: &str) -> Option<&'static str> {
     let has = |part: &str| path.contains(part);
@@ -185,7 +185,7 @@ pub fn pcie(sheet: &mut Sheet<'_>, key: &str, link: &pci::Link, source: &str) {
     sheet.text(&format!("{key}.pcie"), words, source);
 }
 
-/// The file system under the store's directory and under `/`, and the disk below.
+/// The file system of the store's directory and of `/`, and the disk below.
 fn file_system(sheet: &mut Sheet<'_>) {
     let mounts = match sheet.root.bytes(MOUNTS) {
         Ok(bytes) => mounts::parse(&bytes),

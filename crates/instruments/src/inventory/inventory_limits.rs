@@ -1,7 +1,7 @@
-//! Limits on what we may use: control group, affinity, resource limits, kernel settings that bind servers.
+//! Limits on our use: control group, affinity, resource limits, and kernel settings that limit servers.
 //!
-//! `cgroup.cpu.quota` is in CPUs' worth of time, `cgroup.memory.limit` in B; the text `none` says that nothing
-//! limits. What lies outside a container's own view cannot be seen.
+//! `cgroup.cpu.quota` is in cores, `cgroup.memory.limit` in B; the text `none` means no limit. Limits outside a
+//! container's own view cannot be seen.
 
 use model::{Fact, Unit};
 

@@ -1,7 +1,7 @@
 //! Memory: size, modules, channels, speed, error correction, huge pages, swap.
 //!
-//! Sizes in B. `memory.mts` is transfers a second (1/s), so DDR4-2666 is 2.666e9. `memory.bytes` is MemTotal:
-//! what the kernel has left to give, less than what is installed.
+//! Sizes in B. `memory.mts` is transfers per second (1/s), so DDR4-2666 is 2.666e9. `memory.bytes` is MemTotal: the
+//! memory that the kernel can give, which is less than what is installed.
 
 use model::{Fact, Unit};
 
@@ -48,7 +48,7 @@ fn meminfo(sheet: &mut Sheet<'_>) {
     }
 }
 
-/// The SMBIOS tables, or why there are none.
+/// The SMBIOS tables. Fails with the reason why they cannot be read.
 pub fn tables(root: &Root) -> Result<Vec<Structure>, String> {
     match root.bytes(TABLES) {
         Ok(bytes) => Ok(smbios::parse(&bytes)),

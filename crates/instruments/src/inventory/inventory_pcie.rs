@@ -1,7 +1,7 @@
-//! PCI devices of note and the machine's slots: what they are, and how wide and fast their links run.
+//! PCI devices of note and the machine's slots: their kind, and how wide and fast their links run.
 //!
-//! Links in B/s of payload each way. Bridges, timers and other chipset parts are left out; of virtual functions
-//! each is listed like a device. `gpu.names` lists display controllers and accelerators.
+//! Links in B/s of payload each way. Bridges, timers and other chipset parts are left out; each virtual function is
+//! listed as a device. `gpu.names` lists display controllers and accelerators.
 
 use model::{Fact, Unit};
 
@@ -15,7 +15,7 @@ pub static INSTRUMENT: &Scan =
     &Scan::new("inventory-pcie", "PCI devices of note, their links, and slots", scan);
 
 const PCI: &str = "/sys/bus/pci/devices";
-/// Machines with virtual functions have hundreds; beyond this they are only counted.
+/// Most devices that are listed; machines with virtual functions have hundreds, and further ones are only counted.
 const MOST: usize = 64;
 
 #[must_use]

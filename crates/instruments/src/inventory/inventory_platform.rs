@@ -1,7 +1,7 @@
-//! The platform: who made it, firmware, kernel, operating system, and which machine it is.
+//! The platform: manufacturer, firmware, kernel, operating system, and the machine's identity.
 //!
-//! `machine.id` is a hash of a stable hardware id and the CPU model, because a virtual machine with the same id
-//! can wake on other silicon. Serial numbers and the id itself are not recorded.
+//! `machine.id` is a hash of a stable hardware id and the CPU model, because a virtual machine with the same id can
+//! resume on other silicon. Serial numbers and the id itself are not recorded.
 
 use model::Fact;
 
@@ -80,7 +80,7 @@ fn makers(sheet: &mut Sheet<'_>) {
     processors(sheet);
 }
 
-/// What the firmware calls the processors: the only name of some ARM servers.
+/// The firmware's name of the processors: the only name on some ARM servers.
 fn processors(sheet: &mut Sheet<'_>) {
     let Ok(table) = memory::tables(sheet.root) else { return };
     let all = smbios::processors(&table);
@@ -108,8 +108,8 @@ fn kernel(sheet: &mut Sheet<'_>) {
     sheet.file("boot.id", "/proc/sys/kernel/random/boot_id");
 }
 
-/// Kernels since 6.1 name it; before, the running program's own architecture is the best there is. The program's own
-/// is a fact too: emulated or 32-bit code on a machine scores otherwise than native code.
+/// The architecture. Kernels since 6.1 name it; before, the running program's own is used. The program's architecture
+/// is a fact too: emulated or 32-bit code scores differently from native code.
 fn arch(sheet: &mut Sheet<'_>) {
     let path = "/proc/sys/kernel/arch";
     if sheet.root.live {
@@ -134,7 +134,7 @@ fn arch(sheet: &mut Sheet<'_>) {
     }
 }
 
-/// Whether code for `program` is what a kernel that calls its machine `kernel` runs by itself.
+/// True if a kernel that calls its machine `kernel` runs code for `program` natively.
 fn same_arch(kernel: &str, program: &str) -> bool {
     kernel == program || (program == "x86" && matches!(kernel, "i386" | "i486" | "i586" | "i686"))
 }
@@ -207,7 +207,7 @@ fn digest(text: &str) -> String {
     hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The DMI product name where that is a cloud's instance type.
+/// The DMI product name if it is a cloud's instance type.
 fn instance_type(root: &Root) -> Option<(String, String)> {
     let read = |name: &str| root.maybe(&format!("{DMI}/{name}")).unwrap_or_default();
     let (vendor, product) = (read("sys_vendor"), read("product_name"));

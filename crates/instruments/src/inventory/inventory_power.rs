@@ -1,4 +1,4 @@
-//! Power and temperature sensors: which there are and whether we may read them, not what they say.
+//! Power and temperature sensors: which exist and whether we may read them; not their values.
 //!
 //! RAPL zones count the processor's energy only, never the whole machine's.
 

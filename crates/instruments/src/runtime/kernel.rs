@@ -18,11 +18,11 @@ pub enum Size {
     Large,
 }
 
-/// What a parameter says for all kernels.
+/// The parameter value for all kernels.
 pub const ALL: &str = "all";
-/// What the arithmetic mean of all is called.
+/// The name of the arithmetic mean of all kernels.
 pub const COMPOSITE: &str = "composite";
-/// What the parameter `kernel` may be.
+/// The values of the parameter `kernel`.
 pub const CHOICES: &[&str] = &[ALL, "fft", "sor", "monte-carlo", "sparse", "lu"];
 pub const SIZES: &[&str] = &["small", "large"];
 

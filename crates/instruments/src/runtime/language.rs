@@ -5,27 +5,27 @@
 /// A language as its sheet describes it (docs/adding.md).
 #[derive(Debug)]
 pub struct Language {
-    /// Of its folder, and the value of the parameter `lang`.
+    /// The name of its folder, and the value of the parameter `lang`.
     pub name: &'static str,
     pub title: &'static str,
     /// The parameter whose value chooses program and flags.
     pub arm: &'static str,
-    /// The program that is looked up where that value names none.
+    /// The program that is looked up if that value names none.
     pub tool: &'static str,
-    /// That value where none is given.
+    /// Default value of the parameter `arm`.
     pub default: &'static str,
     /// Debian's packages that bring the tool.
     pub package: &'static str,
-    /// What makes the tool say its version, of which so many lines are shown.
+    /// The command that prints the tool's version; `version_lines` of its output are shown.
     pub version: &'static [&'static str],
     pub version_lines: usize,
-    /// What builds the program; empty where there is nothing to build.
+    /// The command that builds the program; empty if there is nothing to build.
     pub build: &'static [&'static str],
     /// The program, to which arguments are added.
     pub run: &'static [&'static str],
     /// CPUs that its process gets where there are as many.
     pub cores: usize,
-    /// What a process holds at most: small size, large size.
+    /// Most memory of a process, in MiB: small size, large size.
     pub memory_mib: (u64, u64),
     /// Flags that are put before the arm's own, each unless one of those matches the pattern.
     pub usual: &'static [(&'static str, &'static str)],

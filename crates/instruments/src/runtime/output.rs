@@ -1,7 +1,7 @@
-//! What the programs of languages print: lines of words and numbers, read by the letter.
+//! Parses the output of the languages' programs: lines of words and numbers.
 //!
-//! Pure. Times are in ns: CPU time of the thread, then wall time. Whatever is not of the protocol is refused with its
-//! line, so that no number comes out of junk. Nothing is judged here but the form: `reference` knows what is right.
+//! Pure. Times are ns: CPU time of the thread, then wall time. A line outside the protocol is an error that quotes it,
+//! so that no number comes from junk. Only the form is checked here; `reference` knows the right results.
 
 /// No program prints more lines.
 const MOST_LINES: usize = 100_000;
@@ -20,7 +20,7 @@ pub struct Batch {
     pub cycles: u64,
     pub cpu_ns: u64,
     pub wall_ns: u64,
-    /// When it ended, by the monotonic clock of the machine.
+    /// Its end, by the monotonic clock of the machine.
     pub end_ns: u64,
 }
 
@@ -46,7 +46,7 @@ impl Output {
     }
 }
 
-/// Reads a whole output. It must end with its line `end`, so that one that was cut is none.
+/// Parses a whole output. Fails when a line is malformed or the final `end` is missing.
 pub fn read(text: &str) -> Result<Output, String> {
     let mut output = Output::default();
     let mut is_over = false;

@@ -10,7 +10,7 @@ pub const LANG: &str = "lang";
 pub const KERNEL: &str = "kernel";
 pub const BITS: &str = "bits";
 
-/// Which of some languages; the first of them where none is named.
+/// A parameter for one of these languages; the default is the first.
 pub const fn lang(names: &'static [&'static str]) -> ParamSpec {
     let says = "language whose compiler or virtual machine is measured";
     ParamSpec::new(LANG, ParamKind::Choice(names), names[0], says)
@@ -41,13 +41,13 @@ pub const fn with_arms<const N: usize>(own: &[ParamSpec]) -> [ParamSpec; N] {
     all
 }
 
-/// The language that a set-up names.
+/// The language of a setup. Fails when it is unknown.
 pub fn language(setup: &Setup) -> Result<&'static Language, Unfit> {
     let name = setup.params.get(LANG).unwrap_or_default();
     language::find(name).ok_or_else(|| Unfit::new(format!("lang={name} is no language of this build")))
 }
 
-/// The kernels that a set-up names.
+/// The kernels of a setup. Fails when one is unknown.
 pub fn kernels(setup: &Setup) -> Result<Vec<Kernel>, Unfit> {
     let word = setup.params.get(KERNEL).unwrap_or_default();
     match Kernel::named(word) {
@@ -56,15 +56,15 @@ pub fn kernels(setup: &Setup) -> Result<Vec<Kernel>, Unfit> {
     }
 }
 
-/// The compiler or virtual machine that a set-up asks for.
+/// The compiler or virtual machine of a setup. Fails when it is not installed.
 pub fn toolchain(setup: &Setup) -> Result<Toolchain, Unfit> {
     let language = language(setup)?;
     let value = setup.params.get(language.arm).unwrap_or(language.default);
     Toolchain::find(language, value, setup.params.get(BITS)).map_err(Unfit::new)
 }
 
-/// What cannot run here whatever the arms say: the default tool of the language is missing. That of an arm is looked
-/// for when it is prepared, so that the other arms go on.
+/// Fails when the default tool of the language is missing. An arm's tool is looked for when it is prepared, so that
+/// the other arms go on.
 pub fn fit(setup: &Setup) -> Result<(), Unfit> {
     let language = language(setup)?;
     let is_default = setup.params.get(language.arm).is_none_or(|value| value == language.default);

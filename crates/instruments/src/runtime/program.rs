@@ -29,15 +29,16 @@ pub struct Program {
     folder: PathBuf,
     out: PathBuf,
     limit: Duration,
-    /// What was said stays with the run, and is said once.
+    /// Notes that stay with the run, each written once.
     said: Vec<String>,
-    /// Why no further take can come.
+    /// Why no further take can come, if so.
     gone: Option<String>,
     _place: PrivateFolder,
 }
 
 impl Program {
-    /// Finds the tool that the set-up asks for, and builds the program with it.
+    /// Finds the tool that the setup names, and builds the program with it. Fails when there is no such tool, or the
+    /// build fails.
     pub fn make(setup: &Setup) -> Result<Program, Unfit> {
         guard::available().map_err(Unfit::new)?;
         let toolchain = params::toolchain(setup)?;
@@ -56,7 +57,7 @@ impl Program {
         Ok(Program { toolchain, calculates, version, folder, out, limit, said, gone, _place: place })
     }
 
-    /// Says what stays with the figures: the tool, and how many copies of it run on which CPUs.
+    /// Records the tool, and how many copies of it run on which CPUs.
     pub fn tell(&mut self, copies: usize, cpus: &[u32], record: &mut dyn Record) {
         let shown = model::params::show_cpus(cpus);
         let place = match (copies, cpus.len()) {
@@ -82,7 +83,7 @@ impl Program {
         format!("{}: `{}`, which is {version}{unit}", language.title, self.toolchain.called())
     }
 
-    /// That the tool is still the one that built the program; where it is not, no take can come any more.
+    /// Fails when the tool is no longer the one that built the program; then no further take can come.
     pub fn is_same(&mut self) -> Result<(), Fault> {
         let now = self.toolchain.version().map_err(|why| self.give_up(why))?;
         if now == self.version {
@@ -100,13 +101,14 @@ impl Program {
         Fault::new(why)
     }
 
-    /// Why no further take can come.
+    /// Why no further take can come, if so.
     #[must_use]
     pub fn gone(&self) -> Option<String> {
         self.gone.clone()
     }
 
-    /// Runs the program once on `cpus`: `task` stands behind the kernel and the size.
+    /// Runs the program once on `cpus`: `task` follows the kernel and the size. Fails when it fails, or its output is
+    /// malformed.
     pub fn run(&self, kernel: Kernel, size: Size, task: &[String], cpus: &[u32]) -> Result<Output, Fault> {
         let failed = |how: String| {
             let (title, kernel) = (self.toolchain.language.title, kernel.name());
@@ -126,7 +128,7 @@ impl Program {
         output::read(&ended.stdout.text()).map_err(|why| failed(format!("what it printed: {why}")))
     }
 
-    /// That what it computed is right; it is noted where that is not the reference to the last bit.
+    /// Fails when a result is wrong. Notes a result that is right but not equal to the reference to the last bit.
     pub fn verify(
         &mut self,
         kernel: Kernel,

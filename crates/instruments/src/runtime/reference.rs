@@ -1,7 +1,7 @@
-//! What each kernel must compute: SciMark2's own results with a fresh generator of seed 101010, and when another result
-//! is still right.
+//! The right results of each kernel: SciMark2's own, with a fresh generator of seed 101010, and the tolerance for
+//! other ones.
 //!
-//! Doubles must have the reference's bits; a digest of many does where their FNV-1a hash is equal. Where fused
+//! Doubles must have the reference's bits; a digest of many does if their FNV-1a hash is equal. Where fused
 //! multiply-add or x87 changes the last bits, sums within 1e-10 (relative) are right too. Whole numbers (pivots, hits,
 //! indices) are exact everywhere.
 
@@ -10,12 +10,12 @@
 use super::kernel::{Kernel, Size};
 use super::output::Found;
 
-/// How far a sum may be off where bits may differ, relative.
+/// Relative tolerance of a sum where bits may differ.
 const TOLERANCE: f64 = 1e-10;
-/// What FFT's forward and inverse transform may be off together (SciMark2's own check).
+/// Largest RMS error of FFT's forward and inverse transform together (SciMark2's own check).
 const MOST_RMS: f64 = 1e-10;
 
-/// One result.
+/// One right result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Right {
     /// `NAME.sum`, `NAME.l2` and `NAME.fnv` of many doubles.
@@ -104,7 +104,7 @@ const fn entries(kernel: Kernel, size: Size) -> &'static [Entry] {
     }
 }
 
-/// How right results are.
+/// How exact right results are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bits {
     Same,
@@ -112,8 +112,8 @@ pub enum Bits {
     Near,
 }
 
-/// Compares all that a program checked; `may_differ` where the last bits are not the reference's by right. The error
-/// says which result is wrong.
+/// Compares all results that a program printed; `may_differ` allows other last bits. Fails with the first wrong
+/// result.
 pub fn verify(
     kernel: Kernel,
     size: Size,

@@ -1,7 +1,6 @@
-//! The compilers and virtual machines of this host: where each language's usual one is, and its version.
+//! The compilers and virtual machines of this host: the usual one of each language, and its version.
 //!
-//! Facts are texts. Only the program that is used where nothing else is asked for is looked at; what an arm asks for is
-//! told with its figures.
+//! Facts are texts. Only the default program is looked at; the program of an arm is recorded with its figures.
 
 use model::{Cadence, Card, Fact, Family, Fault, Instrument, Probe, Record, Setup, Unfit};
 
@@ -43,7 +42,7 @@ impl Probe for Looking {
     }
 }
 
-/// Of every language.
+/// The facts of every language.
 #[must_use]
 pub fn facts() -> Vec<Fact> {
     ALL.iter().flat_map(facts_of).collect()
@@ -64,8 +63,8 @@ fn facts_of(language: &'static Language) -> Vec<Fact> {
     vec![path, version]
 }
 
-/// What there is of a language here, else what is missing and which package brings it: by itself, and by each word that
-/// its arm may be.
+/// What is installed for a language, or what is missing and which package brings it: the default, and each word of its
+/// arms.
 #[must_use]
 pub fn here(language: &'static Language) -> String {
     let said = |value: &str| {

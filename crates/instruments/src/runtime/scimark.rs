@@ -97,7 +97,7 @@ impl Instrument for Scimark {
     }
 }
 
-/// What a take does.
+/// The resolved parameters.
 #[derive(Debug)]
 struct SciMarkOptions {
     kernels: Vec<Kernel>,

@@ -1,6 +1,6 @@
-//! How a virtual machine warms up: CPU time of each of a kernel's first iterations in a fresh process.
+//! The warm-up of a virtual machine: CPU time of each of a kernel's first iterations in a fresh process.
 //!
-//! Seconds of CPU time of the thread that calculates. The first iteration contains loading the class and touching the
+//! Seconds of CPU time of the thread that calculates. The first iteration includes loading the class and touching the
 //! data; the threads that compile are not counted. Nothing is checked before, since that would warm the machine:
 //! `scimark` shows that the same program's results are right.
 

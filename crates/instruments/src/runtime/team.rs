@@ -7,7 +7,7 @@ use model::Fault;
 
 use super::output::{Batch, Output};
 
-/// Runs `work` of copy 0, 1, 2 … at once. The first that failed is the error of all.
+/// Runs `work` for all copies at once. Fails with the error of the first copy that failed.
 pub fn together(
     copies: usize,
     work: impl Fn(usize) -> Result<Output, Fault> + Sync,

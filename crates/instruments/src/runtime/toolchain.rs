@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub struct Toolchain {
     pub language: &'static Language,
-    /// With its full path.
+    /// Its full path.
     pub tool: PathBuf,
     flags: Vec<String>,
     bits: &'static [&'static str],
@@ -29,12 +29,12 @@ pub struct Toolchain {
     packages: Vec<&'static str>,
 }
 
-/// What the compiler says of its floating point.
+/// The compiler's description of its floating point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calculates {
     /// The unit, where it tells.
     pub unit: Option<&'static str>,
-    /// Why results may differ from the reference in their last bits.
+    /// Why results may differ from the reference in their last bits, if so.
     pub inexact: Option<&'static str>,
 }
 
@@ -55,7 +55,7 @@ fn parts(language: &Language, value: &str) -> (Option<String>, Vec<String>, Vec<
     (tool, flags, named)
 }
 
-/// Whether a flag is of a pattern, which may have one `*`.
+/// True if a flag matches a pattern, which may have one `*`.
 fn is_like(flag: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         None => flag == pattern,
@@ -66,7 +66,7 @@ fn is_like(flag: &str, pattern: &str) -> bool {
 }
 
 impl Toolchain {
-    /// Looks the tool up that `value` asks for, for programs of so many bits where that is given.
+    /// Finds the tool that `value` names, for programs of `bits` bits if given. Fails when it is not installed.
     pub fn find(language: &'static Language, value: &str, bits: Option<&str>) -> Result<Toolchain, String> {
         let (tool, own, named) = parts(language, value);
         let name = tool.as_deref().unwrap_or(language.tool);
@@ -146,7 +146,7 @@ impl Toolchain {
         })
     }
 
-    /// A command line of the sheet, to be started in `folder`.
+    /// A command of the sheet, to be started in `folder`. Fails when the template is malformed.
     pub fn command(&self, template: &[&str], folder: &Path, out: &Path) -> Result<Command, String> {
         let words = self.words(template, out)?;
         let (program, rest) = words.split_first().ok_or("the sheet has an empty command line")?;
@@ -185,7 +185,7 @@ impl Toolchain {
         Err(failed(if said.is_empty() { how } else { format!("{how}; its last words: {said}") }))
     }
 
-    /// All that the tool says of its version.
+    /// The full version output of the tool. Fails when it does not run.
     pub fn version(&self) -> Result<String, String> {
         let ended = self.run(self.language.version, Path::new("/"), Path::new("/"))?;
         match format!("{}{}", ended.stdout.text(), ended.stderr.text()) {
@@ -202,7 +202,8 @@ impl Toolchain {
         short.take(self.language.version_lines).collect::<Vec<_>>().join("; ")
     }
 
-    /// Builds the program in `out` from the sources in `folder`, where there is something to build.
+    /// Builds the program in `out` from the sources in `folder`, if there is something to build. Fails with the tool's
+    /// message.
     pub fn build(&self, folder: &Path, out: &Path) -> Result<(), String> {
         if self.language.build.is_empty() {
             return Ok(());
@@ -210,7 +211,7 @@ impl Toolchain {
         self.run(self.language.build, folder, out).map(|_| ())
     }
 
-    /// What the compiler says of its floating point.
+    /// The compiler's description of its floating point. Fails when it does not run.
     pub fn calculates(&self) -> Result<Calculates, String> {
         let Some(floating) = &self.language.floating else { return Ok(Calculates::default()) };
         let said = self.run(floating.ask, Path::new("/"), Path::new("/"))?.stdout.text();

@@ -1,7 +1,7 @@
-//! How the CPUs spent the last second: all together by state, and each by itself in the states that bind.
+//! CPU time of the last second: all CPUs together by state, and each CPU in the states that limit it.
 //!
-//! Shares of elapsed CPU time, from the kernel's ticks of 10 ms. Guest time is in user. Single CPUs are shown up to
-//! a limit that keeps a report readable on large machines.
+//! Shares of elapsed CPU time, from the kernel's ticks of 10 ms. Guest time is in user. Single CPUs are shown up to a
+//! limit that keeps a report readable on large machines.
 
 use model::{
     Cadence, Card, Family, Fault, Instrument, Metric, Params, Probe, Ratio, Record, RecordExt, Setup, Unfit,

@@ -1,7 +1,7 @@
-//! What each disk does: requests, bytes, and the share of time with a request under way.
+//! Activity of each disk: requests, bytes, and the share of time with a request under way.
 //!
-//! Per second, of whole disks: partitions, loops, memory disks and device-mapper layers are left out, since they would
-//! count the same work twice. A fast disk can be busy all the time without being full.
+//! Per second, for whole disks. Partitions, loops, memory disks and device-mapper layers are left out, since they
+//! would count the same work twice. A fast disk can be busy all the time without being at its limit.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,7 +52,7 @@ impl Instrument for DiskUse {
 
 struct Disks {
     file: Needed,
-    /// Whether a name is a disk of its own, asked once each.
+    /// True for names of whole disks; looked up once each.
     whole: BTreeMap<String, bool>,
     since: Since<BTreeMap<String, Counters>>,
 }

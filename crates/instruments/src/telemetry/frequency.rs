@@ -1,7 +1,8 @@
 //! The clock that the kernel reports for each allowed CPU, and their mean.
 //!
-//! Hertz, from cpufreq; a wish or an estimate on some drivers, and virtual machines seldom have it: the true clock is
-//! measured around each take. Not read from more than 64 CPUs, since each may wake the CPU that it asks about.
+//! Hertz, from cpufreq. On some drivers it is a request or an estimate, and virtual machines seldom have it; the true
+//! clock is measured around each take. Not read on machines with more than 64 CPUs, since each read may wake the CPU
+//! that it asks about.
 
 use model::{
     Better, Cadence, Card, Family, Fault, Hertz, Instrument, Metric, Params, Probe, Record, RecordExt, Setup,

@@ -1,4 +1,4 @@
-//! How memory is used: what programs could still get, the page cache, what is not yet on disk, swap.
+//! Memory use: available memory, page cache, data not yet on disk, swap.
 //!
 //! Bytes of the whole system, at the tick.
 

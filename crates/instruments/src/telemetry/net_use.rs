@@ -1,7 +1,7 @@
-//! What each network interface carries: bytes, packets, drops.
+//! Traffic of each network interface: bytes, packets, drops.
 //!
-//! Per second, loopback among them; interfaces that have carried nothing yet are left out. Drops are those that the
-//! kernel or driver counted, not those of the wire.
+//! Per second, loopback included. Interfaces without any traffic so far are left out. Drops are those that the kernel
+//! or driver counted, not those on the wire.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! What wants to run: threads on the run queue, context switches, interrupts, forks, and the load average.
+//! Scheduler activity: threads on the run queue, context switches, interrupts, forks, and the load average.
 //!
-//! Counts now, and events a second. The run queue is a sample at the tick, not a mean over the second.
+//! Current counts, and events per second. The run queue is a sample at the tick, not a mean over the second.
 
 use model::{
     Cadence, Card, Count, Family, Fault, Instrument, Metric, PerSec, Probe, Record, RecordExt, Setup, Unfit,

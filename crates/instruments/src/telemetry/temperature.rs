@@ -1,7 +1,7 @@
-//! What the machine's temperature sensors say.
+//! Readings of the machine's temperature sensors.
 //!
-//! Degrees Celsius, from hwmon, and from thermal zones where hwmon has none. Sensors that report nonsense (below -60 or
-//! over 200) are left out for that tick.
+//! Degrees Celsius, from hwmon, and from thermal zones where hwmon has none. Impossible readings (below -60 or over
+//! 200) are left out for that tick.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
-//! Power that the processor says it uses (RAPL), by zone: package, cores, memory.
+//! Power as the processor estimates it (RAPL), by zone: package, cores, memory.
 //!
-//! Watts, from energy counters that wrap at a stated range. It is the processor's own estimate and not the power at the
-//! plug, which is about twice as much on servers; since 2020 most kernels let only root read it.
+//! Watts, from energy counters that wrap at a stated range. It is the processor's own estimate, not the power at the
+//! plug, which is about twice as much on servers. Since 2020 most kernels let only root read it.
 
 use model::{
     Better, Cadence, Card, Family, Fault, Instrument, Metric, Params, Probe, Record, RecordExt, Setup, Unfit,

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 
 use instruments::net::frame::Test;
 use instruments::net::net_rdma;
-use instruments::net::peer::{Peer, Terms};
+use instruments::net::peer::{Peer, PeerOptions};
 use instruments::net::session::Session;
 use instruments::net::target::Target;
 use instruments::workload::perftest::{Order, Verb};
@@ -68,7 +68,7 @@ fn order(verb: Verb, device: &str) -> (Order, Test) {
 }
 
 fn target() -> Target {
-    let peer = Peer::bind(Terms::default(), Box::new(|_| ())).unwrap();
+    let peer = Peer::bind(PeerOptions::default(), Box::new(|_| ())).unwrap();
     let to = peer.address().to_string();
     std::thread::spawn(move || peer.serve());
     let params = net_rdma::INSTRUMENT.card().resolve(&Params::parse(&format!("to={to}")).unwrap()).unwrap();

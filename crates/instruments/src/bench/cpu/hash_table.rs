@@ -163,7 +163,7 @@ struct Walker {
     next: u64,
 }
 
-/// What one thread did of each operation, and how long it took.
+/// Operations of one thread and the time they took.
 struct Times {
     ops: Count,
     lookup: Seconds,

@@ -98,7 +98,7 @@ impl Instrument for DiskRead {
     }
 }
 
-/// The same file opened for reads through the page cache, which then holds all of it.
+/// Opens the file for reads through the page cache, which then holds all of it. Fails when it cannot be read.
 fn cached(file: &File) -> Result<File, Unfit> {
     let failed = |error: std::io::Error| Unfit::new(format!("the test file cannot be cached: {error}"));
     // It has no name of its own any more.
@@ -116,7 +116,7 @@ struct Reads {
     noted: bool,
 }
 
-/// What the reads of a take say together.
+/// Results of the reads of a take.
 #[derive(Debug, Default)]
 struct Tally {
     first_ns: Option<u64>,

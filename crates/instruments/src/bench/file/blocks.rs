@@ -1,7 +1,7 @@
-//! What a disk probe is set up with: the test file, and the block that it reads or writes at a time.
+//! The setup of a disk probe: the test file, and the block that it reads or writes at a time.
 //!
-//! Sizes are in bytes. A block that the device cannot transfer directly is refused; one larger than the file
-//! is as large as the file.
+//! Sizes are bytes. A block that the device cannot transfer directly is refused; one larger than the file is cut to
+//! the size of the file.
 
 use std::sync::Arc;
 
@@ -24,7 +24,8 @@ fn failed(error: impl std::fmt::Display) -> Unfit {
 }
 
 impl Blocks {
-    /// From the parameter `block`; the file is written if this is its first user.
+    /// From the parameter `block`; writes the test file if this is its first user. Fails when the block or the file is
+    /// not possible here.
     pub fn from_setup(setup: &Setup) -> Result<Blocks, Unfit> {
         let file = testfile::get(setup)?;
         let text = setup.params.get("block").unwrap_or_default();
@@ -34,7 +35,7 @@ impl Blocks {
         Ok(Blocks { file, bytes })
     }
 
-    /// One block of bytes that do not compress.
+    /// One block of bytes that do not compress. Fails when there is no memory for it.
     pub fn buffer(&self, seed: u64) -> Result<Pages, Unfit> {
         let length = usize::try_from(self.bytes).map_err(|_| Unfit::new("larger than the address space"))?;
         let mut buffer = Pages::new(length, Advice::Default).map_err(failed)?;

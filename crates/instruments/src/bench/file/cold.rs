@@ -1,7 +1,7 @@
-//! Files taken out of the page cache, so that the next read of them is the disk's.
+//! Takes files out of the page cache, so that the next read comes from the disk.
 //!
-//! Bytes, in whole pages. Only the named files are touched; what the disk or the host of a virtual one caches is not
-//! reached.
+//! Units: bytes, in whole pages. Only the named files are touched; caches of the disk, or of the host of a virtual
+//! one, are not reached.
 
 use std::fs::File;
 use std::path::Path;
@@ -16,7 +16,7 @@ const SPARE: u64 = 1 << 20;
 const ROUNDS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Whether files under `dir` can leave the cache, else why not.
+/// Fails, with the reason, when files under `dir` cannot leave the cache.
 pub fn possible(dir: &Path) -> Result<(), String> {
     let system = direct::file_system(dir).map_err(|error| error.to_string())?;
     match system.in_memory {
@@ -29,8 +29,8 @@ pub fn possible(dir: &Path) -> Result<(), String> {
     }
 }
 
-/// Writes back what is new under `dir`, drops these files of it from the cache, and makes sure that they are gone but
-/// for a share that does not count; the bytes that stay.
+/// Writes back changes under `dir`, drops these files from the cache, and checks that they are gone but for a
+/// negligible share. Returns the bytes that stay. Fails when more stay.
 pub fn evict<'a>(dir: &Path, files: impl IntoIterator<Item = &'a Path>) -> Result<u64, String> {
     possible(dir)?;
     let folder = File::open(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
@@ -64,7 +64,7 @@ pub fn evict<'a>(dir: &Path, files: impl IntoIterator<Item = &'a Path>) -> Resul
     Ok(0)
 }
 
-/// How large the file is, and how much of it stays.
+/// The size of the file, and the bytes of it that stay in the cache.
 fn drop_from_cache(path: &Path) -> Result<(u64, u64), String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     direct::drop_cache(&file).map_err(|error| error.to_string())?;

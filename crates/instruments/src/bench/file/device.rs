@@ -18,7 +18,7 @@ pub struct Stat {
     pub flushes: Option<u64>,
 }
 
-/// Whether the device may lose what it has acknowledged.
+/// Whether the device may lose data that it has acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteCache {
     /// Volatile: what was not flushed is lost with the power.
@@ -38,7 +38,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// The device under `path`, or why it is not known.
+    /// The device under `path`. Fails when it cannot be determined.
     pub fn under(sys: &Path, path: &Path) -> Result<Device, String> {
         let numbers = sys::direct::device_of(path).map_err(|error| error.to_string())?;
         match numbers {
@@ -61,12 +61,12 @@ impl Device {
         Ok(Device { name, part, disks })
     }
 
-    /// What the file system's own device has read and written.
+    /// Counters of the file system's own device. Fails when they cannot be read.
     pub fn stat(&self) -> Result<Stat, String> {
         read_stat(&self.part)
     }
 
-    /// Flushes of all disks that do the work; `None` with a reason where one does not count.
+    /// Flushes of all disks that do the work. Fails when one of them does not count them.
     pub fn flushes(&self) -> Result<u64, String> {
         let of_disk = |disk: &PathBuf| {
             let flushes = read_stat(disk)?.flushes;
@@ -75,7 +75,7 @@ impl Device {
         self.disks.iter().map(of_disk).sum()
     }
 
-    /// Volatile if any disk that does the work says so.
+    /// Volatile if any disk that does the work reports so. Fails when one does not tell.
     pub fn write_cache(&self) -> Result<WriteCache, String> {
         let mut worst = WriteCache::Through;
         for disk in &self.disks {

@@ -1,6 +1,6 @@
-//! What instruments that read files share: the test file, the page cache, and what the device counted meanwhile.
+//! Shared parts of instruments that read files: the test file, the page cache, and the device's counters.
 //!
-//! Nothing here is an instrument; sizes are in bytes.
+//! Nothing here is an instrument; sizes are bytes.
 
 pub mod blocks;
 pub mod cold;

@@ -1,7 +1,6 @@
-//! Proof that the device did the work: its counters before and after a take against what was asked of it.
+//! Proof that the device did the work: its counters before and after a take, compared with the work requested.
 //!
-//! Others may use the device meanwhile, so counters can be too high without saying anything; only a
-//! shortfall is evidence.
+//! Other programs may use the device too, so a counter that is too high proves nothing; only a shortfall is evidence.
 
 use model::{Finding, Validity};
 

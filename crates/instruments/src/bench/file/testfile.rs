@@ -61,7 +61,7 @@ impl TestFile {
     }
 }
 
-/// How large the file would be; megabytes are whole.
+/// The size of the file, in whole megabytes.
 fn size(setup: &Setup) -> u64 {
     let asked = setup.params.get(FILE_SIZE.name).and_then(parse_bytes).unwrap_or(1 << 30);
     let asked = if setup.size == Size::Smoke { asked.min(SMOKE) } else { asked };
@@ -73,7 +73,7 @@ fn existing(setup: &Setup) -> Option<Arc<TestFile>> {
     shared.upgrade().filter(|file| file.is(&setup.dir, size(setup)))
 }
 
-/// Whether the file could be made here. Cheap; nothing is written.
+/// Fails when the file could not be made here. Cheap; writes nothing.
 pub fn fit(setup: &Setup) -> Result<(), Unfit> {
     // Its space is taken already.
     if existing(setup).is_some() {
@@ -102,7 +102,7 @@ fn megabytes(bytes: u64) -> String {
     format!("{}MiB", bytes >> 20)
 }
 
-/// The shared file, written now if this is its first user.
+/// The shared file; writes it if this is its first user. Fails when it cannot be written.
 pub fn get(setup: &Setup) -> Result<Arc<TestFile>, Unfit> {
     if let Some(file) = existing(setup) {
         return Ok(file);

@@ -1,6 +1,6 @@
-//! What the compression benchmark compresses: text, an access log and binary records, always the same bytes.
+//! The data of the compression benchmark: text, an access log and binary records, always the same bytes.
 //!
-//! Made by a fixed generator, so no file has to be shipped or fetched. Sizes in bytes.
+//! Made by a fixed generator, so no file has to be shipped or fetched. Sizes are bytes.
 
 use std::io::Write as _;
 

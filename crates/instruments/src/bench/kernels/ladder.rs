@@ -12,7 +12,7 @@ use sys::clock;
 use super::buffer::Buffer;
 use crate::bench::kernel::{Kernel, Tally, float};
 
-/// What a `size` parameter may be.
+/// The values of a `size` parameter.
 const SIZES: &[&str] = &[
     "worst", "best", "1", "7", "15", "31", "63", "127", "128", "256", "512", "1KiB", "2KiB", "4KiB", "8KiB",
     "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1MiB", "2MiB", "4MiB", "8MiB", "16MiB",
@@ -35,12 +35,12 @@ pub fn sizes(largest: usize) -> Vec<usize> {
     (1..128).chain(doubling.take_while(|size| *size <= LARGEST)).filter(|size| *size <= largest).collect()
 }
 
-/// How often a size is run in one climb.
+/// Runs of a size in one climb.
 const fn runs(size: usize) -> u32 {
     if size < 4096 { 100 } else { 1 }
 }
 
-/// What is done with a message; the result only keeps the work from being optimised away.
+/// The work on a message; the result only keeps it from being optimised away.
 pub type Work = Box<dyn FnMut(&[u8]) -> u64>;
 
 /// One thread's ladder, climbed once by each of `works` in a unit.
@@ -101,8 +101,8 @@ fn rate(size: usize, times: &[u64]) -> f64 {
     }
 }
 
-/// The throughput, all threads together, of the size and work that `pick` prefers; sizes that the clock did
-/// not see are left out.
+/// The throughput, all threads together, of the size and work that `pick` prefers. Sizes too fast for the clock are
+/// left out. Fails when none is left.
 pub fn extreme(tally: &Tally<Vec<Rung>>, pick: fn(f64, f64) -> f64) -> Result<BytesPerSec, Fault> {
     let mut rates: Vec<f64> = Vec::new();
     for rungs in tally.outs() {

@@ -85,7 +85,7 @@ impl Segments {
         self.table.clear(part, parts);
     }
 
-    /// Replays one segment; how many objects it held, or what was wrong with one.
+    /// Replays one segment and returns its number of objects. Fails when an object is damaged.
     pub fn replay(&self, segment: usize) -> Result<usize, String> {
         let (Some(filled), Some(log)) = (self.filled.get(segment), self.log.get(segment)) else {
             return Err(format!("there is no segment {segment}"));

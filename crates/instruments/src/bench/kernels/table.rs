@@ -80,7 +80,7 @@ impl Table {
         }
     }
 
-    /// What `find` looks for, and the entry written back as it was.
+    /// Finds an entry as `find` does, and writes it back unchanged.
     #[inline]
     pub fn replace(&self, place: Place, reference: u64, is_it: impl FnMut(u64) -> bool) -> bool {
         match self.find(place, is_it) {
@@ -101,7 +101,7 @@ impl Table {
         usize::try_from(link & REFERENCE).ok().and_then(|at| self.more.get(at))
     }
 
-    /// Adds a reference below 2^47 - 1, whether or not it is there already.
+    /// Adds a reference below 2^47 - 1, even if it is there already. Fails when the table is full.
     #[inline]
     pub fn insert(&self, place: Place, reference: u64) -> Result<(), Full> {
         let new = value(place, reference);

@@ -90,7 +90,7 @@ pub static INSTRUMENT: MemBandwidth = MemBandwidth;
 
 pub struct MemBandwidth;
 
-/// What the parameters mean on this machine.
+/// The parameters, resolved for this machine.
 #[derive(Debug)]
 struct Task {
     op: Op,
@@ -178,7 +178,7 @@ struct Bandwidth {
     task: Task,
     crew: PassTeam,
     arena: Arc<Mutex<Arena>>,
-    /// What is doubtful about the pages.
+    /// Why the pages are doubtful, if so.
     huge: Option<Finding>,
     footprint: u64,
     noted: bool,

@@ -35,13 +35,14 @@ impl Array {
         self.pages.as_slice()
     }
 
-    /// For writing anything: a chain in it counts as gone.
+    /// The words, for writing anything; a chain in the array counts as gone.
     pub fn words_mut(&mut self) -> &mut [u64] {
         self.chain = None;
         self.pages.as_mut_slice()
     }
 
-    /// Makes sure that the chain is there; the number changes whenever it had to be built.
+    /// Builds the chain unless it is there already. The returned number changes with each build. Fails when no chain
+    /// has this shape.
     pub fn chain(&mut self, shape: &Shape) -> Result<u64, ShapeError> {
         if self.chain != Some(*shape) {
             shape.build(self.pages.as_mut_slice())?;
@@ -51,7 +52,7 @@ impl Array {
         Ok(self.built)
     }
 
-    /// Bytes that sit in huge pages just now, or why that is not known.
+    /// Bytes that are in huge pages now. Fails when that is not known.
     pub fn huge_bytes(&self) -> Result<u64, String> {
         self.pages.huge_bytes().map_err(|error| error.to_string())
     }
@@ -75,7 +76,7 @@ pub struct Arena {
     built: u64,
 }
 
-/// Why arrays cannot be had.
+/// Why there are no arrays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArenaError {
     #[error("{0}")]
@@ -103,9 +104,9 @@ pub fn lock(arena: &Mutex<Arena>) -> MutexGuard<'_, Arena> {
 }
 
 impl Arena {
-    /// Makes sure that `kind` has arrays of at least `bytes` in these roles, within `limit` bytes of all
-    /// arrays together. Says which of them are new; the caller fills those, from the CPUs that will use
-    /// them.
+    /// Makes sure that `kind` has arrays of at least `bytes` in these roles, within `limit` bytes of all arrays
+    /// together. Returns the new ones; the caller fills those, from the CPUs that will use them. Fails when there is
+    /// not enough memory.
     pub fn ensure(
         &mut self,
         kind: &Kind,
@@ -135,13 +136,13 @@ impl Arena {
         Ok(missing)
     }
 
-    /// The array in that role, once it was ensured.
+    /// The array in that role, after [`ensure`](Self::ensure). Fails when there is none.
     pub fn array(&mut self, kind: &Kind, role: usize) -> Result<&mut Array, ArenaError> {
         let array = self.slots(kind).get_mut(role).and_then(Option::as_mut);
         array.ok_or_else(|| ArenaError::Memory("an array was given away".to_owned()))
     }
 
-    /// What is doubtful about the pages of these roles, where huge ones were asked for.
+    /// Why the pages of these roles are doubtful, if huge ones were requested.
     pub fn huge_doubt(&mut self, kind: &Kind, roles: &[usize]) -> Option<Finding> {
         if !kind.huge {
             return None;

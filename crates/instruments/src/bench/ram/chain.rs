@@ -28,7 +28,7 @@ pub enum WalkOrder {
     Shuffled,
 }
 
-/// What a link holds.
+/// The contents of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Links {
     Addresses,
@@ -47,7 +47,8 @@ pub struct Shape {
     pub seed: u64,
 }
 
-/// How many slots a lap over `range` bytes visits. `Pages` uses whole pages; `Shuffled` at least 15/16 of the slots.
+/// Number of slots that a lap over `range` bytes visits. `Pages` uses whole pages; `Shuffled` at least 15/16 of the
+/// slots. Fails when no chain has this shape.
 pub fn slots(order: WalkOrder, range: usize, stride: usize) -> Result<usize, ShapeError> {
     if stride < 8 || !stride.is_multiple_of(8) {
         return Err(ShapeError::Stride(stride));
@@ -64,7 +65,7 @@ pub fn slots(order: WalkOrder, range: usize, stride: usize) -> Result<usize, Sha
     if slots < 2 { Err(ShapeError::Short { range, stride }) } else { Ok(slots) }
 }
 
-/// Why a chain of that shape does not exist.
+/// Why there is no chain of a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     #[error("a stride of {0} bytes is not a multiple of 8")]
@@ -76,12 +77,12 @@ pub enum ShapeError {
 }
 
 impl Shape {
-    /// How many slots a lap visits.
+    /// Number of slots that a lap visits. Fails when no chain has this shape.
     pub fn slots(&self) -> Result<usize, ShapeError> {
         slots(self.order, self.range, self.stride)
     }
 
-    /// Writes the chain into `words`, which must span at least `range` bytes.
+    /// Writes the chain into `words`. Fails when no chain has this shape, or `words` spans less than `range` bytes.
     pub fn build(&self, words: &mut [u64]) -> Result<(), ShapeError> {
         let slots = self.slots()?;
         if words.len() * 8 < self.range {
@@ -180,8 +181,8 @@ fn greatest_common_divisor(mut a: usize, mut b: usize) -> usize {
     a
 }
 
-/// Where a walk stands; it goes on from there at the next take, so that a long chain is never walked in
-/// its own cached part.
+/// The position of a walk. The next take continues from it, so that a long chain is never walked only in its cached
+/// part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walker {
     links: Links,

@@ -31,16 +31,16 @@ pub struct Chase {
     arena: Arc<Mutex<Arena>>,
     walker: Option<(u64, Walker)>,
     footprint: u64,
-    /// What is doubtful about the pages.
+    /// Why the pages are doubtful, if so.
     pub doubt: Option<Finding>,
     /// Bytes that loaders read while the chain is walked, and their pause after each 4 KiB.
     load: Option<(usize, u64)>,
 }
 
-/// What a walk took.
+/// The result of a walk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walked {
-    /// Of one load.
+    /// Time of one load.
     pub latency: Seconds,
     pub time: Seconds,
     /// Bytes per second of all loaders together.
@@ -57,7 +57,7 @@ fn faulty(error: impl std::fmt::Display) -> Fault {
 
 impl Chase {
     /// Prepares a chain over `range` bytes, a slot every `stride` bytes. `load` is the size of the loaders' array and
-    /// their pause in nanoseconds.
+    /// their pause in nanoseconds. Fails when there is not enough memory.
     pub fn prepare(
         setup: &Setup,
         place: MemoryPlacement,
@@ -103,7 +103,7 @@ impl Chase {
         }
     }
 
-    /// Follows `units` of a hundred links.
+    /// Follows `units` of a hundred links. Fails when the chain leads elsewhere.
     pub fn walk(&mut self, units: u64) -> Result<Walked, Fault> {
         let shared = Arc::clone(&self.arena);
         let mut arena = lock(&shared);

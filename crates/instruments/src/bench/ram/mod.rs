@@ -1,6 +1,6 @@
-//! What the memory instruments share: kernels, pointer chains, the arena, sizes.
+//! Shared parts of the memory instruments: kernels, pointer chains, the arena, sizes.
 //!
-//! Nothing here is an instrument; sizes are in bytes.
+//! Nothing here is an instrument; sizes are bytes.
 
 pub mod arena;
 pub mod caches;

@@ -48,7 +48,7 @@ impl Span {
     }
 }
 
-/// Fills a new array, from all `fillers` where that is worth starting them.
+/// Fills a new array, from all `fillers` if that is worth starting them. Fails when a thread fails.
 pub fn fill(crew: &mut PassTeam, fillers: &[u32], words: &mut [u64]) -> Result<(), Fault> {
     const LARGE: usize = 64 << 20;
     if fillers.len() <= crew.members || size_of_val(words) < LARGE {
@@ -57,14 +57,14 @@ pub fn fill(crew: &mut PassTeam, fillers: &[u32], words: &mut [u64]) -> Result<(
     PassTeam::start(fillers).map_err(|unfit| Fault::new(unfit.why))?.fill(words)
 }
 
-/// What all members do.
+/// The job of all members.
 #[derive(Clone)]
 enum Job {
     Pass { kernel: Kernel, dst: Span, a: Span, b: Span, repeats: u64 },
     Walk { walker: Walker, chain: Span, units: u64, flush: bool, load: Option<Load> },
 }
 
-/// What members other than the walker do while it walks: read, and pause `pause_ns` after each 4 KiB.
+/// The work of the members beside the walker: read, and pause `pause_ns` after each 4 KiB.
 #[derive(Clone)]
 struct Load {
     words: Span,
@@ -72,10 +72,10 @@ struct Load {
     over: Arc<AtomicBool>,
 }
 
-/// What a member brings back.
+/// The result of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Out {
-    /// Where the walker stopped (the first member of a walk).
+    /// Where the walker stopped; set for the first member of a walk.
     pub walker: Option<Walker>,
     /// Bytes that a loader read while the walk went on, and the time that it took.
     pub loaded: u64,
@@ -100,6 +100,7 @@ pub struct Arrays<'a> {
 }
 
 impl PassTeam {
+    /// Starts a thread on each CPU. Fails when one cannot be pinned.
     pub fn start(cpus: &[u32]) -> Result<PassTeam, Unfit> {
         let members = cpus.len();
         let team = Team::start(cpus, move |index| Ok(move |job| act(job, index, members)))?;
@@ -122,14 +123,14 @@ impl PassTeam {
         Ok(())
     }
 
-    /// Runs `kernel` over the arrays `repeats` times.
+    /// Runs `kernel` over the arrays `repeats` times. Fails when a thread fails.
     pub fn pass(&mut self, kernel: Kernel, arrays: Arrays<'_>, repeats: u64) -> Result<Done<Out>, Fault> {
         let (dst, a, b) = (Span::write(arrays.dst), Span::read(arrays.a), Span::read(arrays.b));
         self.team.take(&Job::Pass { kernel, dst, a, b, repeats })
     }
 
-    /// The first member walks the chain; the others, if any, read `load` with pauses until it is done.
-    /// With `flush`, the lines of this walk are thrown out of the caches first.
+    /// The first member walks the chain; the others, if any, read `load` with pauses until it is done. With `flush`,
+    /// the lines of this walk are removed from the caches first. Fails when a thread fails.
     pub fn walk(
         &mut self,
         walker: Walker,

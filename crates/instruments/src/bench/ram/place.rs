@@ -1,5 +1,5 @@
-//! Where a memory take runs and how large its arrays are: CPUs, NUMA node, pages, bytes, and what is
-//! doubtful about the size.
+//! The placement of a memory take and the size of its arrays: CPUs, NUMA node, pages, bytes, and doubts about the
+//! size.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use model::{Finding, Node, ParamKind, Setup, Size, Unfit, Validity, format};
 pub const TIMES_CACHE: u64 = 4;
 /// All arrays together are at most memory divided by this.
 const SHARE: u64 = 4;
-/// Where the machine reports no cache.
+/// Assumed cache size of a machine that reports none, in bytes.
 const WITHOUT_CACHE: u64 = 256 << 20;
 /// Sizes are whole huge pages.
 const GRAIN: u64 = 2 << 20;
@@ -53,7 +53,7 @@ pub struct MemoryPlacement {
     pub kind: Kind,
 }
 
-/// What sort of memory an array is; arrays of equal kind are shared.
+/// The kind of memory of an array; arrays of equal kind are shared.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Kind {
     pub huge: bool,
@@ -63,7 +63,7 @@ pub struct Kind {
 }
 
 impl MemoryPlacement {
-    /// From the parameters `threads`, `cpus`, `pages` and `node`.
+    /// From the parameters `threads`, `cpus`, `pages` and `node`. Fails when they are not possible here.
     pub fn from_setup(setup: &Setup) -> Result<MemoryPlacement, Unfit> {
         MemoryPlacement::among(&nodes(Path::new("/sys")), setup)
     }
@@ -144,9 +144,9 @@ pub struct Extent {
     pub doubt: Option<Finding>,
 }
 
-/// From the parameter `key` (`auto` or a size); `arrays` of that size must fit together. What is chosen here and a
-/// `range` claim to be memory, so they are doubted where a cache may hold them. A `size` given by hand claims nothing:
-/// it is a point of a sweep, and may be meant for a cache.
+/// From the parameter `key` (`auto` or a size); `arrays` of that size must fit together. Fails when they do not. An
+/// automatic size and a `range` claim to be memory, so they are doubted where a cache may hold them. A `size` given by
+/// hand claims nothing: it is a point of a sweep, and may be meant for a cache.
 pub fn extent(setup: &Setup, key: &str, arrays: u64) -> Result<Extent, Unfit> {
     let wanted = setup.llc.map(|llc| llc.saturating_mul(TIMES_CACHE));
     let limit = limit(setup);
@@ -178,7 +178,7 @@ pub fn extent(setup: &Setup, key: &str, arrays: u64) -> Result<Extent, Unfit> {
     Ok(Extent { bytes, doubt: claims_memory.then(|| doubt(bytes, setup.llc)).flatten() })
 }
 
-/// Why memory figures from `bytes` beside a last-level cache of `llc` would be doubtful.
+/// Why memory figures from `bytes` beside a last-level cache of `llc` are doubtful, if so.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
 pub fn doubt(bytes: u64, llc: Option<u64>) -> Option<Finding> {

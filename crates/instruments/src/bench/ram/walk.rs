@@ -1,7 +1,6 @@
-//! The probe of the instruments that walk a chain: set up from the parameters, walked once a take, with what is
-//! doubtful about it.
+//! The probe of the instruments that walk a chain: set up from the parameters, walked once per take, with its doubts.
 //!
-//! It knows no metric: the instrument pushes what a walk took. Sizes are bytes, pauses nanoseconds.
+//! It knows no metric: the instrument pushes the time of a walk. Sizes are bytes, pauses nanoseconds.
 
 use model::params::show_bytes;
 use model::{Fault, Finding, Probe, Record, Seconds, Setup, Unfit};
@@ -18,11 +17,11 @@ pub struct Walk {
     order: WalkOrder,
     range: usize,
     stride: usize,
-    /// That a lap visits.
+    /// Slots that a lap visits.
     pub slots: usize,
-    /// Why figures from it are doubtful.
+    /// Why its figures are doubtful, if so.
     pub doubt: Option<Finding>,
-    /// Where other threads read as many bytes meanwhile: their pause after each 4 KiB.
+    /// If other threads read as many bytes meanwhile: their pause after each 4 KiB.
     pause_ns: Option<u64>,
 }
 
@@ -30,7 +29,7 @@ pub struct Walk {
 pub type Push = fn(&Walked, &mut dyn Record);
 
 impl Walk {
-    /// Over `extent` in `order`, a slot every `stride` bytes.
+    /// A walk over `extent` in `order`, a slot every `stride` bytes. Fails when no chain has this shape.
     pub fn new(
         place: MemoryPlacement,
         extent: Extent,
@@ -48,7 +47,7 @@ impl Walk {
         Walk { pause_ns: Some(pause_ns), ..self }
     }
 
-    /// Maps and builds the chain.
+    /// Maps the memory and builds the chain. Fails when there is not enough memory.
     pub fn probe(self, setup: &Setup, push: Push) -> Result<Box<dyn Probe>, Unfit> {
         let Walk { place, order, range, stride, doubt, pause_ns, .. } = self;
         let load = pause_ns.map(|pause_ns| (range, pause_ns));

@@ -29,7 +29,7 @@ fn device(line: &[u8]) -> Option<(String, Counters)> {
     Some((name, Counters { reads, read_sectors, writes, written_sectors, busy_ms }))
 }
 
-/// Not disks of their own: memory, loops, and what would count a disk's work twice.
+/// True for devices that are not disks of their own: memory, loops, and layers that would count a disk's work twice.
 #[must_use]
 pub fn is_virtual(name: &str) -> bool {
     ["loop", "ram", "zram", "dm-", "md", "sr", "fd"].iter().any(|prefix| name.starts_with(prefix))

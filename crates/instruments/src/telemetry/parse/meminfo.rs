@@ -5,12 +5,12 @@ use super::pairs;
 /// Bytes; the file says kB and means KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// Of the machine, as far as the kernel may use it.
+    /// Memory that the kernel may use.
     pub total: Option<u64>,
     pub available: Option<u64>,
     /// Page cache and buffers.
     pub cached: Option<u64>,
-    /// Written by programs, not yet by the disk.
+    /// Written by programs but not yet to disk.
     pub dirty: Option<u64>,
     /// Memory that was moved to swap.
     pub swap_used: Option<u64>,

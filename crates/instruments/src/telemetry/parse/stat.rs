@@ -31,7 +31,7 @@ impl Times {
         }
     }
 
-    /// Ticks in which the CPU ran something of this system.
+    /// Ticks in which the CPU ran something on this system.
     #[must_use]
     pub fn busy(&self) -> u64 {
         sum([self.user, self.nice, self.system, self.irq, self.softirq])

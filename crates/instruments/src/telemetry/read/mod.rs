@@ -1,6 +1,6 @@
 //! Files of /proc and /sys that are read again and again: opened once, then read in place.
 //!
-//! It judges nothing; a file that cannot be read now is missing now.
+//! A file that cannot be read at a tick is missing at that tick.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -9,9 +9,9 @@ use std::path::Path;
 
 use model::{Fault, Unfit};
 
-/// Most files fit at once; larger ones double the buffer.
+/// First buffer size; most files fit, larger ones double it.
 const FIRST: usize = 4 << 10;
-/// No file that is read here is larger.
+/// Largest file that is read.
 const LIMIT: usize = 8 << 20;
 
 /// An open file and its last content.
@@ -57,7 +57,7 @@ impl Kept {
     }
 }
 
-/// A file without which its instrument has nothing to say.
+/// A file that an instrument needs.
 #[derive(Debug)]
 pub struct Needed {
     path: String,
@@ -65,6 +65,7 @@ pub struct Needed {
 }
 
 impl Needed {
+    /// Opens the file. Fails when it cannot be read here.
     pub fn open(path: impl Into<String>) -> Result<Needed, Unfit> {
         let path = path.into();
         match Kept::open(&path) {
@@ -73,7 +74,7 @@ impl Needed {
         }
     }
 
-    /// The content now, parsed.
+    /// Reads and parses the file. Fails when it cannot be read now.
     pub fn parse<T>(&mut self, parse: impl FnOnce(&[u8]) -> T) -> Result<T, Fault> {
         self.file.parse(parse).ok_or_else(|| Fault::new(format!("{} cannot be read", self.path)))
     }

@@ -1,6 +1,6 @@
-//! Rates from counters: what changed since the tick before, and in how many seconds.
+//! Rates from counters: the change since the tick before, and its seconds.
 //!
-//! A counter that went back (a device that was replaced, a wrapped register) has no rate: it is missing.
+//! A counter that decreased (a replaced device, a wrapped register) has no rate: it is missing.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub const fn per_sec(name: &'static str, definition: &'static str) -> Metric<Per
     Metric::new(name, Better::Neither, definition)
 }
 
-/// How many there are now.
+/// A current number.
 #[must_use]
 pub const fn number_of(name: &'static str, definition: &'static str) -> Metric<Count> {
     Metric::new(name, Better::Neither, definition)
@@ -73,7 +73,7 @@ pub fn rate(now: u64, before: u64, seconds: f64) -> Option<f64> {
     Some(float(now.checked_sub(before)?) / seconds)
 }
 
-/// The same of counters that may be missing.
+/// As [`rate`], for counters that may be missing.
 #[must_use]
 pub fn maybe_rate(now: Option<u64>, before: Option<u64>, seconds: f64) -> Option<f64> {
     rate(now?, before?, seconds)

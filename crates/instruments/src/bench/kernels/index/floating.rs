@@ -13,6 +13,7 @@ use super::{Part, digest};
 use crate::bench::kernels::copy;
 use crate::bench::kernels::random::Random;
 
+/// The floating-point parts. Fails when a part's result is wrong.
 pub fn parts(seed: u64) -> Result<Vec<Part>, Fault> {
     Ok(vec![fft(seed)?, lu(seed)?, network(seed)?, gravity(seed)?])
 }
@@ -179,7 +180,7 @@ fn dot<const N: usize>(a: &[f64; N], b: &[f64; N]) -> f64 {
 }
 
 impl Network {
-    /// One step towards `wanted`; the squared error before it.
+    /// One step of learning towards `wanted`. Returns the squared error before it.
     fn learn(&mut self, input: &[f64; INPUTS], wanted: &[f64; OUTPUTS], rate: f64) -> f64 {
         let mut hidden = [0.0; HIDDEN];
         let mut hidden_slope = [0.0; HIDDEN];

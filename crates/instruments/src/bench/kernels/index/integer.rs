@@ -13,6 +13,7 @@ use super::{Part, digest, huffman, text};
 use crate::bench::kernels::random::Random;
 use crate::bench::kernels::{copy, wipe};
 
+/// The integer parts. Fails when a part's result is wrong.
 pub fn parts(seed: u64) -> Result<Vec<Part>, Fault> {
     Ok(vec![sort(seed)?, idea(seed)?, huffman(seed)?, dictionary(seed)?])
 }

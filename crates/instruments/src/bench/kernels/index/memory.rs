@@ -14,6 +14,7 @@ use super::{Part, digest};
 use crate::bench::kernels::random::Random;
 use crate::bench::kernels::{copy, wipe};
 
+/// The memory parts. Fails when a part's result is wrong.
 pub fn parts(seed: u64) -> Result<Vec<Part>, Fault> {
     Ok(vec![string_sort(seed)?, bit_field(seed)?, assignment(seed)?])
 }

@@ -1,9 +1,9 @@
-//! The parts of the three indices: small programs of known work, each checked by what it must leave behind.
+//! The parts of the three indices: small programs of known work, each with a checked result.
 //!
-//! A part does the same work from the same start each time, so its result never changes; the first result is
-//! proved right by the part's own test (sorted, decoded back, small residual), later ones are compared with
-//! it. Own code throughout: no part calls the C library, and floating parts use only operations that IEEE 754
-//! defines to the last bit. Copying the start state is part of the work.
+//! A part does the same work from the same start each time, so its result never changes. The part's own test proves
+//! the first result right (sorted, decoded back, small residual); later ones are compared with it. Own code
+//! throughout: no part calls the C library, and floating parts use only operations that IEEE 754 defines to the last
+//! bit. Copying the start state is part of the work.
 
 pub mod floating;
 pub mod huffman;
@@ -28,7 +28,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Runs `work` once to learn the digest, after `proof` has found its result right.
+    /// A part: runs `work` once to learn its digest. Fails unless `proof` says that its result is right.
     pub fn proved(
         name: &'static str,
         ops: f64,
@@ -43,7 +43,7 @@ impl Part {
         Ok(Part { name, ops, runs, work, expected })
     }
 
-    /// Does its share of a round.
+    /// Runs the part's share of a round. Fails when a result differs.
     pub fn run(&mut self, runs: u32) -> Result<(), Fault> {
         for _ in 0..runs {
             let digest = black_box((self.work)());

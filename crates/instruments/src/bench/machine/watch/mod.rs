@@ -1,7 +1,7 @@
-//! What the system was doing at one moment: counters whose differences are the conditions of a take.
+//! The state of the system at one moment: counters whose differences are the conditions of a take.
 //!
-//! Times are in nanoseconds, CPU times of /proc in ticks; each field is missing where this system has no such
-//! counter. Reading all of them takes well under a millisecond.
+//! Times are nanoseconds, CPU times of /proc are ticks. A field is missing where this system has no such counter.
+//! Reading all of them takes well under a millisecond.
 
 pub mod load;
 
@@ -120,7 +120,7 @@ fn thermal_files(cpus: &[u32]) -> Vec<Kept> {
     files
 }
 
-/// What this process, its ended children and the servers under load used.
+/// CPU time of this process, its ended children and the servers under load.
 #[derive(Clone, Copy, Debug)]
 struct Own {
     cpu_ns: u64,

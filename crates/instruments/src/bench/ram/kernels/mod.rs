@@ -12,12 +12,12 @@ mod x86;
 
 /// The factor of `scale` and `triad`.
 pub const FACTOR: f64 = 3.0;
-/// What `write` and `fwrite` store.
+/// The value that `write` and `fwrite` store.
 pub const WRITTEN: u64 = 0x3ff0_0000_0000_0001;
 /// Kernels work on blocks of this many words (512 bytes); slices must be whole blocks.
 pub const BLOCK: usize = 64;
 
-/// What one pass does.
+/// The operation of one pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     Read,
@@ -40,7 +40,7 @@ pub enum Store {
     Streaming,
 }
 
-/// Which instructions a kernel uses.
+/// The instructions that a kernel uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isa {
     Scalar,
@@ -71,7 +71,7 @@ impl Op {
         Op::Triad,
     ];
 
-    /// How many arrays are read (beside the one that is written).
+    /// Number of arrays that are read, without the one that is written.
     #[must_use]
     pub const fn sources(self) -> usize {
         match self {
@@ -140,7 +140,7 @@ pub fn available(op: Op, store: Store) -> Vec<(Isa, Kernel)> {
     found
 }
 
-/// What an element of the written array must be, given the elements of the sources; for spot checks.
+/// The expected element of the written array for given elements of the sources; for spot checks.
 #[must_use]
 pub fn expected(op: Op, a: u64, b: u64) -> u64 {
     let (x, y) = (f64::from_bits(a), f64::from_bits(b));
