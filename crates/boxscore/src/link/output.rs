@@ -166,7 +166,7 @@ fn how_it_ended(status: ExitStatus) -> String {
         (Some(127), _) => "exit code 127: the command was not found".to_owned(),
         (Some(126), _) => "exit code 126: the command could not be executed".to_owned(),
         (Some(code), _) => format!("exit code {code}"),
-        (None, Some(9)) => "killed by signal 9 (KILL: by somebody, or for want of memory)".to_owned(),
+        (None, Some(9)) => "killed by signal 9 (KILL: by somebody, or for lack of memory)".to_owned(),
         (None, Some(signal)) => format!("killed by signal {signal}"),
         (None, None) => "it ended".to_owned(),
     }

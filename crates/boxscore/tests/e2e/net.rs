@@ -110,8 +110,8 @@ fn a_peer_serves_who_has_its_token() {
     run(&bench, &[&to[..], &["--token", "token", "--set", "size=64"]].concat()).expect(0, &[]);
     assert!(value(&bench.only(), "net-rtt", "rtt", &format!("to={}", peer.address)) > 0.0);
     for (more, why) in [
-        (&["--set", "size=64"][..], "its own token"),
-        (&["--token", "other", "--set", "size=64"], "its own token"),
+        (&["--set", "size=64"][..], "its token is another one"),
+        (&["--token", "other", "--set", "size=64"], "its token is another one"),
         (&["--token", "token", "--set", "size=2KiB"], "1 to 1024 B"),
     ] {
         let said = run(&bench, &[&to[..], more].concat());
@@ -232,5 +232,5 @@ fn a_loopback_that_is_down_is_named() {
 fn a_child_that_is_told_nonsense_says_so() {
     let mut command = Command::new(PROGRAM);
     command.args(["peer", "--child"]).stdin(Stdio::null());
-    crate::common::said(&mut command).expect(1, &["makes no sense"]);
+    crate::common::said(&mut command).expect(1, &["malformed options"]);
 }

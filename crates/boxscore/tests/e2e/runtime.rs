@@ -283,7 +283,10 @@ fn programs_that_go_wrong_are_faults_with_their_reason() {
         compilers.beside_gcc(text(&cc)).expect(3, &[]);
         let run = compilers.assert_gcc_alone();
         let faults: Vec<&model::Fault> = run.takes.iter().filter_map(|take| take.fault.as_ref()).collect();
-        assert!(!faults.is_empty() && faults.iter().all(|fault| fault.text.contains(says)), "{says}: {faults:?}");
+        assert!(
+            !faults.is_empty() && faults.iter().all(|fault| fault.text.contains(says)),
+            "{says}: {faults:?}"
+        );
         let shown = compilers.bench.run(&["show"]);
         assert!(shown.out.contains("C, sor small"), "{shown:?}");
     }

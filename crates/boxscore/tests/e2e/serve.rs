@@ -50,8 +50,8 @@ fn it_serves_what_it_is_told_to() {
 #[test]
 fn what_it_cannot_serve_it_says() {
     for (order, says) in [
-        ("", "makes no sense"),
-        ("x\n", "makes no sense"),
+        ("", "malformed options"),
+        ("x\n", "malformed options"),
         ("127.0.0.1:80 1 511 true\n/no/such\n", "/no/such"),
     ] {
         let output = started(order).wait_with_output().expect("it ends");

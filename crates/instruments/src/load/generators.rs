@@ -233,7 +233,11 @@ fn failed(not: &NotLoaded, load: &Load) -> Error {
 
 fn merge(parts: Vec<Came>, taking: &[Generator], places: &[Placement]) -> Result<Sent, Error> {
     if parts.len() != taking.len() {
-        return Err(Error::System(format!("{} generators sent and {} told", taking.len(), parts.len())));
+        return Err(Error::System(format!(
+            "{} generators were asked and {} answered",
+            taking.len(),
+            parts.len()
+        )));
     }
     let apart_ns = parts.iter().map(|came| came.after_ns).max().unwrap_or(0);
     let error_ns = parts.iter().map(|came| came.error_ns).max().unwrap_or(0);

@@ -142,7 +142,7 @@ impl Outcome {
     pub fn check(&self) -> Result<(), &'static str> {
         self.record.check()?;
         if !self.met.values().all(|url| redirect::is_place(url)) {
-            return Err("a URL that no load has");
+            return Err("an impossible URL");
         }
         let rates = [self.rates.throughput, self.rates.bandwidth, self.rates.in_flight, self.rates.served];
         let times = [self.elapsed_s, self.answering_s, self.generator.cpu_s, self.generator.spun_s];
@@ -151,7 +151,7 @@ impl Outcome {
             .into_iter()
             .all(|number| number.is_finite() && number >= 0.0)
             .then_some(())
-            .ok_or("a time or rate that is no number")
+            .ok_or("a time or rate that is not a number")
     }
 
     /// Requests that completed or failed.

@@ -25,10 +25,10 @@ pub(super) fn pack<T: Serialize>(what: &T) -> Result<Vec<u8>, String> {
 /// Decodes an outcome. Fails when the bytes are none, or hold impossible numbers.
 pub(super) fn unpack(bytes: &[u8]) -> Result<Brought, String> {
     let brought: Brought =
-        postcard::from_bytes(bytes).map_err(|error| format!("it brought no outcome: {error}"))?;
-    brought.outcome.check().map_err(|what| format!("it brought an outcome with {what}"))?;
+        postcard::from_bytes(bytes).map_err(|error| format!("it sent no outcome: {error}"))?;
+    brought.outcome.check().map_err(|what| format!("it sent an outcome with {what}"))?;
     match brought.quotas.iter().find(|quota| !(quota.cpus.is_finite() && quota.cpus > 0.0)) {
-        Some(quota) => Err(format!("it brought a CPU quota of {}", quota.cpus)),
+        Some(quota) => Err(format!("it sent a CPU quota of {}", quota.cpus)),
         None => Ok(brought),
     }
 }

@@ -114,13 +114,13 @@ impl Schedule {
         match self {
             Schedule::Closed => Ok(()),
             Schedule::Constant { rate: one } | Schedule::Poisson { rate: one, .. } => rate(*one, 1e-6),
-            Schedule::Shaped { over_ns: 0, .. } => Err("a shape over no time; give it a duration".to_owned()),
+            Schedule::Shaped { over_ns: 0, .. } => Err("a shape of no length; give it a duration".to_owned()),
             Schedule::Shaped { rate: one, .. } => rate(*one, 1e-6),
             Schedule::Ramp { from, to, over_ns } => {
                 rate(*from, 0.0)?;
                 rate(*to, 0.0)?;
                 if *over_ns == 0 {
-                    return Err("a ramp over no time; give it a duration".to_owned());
+                    return Err("a ramp of no length; give it a duration".to_owned());
                 }
                 if from + to < 1e-6 {
                     return Err("a ramp from 0 to 0 requests a second".to_owned());
@@ -129,12 +129,12 @@ impl Schedule {
             }
             Schedule::Replay(arrivals) if arrivals.is_empty() => Err("a replay without requests".to_owned()),
             Schedule::Replay(arrivals) if !arrivals.is_sorted_by_key(|arrival| arrival.at_ns) => {
-                Err("a replay whose times go back".to_owned())
+                Err("a replay whose times are not ascending".to_owned())
             }
             Schedule::Replay(_) => Ok(()),
             Schedule::Each { of, part } => match **of {
                 Schedule::Constant { .. } | Schedule::Ramp { .. } if part.thread < part.threads => of.check(),
-                _ => Err("a part of a schedule that is none".to_owned()),
+                _ => Err("a part of a schedule that cannot be divided".to_owned()),
             },
         }
     }
@@ -168,7 +168,7 @@ impl Schedule {
                 }
                 Schedule::Replay(mine)
             }
-            Schedule::Each { .. } => return Err("a part of a schedule is not shared out again".to_owned()),
+            Schedule::Each { .. } => return Err("a part of a schedule cannot be divided again".to_owned()),
         })
     }
 

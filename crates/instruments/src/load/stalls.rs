@@ -120,7 +120,7 @@ impl Stalls {
     pub fn check(&self) -> Result<(), &'static str> {
         let known = |stall: &Stall| stall.from_ns <= stall.to_ns && stall.waiting <= 1 << 50;
         let sound = self.kept.len() <= KEPT && self.kept.iter().all(known);
-        sound.then_some(()).ok_or("stalls that no load had")
+        sound.then_some(()).ok_or("impossible stalls")
     }
 }
 

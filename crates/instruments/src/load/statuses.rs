@@ -82,9 +82,9 @@ impl TryFrom<Vec<Met>> for Statuses {
         let mut statuses = Statuses::default();
         for met in all {
             let at = usize::from(met.status.wrapping_sub(FIRST));
-            let count = statuses.counts.get_mut(at).ok_or("a status that is no failure")?;
+            let count = statuses.counts.get_mut(at).ok_or("a status that is not a failure")?;
             if *count > 0 || met.count == 0 || met.count > MOST {
-                return Err("statuses that no server gave");
+                return Err("impossible counts of statuses");
             }
             (*count, statuses.first[at]) = (met.count, met.first);
         }

@@ -51,7 +51,9 @@ pub fn open(peer: SocketAddr, id: &Id) -> Result<UdpSocket, String> {
             Err(error) => return Err(io(error)),
         }
     }
-    Err(format!("no datagram comes back from {peer}, though TCP does: something between filters UDP"))
+    Err(format!(
+        "no datagram comes back from {peer}, though TCP works: a filter between the hosts may drop UDP"
+    ))
 }
 
 fn is_silence(error: &std::io::Error) -> bool {

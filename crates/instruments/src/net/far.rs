@@ -46,7 +46,7 @@ static LISTENERS: Mutex<Vec<Listener>> = Mutex::new(Vec::new());
 /// Listens, in the child. `start` is called once it does. Fails when it cannot listen.
 pub fn serve(wanted: &Wanted, start: &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String> {
     let listens = listen(wanted)?;
-    let start_ns = start().ok_or("no far end is wanted after all")?;
+    let start_ns = start().ok_or("the far end was called off")?;
     let body = postcard::to_stdvec(&listens).map_err(|error| error.to_string())?;
     Ok(Loaded { start_ns, body })
 }

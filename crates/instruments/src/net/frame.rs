@@ -102,7 +102,7 @@ impl Test {
                 Err(Refusal::Other(format!("{iterations} iterations; it serves {least} to {most}")))
             }
             Test::Perftest { device: Some(name), .. } if !is_device(name) => {
-                Err(Refusal::Other("a device with another name than a device has".to_owned()))
+                Err(Refusal::Other("a name that is not that of a device".to_owned()))
             }
             Test::Datagrams { span_ms, .. } if *span_ms > MOST_MS => {
                 Err(Refusal::Other(format!("{span_ms} ms; it serves up to {MOST_MS} ms")))
@@ -121,9 +121,9 @@ fn is_device(name: &str) -> bool {
 /// Why a peer refuses a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Refusal {
-    #[error("it wants its own token; give both ends the same --token FILE")]
+    #[error("its token is another one; give both ends the same --token FILE")]
     Token,
-    #[error("it serves another test now; it serves one at a time")]
+    #[error("it is busy with another test; it serves one at a time")]
     Busy,
     #[error("messages of {size} B; it serves {least} to {most} B (boxscore peer --limit)")]
     Size { size: u64, least: u64, most: u64 },
@@ -168,7 +168,7 @@ pub enum Frame {
 pub enum FrameError {
     #[error("a frame of {0} B; the longest has {MOST}")]
     Long(usize),
-    #[error("bytes that are no frame")]
+    #[error("bytes that are not a frame")]
     Nonsense,
     #[error(transparent)]
     Io(#[from] std::io::Error),

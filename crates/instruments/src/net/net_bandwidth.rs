@@ -88,7 +88,7 @@ impl Ask {
     fn of(setup: &Setup) -> Result<Ask, Unfit> {
         To::from_setup(setup)?;
         let streams = setup.params.get("streams").and_then(|text| text.parse().ok());
-        let streams = streams.ok_or_else(|| Unfit::new("streams is no number"))?;
+        let streams = streams.ok_or_else(|| Unfit::new("streams is not a number"))?;
         let size = params::size(setup, Proto::Tcp, 1)?;
         let span_ms = u32::try_from(params::span(setup)?.as_millis()).unwrap_or(u32::MAX);
         let lead_ms = if setup.size == Size::Smoke { 1 } else { LEAD_MS };

@@ -48,7 +48,7 @@ impl Session {
         match self.hear()? {
             Frame::Go => Ok(()),
             Frame::Refused(refusal) => Err(format!("the peer at {} refuses: {refusal}", self.name)),
-            _ => Err(format!("the peer at {} answers something else than it was asked", self.name)),
+            _ => Err(format!("the peer at {} sent an unexpected frame", self.name)),
         }
     }
 
@@ -143,7 +143,10 @@ fn unreachable(target: &Target, error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::ConnectionRefused => format!("nothing listens at {name}; {}", target.remedy()),
         ErrorKind::TimedOut | ErrorKind::WouldBlock => {
-            format!("{name} does not answer: is it up, and may TCP port {} through?", target.address.port())
+            format!(
+                "{name} does not answer: is it up, and does its firewall let TCP port {} through?",
+                target.address.port()
+            )
         }
         _ => format!("{name} cannot be connected to: {error}"),
     }
@@ -160,7 +163,7 @@ fn challenged(control: &mut TcpStream, name: &str, patience: Duration) -> Result
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if got == 0 && matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 return Err(format!(
-                    "what listens at {name} says nothing for {} s: it is no boxscore peer, or it hangs",
+                    "what listens at {name} has sent nothing for {} s: it is not a boxscore peer, or it hangs",
                     patience.as_secs_f64()
                 ));
             }
@@ -171,10 +174,12 @@ fn challenged(control: &mut TcpStream, name: &str, patience: Duration) -> Result
         let said = word.get(..got).unwrap_or_default();
         return Err(match said {
             [] => {
-                format!("what listens at {name} hung up: it is no boxscore peer, or one of another version")
+                format!(
+                    "what listens at {name} closed the connection: it is not a boxscore peer, or one of another version"
+                )
             }
             said => format!(
-                "what listens at {name} is no boxscore peer: it says `{}`",
+                "what listens at {name} is not a boxscore peer: it sent `{}`",
                 said.escape_ascii().to_string().trim_end()
             ),
         });

@@ -111,7 +111,7 @@ impl To {
         let to = To::parse(setup.params.get("to").unwrap_or(LOOPBACK))?;
         match (&to, setup.params.get(FAR)) {
             (To::Loopback, Some(far)) => Err(Unfit::new(format!(
-                "far={far}: --to must say at which address of its host this machine reaches it"
+                "far={far}: --to must give the address at which this machine reaches it"
             ))),
             _ => Ok(to),
         }

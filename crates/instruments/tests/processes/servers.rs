@@ -15,7 +15,7 @@ use instruments::workload::server::options::{Mpm, Options};
 use instruments::workload::server::run::Server;
 use instruments::workload::server::{account, tree};
 use instruments::workload::web::served::Served;
-use sys::process::{Group, Start};
+use sys::process::{ProcessGroup, Start};
 
 const LIMITS: Limits = Limits { mix_bytes: 1 << 20, large_bytes: 3_000_000 };
 
@@ -391,7 +391,7 @@ pub fn without_rights_it_works_too() {
     let mut command = Command::new("/proc/self/exe");
     command.arg("plain").arg(dir.path()).current_dir("/").stdin(Stdio::null());
     let start = Start { account: Some(account.account), ..Start::default() };
-    let exit = Group::spawn(command, start).unwrap().wait().unwrap();
+    let exit = ProcessGroup::spawn(command, start).unwrap().wait().unwrap();
     assert!(exit.status.success(), "as an ordinary user: {}", exit.status);
     assert!(is_empty(dir.path()));
 }

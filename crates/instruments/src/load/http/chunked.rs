@@ -1,6 +1,6 @@
-//! Chunked transfer coding (RFC 9112, section 7.1), undone byte by byte or by whole pieces.
+//! Decodes chunked transfer coding (RFC 9112, section 7.1), byte by byte or in whole pieces.
 //!
-//! Extensions and trailers are skipped. Line ends are CR LF and nothing else; what is not a size is an error.
+//! Extensions and trailers are skipped. Line ends are CR LF only; anything but a size is an error.
 
 use crate::load::failure::Failure;
 
@@ -8,7 +8,7 @@ use crate::load::failure::Failure;
 const MAX_LINE: u16 = 4096;
 const MAX_TRAILERS: u8 = 100;
 
-/// Where in the coding the next byte stands.
+/// Position in the coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     /// In the digits; `digits` so far.
@@ -44,7 +44,8 @@ impl Default for Chunked {
 }
 
 impl Chunked {
-    /// Takes the next bytes and gives away what they hold; says where the body ended, if it did.
+    /// Decodes the next bytes and passes the data on. Returns the position of the end of the body, if it was reached.
+    /// Fails when the coding is malformed.
     pub fn feed(&mut self, bytes: &[u8], mut data: impl FnMut(&[u8])) -> Result<Option<usize>, Failure> {
         let mut at = 0;
         while at < bytes.len() {

@@ -29,7 +29,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// Builds the bytes of each request, in the order of `paths`.
+    /// Builds the bytes of each request, in the order of `paths`. Fails when a header or path is malformed.
     pub fn new(origin: &request::Origin, paths: &[request::Wanted]) -> Result<Http, String> {
         let build = |wanted: &request::Wanted| {
             let head = origin.method_of(wanted) == "HEAD";

@@ -2,7 +2,7 @@
 //!
 //! `Host`, `User-Agent` and `Accept` are sent unless the user gives them; `Content-Length` when there is a body.
 
-/// What all requests of a load share.
+/// The parts that all requests of a load share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// As in the URL: name or address, and the port unless it is the scheme's own.
@@ -13,7 +13,7 @@ pub struct Origin {
     pub keepalive: bool,
 }
 
-/// What a body must be; nothing is checked that is not given.
+/// The expected body; `None` is not checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Expected {
     pub length: Option<u64>,
@@ -27,7 +27,7 @@ impl Expected {
     }
 }
 
-/// One request of its own.
+/// One request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Path and query.
@@ -45,7 +45,7 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(ok)
 }
 
-/// Reads `name: value`.
+/// Parses `name: value`. Fails when it is malformed.
 pub fn header(text: &str) -> Result<(String, String), String> {
     let wrong = |what: &str| format!("header `{}`: {what}; write it as `name: value`", text.escape_debug());
     let (name, value) = text.split_once(':').ok_or_else(|| wrong("no colon"))?;
@@ -66,6 +66,7 @@ impl Origin {
         wanted.method.as_deref().unwrap_or(&self.method)
     }
 
+    /// The bytes of the request. Fails when a header or path is malformed.
     pub fn bytes(&self, wanted: &Wanted) -> Result<Vec<u8>, String> {
         self.check(wanted)?;
         let method = self.method_of(wanted);

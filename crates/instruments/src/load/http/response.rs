@@ -1,9 +1,9 @@
-//! An incremental parser of HTTP/1 responses: a function of bytes, in any pieces.
+//! An incremental parser of HTTP/1 responses. In: bytes, in any pieces. Out: the end of an answer and its status.
 //!
 //! It finds the end of one answer to one request (RFC 9112, section 6.3), counts the bytes of its body after chunked
-//! coding, and on request takes their CRC-32C. Interim (1xx) answers are skipped. It is strict where leniency would
-//! hide a broken server: a second, different length, a length beside chunked coding, junk around chunks are errors.
-//! Content coding is not undone. It keeps no body.
+//! coding, and on request computes their CRC-32C. Interim (1xx) answers are skipped. It is strict where leniency would
+//! hide a broken server: a second, different length, a length beside chunked coding, and junk around chunks are
+//! errors. Content coding is not undone. It keeps no body.
 
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ use crate::load::redirect;
 /// A head of more bytes than this is not one.
 pub const MAX_HEAD: usize = 64 << 10;
 const MAX_HEADERS: usize = 128;
-/// What a partial head's buffer may keep for the next one.
+/// Capacity that the buffer of a partial head keeps for the next one.
 const KEPT_CAPACITY: usize = 2048;
 const START: &[u8] = b"HTTP/1.";
 
@@ -30,7 +30,7 @@ enum Phase {
     UntilClose,
 }
 
-/// What the request was: it decides whether the answer has a body, and what is done with it.
+/// Properties of the request: whether the answer has a body, and whether its checksum is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestFlags {
     pub head: bool,
@@ -81,18 +81,18 @@ struct Head {
 pub struct Memo {
     bytes: Vec<u8>,
     head: Option<Head>,
-    /// Where the first redirect pointed.
+    /// The target of the first redirect.
     to: Option<String>,
 }
 
 impl Memo {
-    /// What these bytes begin with, if it is that head: the same bytes mean the same.
+    /// The head at the start of these bytes, if it equals the remembered one.
     #[inline]
     fn known(&self, bytes: &[u8]) -> Option<(Head, usize)> {
         self.head.filter(|_| bytes.starts_with(&self.bytes)).map(|head| (head, self.bytes.len()))
     }
 
-    /// Where the first answer of 3xx that named a place pointed.
+    /// The target of the first redirect.
     #[must_use]
     pub fn redirected_to(&self) -> Option<&str> {
         self.to.as_deref()
@@ -130,13 +130,13 @@ impl Reply {
         self.crc = !0;
     }
 
-    /// Of the final answer; 0 before its head was complete.
+    /// Status of the final answer; 0 before its head is complete.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.status
     }
 
-    /// Whether the connection may be used again.
+    /// True if the connection may be used again.
     #[must_use]
     pub fn keep(&self) -> bool {
         self.keep
@@ -154,13 +154,13 @@ impl Reply {
         self.flags.checksum.then_some(!self.crc)
     }
 
-    /// Whether the server has begun to answer.
+    /// True once the server has begun to answer.
     #[must_use]
     pub fn begun(&self) -> bool {
         self.phase != Phase::Head || !self.partial.is_empty()
     }
 
-    /// Takes the next bytes. `Done` says how many of them belong to this answer.
+    /// Parses the next bytes. `Done` says how many of them belong to this answer. Fails when the answer is malformed.
     #[inline]
     pub fn feed(&mut self, memo: &mut Memo, bytes: &[u8]) -> Result<Step, Failure> {
         let mut used = 0;
@@ -199,7 +199,7 @@ impl Reply {
         }
     }
 
-    /// The connection has ended: a complete answer only where the end is what ends the body.
+    /// The connection has ended. Fails unless the end of the connection ends the body.
     pub fn end(&self) -> Result<(), Failure> {
         match self.phase {
             Phase::UntilClose => Ok(()),
@@ -294,7 +294,7 @@ fn checksum() -> crc32c::Run {
     *WAY.get_or_init(crc32c::fast)
 }
 
-/// One after the last byte of the first blank line, looking for it from `from` on.
+/// The index after the first blank line, searched from `from` on.
 #[inline]
 fn end_of_head(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
@@ -309,9 +309,9 @@ fn end_of_head(bytes: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// What bytes are, as a head.
+/// The result of parsing a head.
 enum Parsed {
-    /// With its length, the blank line included.
+    /// The head and its length, the blank line included.
     Head(Head, usize),
     Partial,
     Wrong,
@@ -391,8 +391,8 @@ fn number(value: &[u8]) -> Option<u64> {
 /// An answer's status, its body's length and checksum, and how many bytes it took.
 pub type Seen = (u16, u64, Option<u32>, usize);
 
-/// Reads a stream of bytes as answers, cut at the given places: the way the tests and the fuzz target see the parser.
-/// Gives each answer, then how the stream ended.
+/// Parses a stream of bytes as answers, cut at the given places, as the tests and the fuzz target see the parser.
+/// Returns each answer, and how the stream ended.
 pub fn read_all(bytes: &[u8], flags: RequestFlags, cuts: &[usize]) -> (Vec<Seen>, Result<(), Failure>) {
     let mut answers = Vec::new();
     let (mut memo, mut reply) = (Memo::default(), Reply::default());

@@ -157,7 +157,7 @@ fn what_a_generator_brings_is_read_or_refused() {
     assert!(sent.together.unwrap().to_string().contains("gen0 has a CPU quota of 0.25 cores"));
     brought.outcome.record.good += 1;
     for (bytes, says) in [
-        (vec![1, 2, 3], "generator gen0: it brought no outcome"),
+        (vec![1, 2, 3], "generator gen0: it sent no outcome"),
         (relayed::pack(&brought).unwrap(), "other numbers of requests than of times"),
     ] {
         let error = run(bytes).err().unwrap().to_string();

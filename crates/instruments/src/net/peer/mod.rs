@@ -264,8 +264,8 @@ impl Turn<'_> {
 pub fn child(mut input: impl Read, mut output: impl Write) -> Result<Infallible, String> {
     let mut text = String::new();
     let read = input.by_ref().take(1 << 16).read_to_string(&mut text);
-    read.map_err(|error| format!("cannot read what to serve: {error}"))?;
-    let options = order(&text).ok_or("what to serve makes no sense; this is not started by hand")?;
+    read.map_err(|error| format!("cannot read the options: {error}"))?;
+    let options = order(&text).ok_or("malformed options; this is not meant to be started by hand")?;
     let peer = Peer::bind(options, Box::new(|_| ()))?;
     let said = writeln!(output, "{}", peer.address()).and_then(|()| output.flush());
     said.map_err(|error| format!("cannot say where it listens: {error}"))?;

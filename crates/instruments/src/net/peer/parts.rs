@@ -55,7 +55,7 @@ fn socket(turn: &Turn<'_>, stream: &mut TcpStream) -> Result<UdpSocket, String> 
     let socket = match bound {
         Ok(socket) => socket,
         Err(error) => {
-            let why = format!("its UDP port {port} cannot be had: {error}");
+            let why = format!("cannot use its UDP port {port}: {error}");
             let refused = Frame::Refused(Refusal::Other(why.clone())).write(stream);
             return Err(refused.err().map_or(why, |error| error.to_string()));
         }
@@ -82,8 +82,8 @@ fn ended(stream: &mut TcpStream) -> Result<Option<u64>, String> {
 fn end(stream: &mut TcpStream) -> Result<u64, String> {
     match Frame::read(stream) {
         Ok(Frame::End { sent }) => Ok(sent),
-        Ok(_) => Err("the asker said something else than the end".to_owned()),
-        Err(error) => Err(format!("the asker did not say the end: {error}")),
+        Ok(_) => Err("the asker sent another frame than End".to_owned()),
+        Err(error) => Err(format!("no End from the asker: {error}")),
     }
 }
 
@@ -197,7 +197,7 @@ fn joined(turn: &Turn<'_>, receiving: usize, sending: usize) -> Result<Joined, S
         match direction[0] {
             b's' if to_receive.len() < receiving => to_receive.push(joined),
             b'r' if to_send.len() < sending => to_send.push(joined),
-            _ => return Err("a stream joined that goes nowhere".to_owned()),
+            _ => return Err("a stream joined without a direction".to_owned()),
         }
     }
     Ok(Joined { to_receive, to_send })

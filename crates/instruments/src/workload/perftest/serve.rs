@@ -111,7 +111,7 @@ pub fn serve(stream: &mut TcpStream, order: &Order) -> Result<Report, String> {
             let good = server.end()?;
             if good { Ok(Report { messages: sent, ..Report::default() }) } else { Err(server.words()) }
         }
-        Ok(_) => Err("the asker said something else than the end".to_owned()),
-        Err(error) => Err(format!("the asker did not say the end: {error}")),
+        Ok(_) => Err("the asker sent another frame than End".to_owned()),
+        Err(error) => Err(format!("no End from the asker: {error}")),
     }
 }

@@ -208,7 +208,7 @@ impl Options {
             return Err(format!("nice={}: from -20 to 19 is possible", self.nice));
         }
         if self.ports.contains(&0) {
-            return Err("port 0 is no port; give none to have a free one chosen".to_owned());
+            return Err("port 0 is not a port; without one a free port is chosen".to_owned());
         }
         Ok(())
     }

@@ -170,7 +170,7 @@ impl Usage {
 
     /// The use since `earlier`. Fails when that cannot be determined.
     pub fn since(&self, earlier: &Usage) -> Result<Spent, String> {
-        let lost = || "a process of the server ended and took the record of its CPU time with it".to_owned();
+        let lost = || "a process of the server ended, and its CPU time is not known".to_owned();
         let ids = |usage: &Usage| -> BTreeSet<(i32, u64)> {
             usage.processes.iter().map(|stat| (stat.pid, stat.start_ticks)).collect()
         };

@@ -220,7 +220,7 @@ impl Options {
             return refused(format!("nice={}: from -20 to 19 is possible", self.nice));
         }
         if self.ports.contains(&0) {
-            return refused("port 0 is no port; give none to have a free one chosen".to_owned());
+            return refused("port 0 is not a port; without one a free port is chosen".to_owned());
         }
         if self.kind == StoreKind::Memcached && self.replicas > 0 {
             return refused(format!("replicas={}: memcached has none", self.replicas));

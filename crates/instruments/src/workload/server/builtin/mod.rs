@@ -124,19 +124,19 @@ impl Kind for Builtin {
 pub fn serve(input: impl Read, output: impl Write) -> Result<(), String> {
     let mut text = String::new();
     let read = input.take(ORDER_BYTES).read_to_string(&mut text);
-    read.map_err(|error| format!("cannot read what to serve: {error}"))?;
+    read.map_err(|error| format!("cannot read the options: {error}"))?;
     if text.starts_with(faulty::WORD) {
         return misbehave(&text, output);
     }
     let order =
-        ServeOrder::parse(&text).ok_or("what to serve makes no sense; this is not started by hand")?;
+        ServeOrder::parse(&text).ok_or("malformed options; this is not meant to be started by hand")?;
     let files = files::Files::load(&order.root)?;
     serving::run(&order, files)
 }
 
 /// Runs the faulty server, which first writes where it listens. Returns only with an error.
 fn misbehave(text: &str, mut output: impl Write) -> Result<(), String> {
-    let faults = faulty::Faults::parse(text).ok_or("what to do wrong makes no sense")?;
+    let faults = faulty::Faults::parse(text).ok_or("malformed list of faults")?;
     let server = faulty::Server::bind(faults)?;
     let said = writeln!(output, "{}", server.address()).and_then(|()| output.flush());
     said.map_err(|error| format!("cannot say where it listens: {error}"))?;

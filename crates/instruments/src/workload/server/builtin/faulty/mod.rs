@@ -280,9 +280,9 @@ mod tests {
         let got: Vec<Option<Fault>> = (0..9).map(|number| faults.fault_at(number)).collect();
         let (short, reset) = (Some(Fault::Short), Some(Fault::Reset));
         assert_eq!(got, [None, None, short, None, None, reset, None, None, short]);
-        assert_eq!(Faults::default().of(2), None);
+        assert_eq!(Faults::default().fault_at(2), None);
         let endless = Faults { every: 1, ..Faults::default() };
-        assert_eq!(endless.of(u64::MAX - 1), None);
+        assert_eq!(endless.fault_at(u64::MAX - 1), None);
     }
 
     #[test]

@@ -59,12 +59,12 @@ impl Planted {
 
 /// Asks the faulty server at `address` for its record. Fails when it does not answer.
 pub fn ask(address: SocketAddr) -> Result<Account, String> {
-    let failed = |error: std::io::Error| format!("the faulty server gives no account: {error}");
+    let failed = |error: std::io::Error| format!("the faulty server gives no record: {error}");
     let mut stream = TcpStream::connect_timeout(&address, ASK).map_err(failed)?;
     stream.set_read_timeout(Some(ASK)).and_then(|()| stream.set_write_timeout(Some(ASK))).map_err(failed)?;
     stream.write_all(format!("GET {RECORD} HTTP/1.0\r\n\r\n").as_bytes()).map_err(failed)?;
     let mut said = String::new();
     stream.take(ACCOUNT_BYTES).read_to_string(&mut said).map_err(failed)?;
     let body = said.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-    Account::parse(body).ok_or_else(|| "the account of the faulty server makes no sense".to_owned())
+    Account::parse(body).ok_or_else(|| "the record of the faulty server is malformed".to_owned())
 }
