@@ -1,5 +1,5 @@
-//! Handles SIGINT (Ctrl-C) and SIGTERM. The first signal is a stop request: the take in flight finishes, then the program
-//! ends. A second one ends the program at once.
+//! Handles SIGINT (Ctrl-C) and SIGTERM. The first signal is a stop request: the take in flight finishes, then the
+//! program ends. A second one ends the program at once.
 //!
 //! Tools such as `timeout` signal a process and its group, so that one request arrives as two signals. Signals within
 //! 50 ms of the first, or before the program has seen the first one, count as the same request.
