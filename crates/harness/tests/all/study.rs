@@ -521,7 +521,7 @@ fn stray(pipe: UnixStream) {
 fn a_fault_of_a_cell_that_was_not_ordered_loses_the_child() {
     let (outcome, shelf) = conduct_to(&plan(&[1], 1, 1, Takes::Fixed(2)), &[], Shelf::default(), stray);
     assert_eq!((outcome.ended, outcome.unfit.len()), (Ended::Lost, 0));
-    assert!(shelf.notes.iter().any(|(_, kind, text)| kind == "lost" && text.contains("another take")));
+    assert!(shelf.notes.iter().any(|(_, kind, text)| kind == "lost" && text.contains("a different take")));
 }
 
 #[test]
