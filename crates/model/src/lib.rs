@@ -2,7 +2,6 @@
 //!
 //! Nothing here does I/O, reads a clock or prints; every other crate speaks these types.
 
-pub mod amount;
 pub mod card;
 pub mod data;
 pub mod doc;
