@@ -230,7 +230,7 @@ fn beside(runs: &[Shown], others: Beside, path: &Path) -> Result<Option<PathBuf>
     }
 }
 
-/// What to do next.
+/// The advice below a box score.
 fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tail {
     let advice = |word: &str, command: String, says: &str| Advice {
         word: word.to_owned(),
@@ -262,7 +262,7 @@ fn tail(one: &Shown, versus: Option<&CompareDoc>, written: Option<&Path>) -> Tai
     Tail { report: written.map(paths::tilde), advice: list }
 }
 
-/// What an interrupted run still lacks.
+/// The takes that an interrupted run still lacks.
 fn left(run: &RunData) -> String {
     let all = run.plan.cells.len() * run.plan.arms.len();
     let taken: BTreeSet<(u32, u32)> =

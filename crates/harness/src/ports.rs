@@ -22,7 +22,7 @@ pub trait Link {
 pub struct Parting {
     /// Its last words and its exit status.
     pub how: Option<String>,
-    /// What the user may do about it.
+    /// Advice for the user.
     pub hint: Option<String>,
 }
 
@@ -132,7 +132,7 @@ pub struct Finished {
     pub take: Take,
 }
 
-/// What ended a run.
+/// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// Every cell had its fixed number of takes, or reached the last look of the stop rule.

@@ -168,7 +168,7 @@ pub struct Calibration {
     pub monotonic_hz: f64,
     /// Ticks per second of CLOCK_MONOTONIC_RAW.
     pub raw_hz: f64,
-    /// What the hardware states, when it does.
+    /// The rate that the hardware states, if it does.
     pub stated_hz: Option<f64>,
     /// The largest difference between any two of the above, as a fraction of `monotonic_hz`.
     pub disagreement: f64,

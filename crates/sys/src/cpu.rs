@@ -1,4 +1,4 @@
-//! What the processor states about itself: CPUID on x86, AT_HWCAP on AArch64.
+//! The processor's description of itself: CPUID on x86, AT_HWCAP on AArch64.
 //!
 //! Clocks are hertz. A hypervisor may hide or invent any of it, so each fact is optional. Nothing here is measured
 //! (see `freq` and `clock` for that).

@@ -332,7 +332,7 @@ pub struct Ready {
     pub closed: bool,
 }
 
-/// What to wait for on a descriptor.
+/// The event to wait for on a descriptor.
 #[derive(Debug, Clone, Copy)]
 pub enum Interest<'a> {
     Read(BorrowedFd<'a>),

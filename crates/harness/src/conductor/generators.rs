@@ -31,7 +31,7 @@ pub(super) struct Generator {
     pub(super) heard_ns: u64,
     hello: Option<Hello>,
     lost: Option<String>,
-    /// What the user may do about its loss.
+    /// Advice for the user about its loss.
     hint: Option<String>,
     /// Frames with the time of their arrival.
     inbox: VecDeque<(u64, Frame)>,

@@ -56,7 +56,7 @@ impl Control {
     }
 }
 
-/// What a thread has reported so far.
+/// The reports of a thread so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shown {
     good: u64,

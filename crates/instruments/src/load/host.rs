@@ -10,7 +10,7 @@ use crate::telemetry::parse::{number, words};
 /// How long the kernel keeps the port of a connection that it closed first (TIME_WAIT), in seconds.
 const TIME_WAIT_S: f64 = 60.0;
 
-/// What a load needs of the host.
+/// The needs of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ask {
     pub connections: u64,

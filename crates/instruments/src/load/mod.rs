@@ -104,7 +104,7 @@ pub struct Load {
     pub seed: u64,
     /// Used for https only.
     pub tls: tls::Options,
-    /// What is read and written, for a key-value store only. Method, headers, body and weights are then not used.
+    /// The keys that are read and written, for a key-value store only. Method, headers, body and weights are then not used.
     pub store: Option<kv::Spec>,
     /// Credentials, for a store that requires them.
     pub login: Option<Login>,
@@ -222,7 +222,7 @@ fn run_at(
     Ok((Outcome::new(ran, address, &load.targets), start_ns))
 }
 
-/// What a load on a server at this address needs of the host.
+/// The needs of a load on a server at this address.
 #[must_use]
 pub fn ask(load: &Load, address: IpAddr) -> host::Ask {
     host::Ask {

@@ -1,4 +1,4 @@
-//! What a protocol does on a connection: it builds the bytes of a request and finds the end of its answer.
+//! The interface of a protocol: it builds the bytes of a request and finds the end of its answer.
 //!
 //! One request is in flight on a connection at a time. All connections share a protocol; the state of one answer is
 //! its `Reply`. A protocol sees bytes only: no socket, no clock.
@@ -30,7 +30,7 @@ pub struct Answer {
 pub trait Protocol {
     /// The state of one request and its answer. Reused, so that no request allocates.
     type Reply: Default;
-    /// What a thread remembers of earlier answers, to recognise them quickly.
+    /// A thread's memory of earlier answers, to recognise them quickly.
     type Memo: Default;
 
     /// The bytes of request `which`, built in advance or by [`Protocol::begin`].

@@ -131,7 +131,7 @@ pub enum Refusal {
     Other(String),
 }
 
-/// What one end received in a test.
+/// The bytes that one end received in a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     pub messages: u64,

@@ -15,7 +15,7 @@ pub struct Places {
     shares: Shares,
 }
 
-/// What the two ends share.
+/// The resource that the two ends share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shares {
     Nothing,

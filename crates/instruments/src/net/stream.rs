@@ -27,7 +27,7 @@ pub fn send(pipe: &Pipe<'_>, chunk: &mut [u8], until_ns: u64) -> Result<u64, Los
     }
 }
 
-/// What a receiver counted between two moments of this machine's clock.
+/// The bytes that a receiver counted between two moments of this machine's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Bytes after `from_ns`; the piece that came at `from_ns` is not included.

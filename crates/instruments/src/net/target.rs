@@ -259,7 +259,7 @@ impl Target {
         why
     }
 
-    /// What to do if nothing listens.
+    /// Advice if nothing listens.
     #[must_use]
     pub fn remedy(&self) -> String {
         match (&self.elsewhere, self.address) {

@@ -54,7 +54,7 @@ pub struct Floating {
     pub inexact: &'static [(&'static str, &'static str)],
 }
 
-/// What cards and instruments know of them.
+/// The languages, as the build found them.
 mod built {
     use super::{Floating, Language};
 

@@ -202,7 +202,7 @@ fn wrong(name: &str, right: Right, found: &[Found]) -> String {
 mod tests {
     use super::*;
 
-    /// What a right program prints.
+    /// The output of a right program.
     fn right(kernel: Kernel, size: Size) -> Vec<(String, Found)> {
         let mut checks = Vec::new();
         for (name, _, right) in entries(kernel, size) {

@@ -63,7 +63,7 @@ fn facts_of(language: &'static Language) -> Vec<Fact> {
     vec![path, version]
 }
 
-/// What is installed for a language, or what is missing and which package brings it: the default, and each word of its
+/// The installed tool of a language, or what is missing and which package brings it: the default, and each word of its
 /// arms.
 #[must_use]
 pub fn here(language: &'static Language) -> String {

@@ -18,7 +18,7 @@ pub struct Stat {
     pub flushes: Option<u64>,
 }
 
-/// Whether the device may lose data that it has acknowledged.
+/// The write cache: a volatile one may lose data that was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteCache {
     /// Volatile: what was not flushed is lost with the power.

@@ -7,7 +7,7 @@
 /// The polynomial. Its top bit is the term x^63.
 pub const POLY: u64 = 0x92d4_2091_a281_58a5;
 
-/// What the bits that a shift by eight pushes to x^63 and beyond stand for: `T[i]` cancels `i * x^63` and
+/// Reduction of the bits that a shift by eight pushes to x^63 and beyond: `T[i]` cancels `i * x^63` and
 /// adds what it is modulo the polynomial.
 static TABLE: [u64; 256] = table();
 

@@ -119,7 +119,7 @@ impl Segments {
         self.table.place(murmur3(key, 0))
     }
 
-    /// Whether the object at `reference` has this key. An entry is as far into its log segment as it was
+    /// True if the object at `reference` has this key. An entry is as far into its log segment as it was
     /// into its segment, which is read instead: another thread may be writing to the log segment.
     fn has(&self, reference: u64, key: u64) -> bool {
         let Ok(reference) = usize::try_from(reference) else { return false };

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use crate::load::recorder::Times;
 
-/// What a connection is doing now.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// There is no connection.

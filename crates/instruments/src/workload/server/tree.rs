@@ -229,7 +229,7 @@ impl Usage {
         Some(all_ns)
     }
 
-    /// What keeps processes from running at all, if anything is seen to.
+    /// Why processes cannot run at all, if so: stopped, traced, or waiting in the kernel.
     #[must_use]
     pub fn halted(&self) -> Option<String> {
         let why = |state: u8| match state {

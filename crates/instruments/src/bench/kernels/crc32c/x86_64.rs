@@ -186,7 +186,7 @@ macro_rules! by_blocks {
 
 static BY_2048: [u64; 8] = all_lanes(2048);
 static BY_512: [u64; 8] = all_lanes(512);
-/// What moves each lane of four vectors in a row to the end of the last.
+/// Factors that move each lane of four vectors in a row to the end of the last.
 static GATHER_512: [[u64; 8]; 4] = [lanes(1536), lanes(1024), lanes(512), lanes(0)];
 
 #[inline]

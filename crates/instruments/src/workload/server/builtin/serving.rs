@@ -86,7 +86,7 @@ struct Connection {
     waits_to_write: bool,
 }
 
-/// What a connection waits for.
+/// The event for which a connection waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Read,

@@ -23,7 +23,7 @@ const BODY_BYTES: u64 = 16 << 10;
 /// Longest planted time.
 const LONGEST_US: u64 = 60_000_000;
 
-/// What is done to a request instead of answering it well.
+/// The treatment of a request instead of answering it well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     /// Half of the body, then the end of the connection.

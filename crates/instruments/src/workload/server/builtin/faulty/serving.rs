@@ -120,7 +120,7 @@ struct Worker {
     since_ns: u64,
 }
 
-/// What follows on a connection.
+/// The next step on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// The request is finished.

@@ -51,7 +51,7 @@ impl Planted {
         format!("http://{}/", self.address)
     }
 
-    /// What the server did so far. Fails when it does not answer.
+    /// The server's record so far. Fails when it does not answer.
     pub fn account(&self) -> Result<Account, String> {
         ask(self.address)
     }
