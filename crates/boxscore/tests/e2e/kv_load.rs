@@ -309,30 +309,23 @@ fn keys_that_do_not_fit_are_refused_before_the_first() {
     }
 }
 
+/// The bytes at which a store is full midway through 300,000 keys of 30 B with values of 1 B: between the 26.1 MB that
+/// they are said to need at least and the 33 MB that Redis takes for them.
+const MIDWAY: u64 = 29_500_000;
+
 /// Its limit is reached while keys are written: the estimate lets them through.
 #[test]
 fn a_store_that_is_full_midway_is_left_as_it_was() {
-    let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
-    let used = store.store.info().expect("it answers").number("used_memory").expect("bytes");
-    let most = format!("CONFIG SET maxmemory {}\r\n", used + 11_500_000);
-    assert_eq!(store.ask(&most), "+OK");
-    let url = store.url();
-    let load = ["load", &url, "--keys", "130k", "--value-size", "1", "-c", "2", "-n", "10", "--json"];
-    let run = [
-        "run",
-        "kv-load",
-        "--url",
-        &url,
-        "--set",
-        "keys=130k",
-        "--set",
-        "value-size=1",
-        "--json",
-        "--takes",
-        "2",
-    ];
-    for args in [&load[..], &run] {
-        let why = refused(&bench.run(args).expect(1, &[]).out);
+    let load = ["--keys", "300k", "--value-size", "1", "-c", "2", "-n", "10", "--json"];
+    let run = ["--set", "keys=300k", "--set", "value-size=1", "--takes", "2", "--json"];
+    for (is_run, args) in [(false, &load[..]), (true, &run)] {
+        // A store of its own: one that was filled gives its tables back when it comes to it.
+        let (bench, store) = (Bench::new(), Managed::start(StoreKind::Redis));
+        let used = store.store.info().expect("it answers").number("used_memory").expect("bytes");
+        assert_eq!(store.ask(&format!("CONFIG SET maxmemory {}\r\n", used + MIDWAY)), "+OK");
+        let url = store.url();
+        let verb = if is_run { vec!["run", "kv-load", "--url", &url] } else { vec!["load", &url] };
+        let why = refused(&bench.run(&[&verb[..], args].concat()).expect(1, &[]).out);
         assert!(why.contains("cannot write the keys of the load") && why.contains("no memory left"), "{why}");
         assert!(bench.heads().is_empty(), "{args:?}");
         assert_eq!(store.keys(), 0, "{args:?}");
@@ -397,10 +390,8 @@ fn writing_keys_of_a_run_is_told_and_left() {
         let mut running = Running::start(bench.command(&args));
         assert!(running.until("writing the keys of the load: "), "{whose:?}: it says nothing of its keys");
         running.signal("INT");
-        let from = Instant::now();
+        // Deleting what was written takes about as long as writing it, and less than `PATIENCE`.
         assert!(running.until("interrupted: "), "{whose:?}: {:?}", running.heard);
-        // Deleting what was written takes about as long as writing it; on a busy machine all takes longer.
-        assert!(from.elapsed() < Duration::from_secs(15), "{whose:?}: {:?}", from.elapsed());
         running.end().expect(130, &[]);
         assert_eq!(theirs.keys(), 0);
     }
