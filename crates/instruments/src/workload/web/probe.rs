@@ -331,12 +331,12 @@ mod tests {
         };
         assert_eq!(
             of(6.0, Some(4.0), 1),
-            "no good answer; 6.0 requests per second were due, 150 % of the capacity of 4.0, so 6.0 in 1 s: raise \
+            "no good answer; 6.00 requests per second were due, 150 % of the capacity of 4.00, so 6.00 in 1 s: raise \
              duration to 2 or more"
         );
         assert_eq!(
             of(3000.0, None, 2),
-            "no good answer; 3000 requests per second were due, for 2 s, and none had its answer within the timeout \
+            "no good answer; 3,000 requests per second were due, for 2 s, and none had its answer within the timeout \
              of 10 s: lower load or rate, or raise duration"
         );
     }
