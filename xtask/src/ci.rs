@@ -41,10 +41,14 @@ fn checks(steps: &mut Steps, cargo: &str) {
     steps.step("doc tests", || shell::run(cargo, &["test", "--workspace", "--doc", "--quiet"]));
     steps.step("house rules", tidy::run);
     steps.step("generated files", || generate::run(true));
-    // It lies outside the workspace, and is to follow its crates and their dependencies.
-    steps.step("perf's own side", || {
-        let words = ["check", "--quiet", "--locked", "--manifest-path", "perf/peers/Cargo.toml"];
-        shell::run(cargo, &[&words[..], &["--target-dir", "target"]].concat())
-    });
+    // These lie outside the workspace, and are to follow its crates and their dependencies.
+    steps.step("perf's own side", || outside(cargo, "perf/peers/Cargo.toml"));
+    steps.step("fuzz targets", || outside(cargo, "fuzz/Cargo.toml"));
     steps.step("dependencies", deny::run);
+}
+
+/// Checks a package outside the workspace, without its default features.
+fn outside(cargo: &str, manifest: &str) -> Result<()> {
+    let words = ["check", "--quiet", "--locked", "--no-default-features", "--target-dir", "target"];
+    shell::run(cargo, &[&words[..], &["--manifest-path", manifest]].concat())
 }
