@@ -21,6 +21,7 @@ use crate::metric::Better;
 use crate::params::Params;
 use crate::reading::Samples;
 use crate::unit::Unit;
+use crate::why::{Why, WhyDoc};
 
 pub use load::{BucketDoc, GeneratorDoc, LoadDoc, RequestsDoc, StatusDoc, TimesDoc};
 pub use logs::{
@@ -145,7 +146,7 @@ pub struct SeriesDoc {
     /// `server`, `generator`, or `box` where there is only one.
     pub role: String,
     pub headline: bool,
-    /// What it is a median of; periods have no interval, no noise and no floor.
+    /// The samples of the median; periods have no interval, no noise and no floor.
     #[serde(default)]
     pub samples: Samples,
     /// Measured takes, or periods; faulted ones are not among them.
@@ -211,7 +212,7 @@ pub struct RunDoc {
     pub watts: Option<f64>,
     pub series: Vec<SeriesDoc>,
     pub findings: Vec<Finding>,
-    /// What binds each load, that of the highest throughput first, but open loops that were served in full last; absent
+    /// The bottleneck of each load, by falling throughput, but open loops that were served in full last; absent
     /// where nothing was loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bottlenecks: Vec<BottleneckDoc>,
@@ -221,7 +222,7 @@ pub struct RunDoc {
     pub notes: Vec<NoteDoc>,
     /// Faults by text.
     pub errors: BTreeMap<String, u64>,
-    /// What boxscore itself used during the run, in seconds of CPU time.
+    /// CPU time that boxscore itself used during the run, in seconds.
     pub own_cpu_seconds: Option<f64>,
     /// Runs of the other machines of the same study.
     pub siblings: Vec<String>,
@@ -294,8 +295,10 @@ pub struct RowDoc {
     pub noise: Option<Noise>,
     pub margin: f64,
     pub verdict: VerdictWord,
-    /// What held a verdict back, or what a point is.
-    pub why: Option<String>,
+    /// Why the verdict is as it is, or what a point is: `why` as a sentence and `reasons` as data.
+    #[serde(flatten)]
+    #[schemars(with = "WhyDoc")]
+    pub why: Why,
     /// Either side is a published point without samples.
     pub point: bool,
     /// Goodness of the arm per currency unit against the base's, where both prices are known and alike.
@@ -340,7 +343,7 @@ pub struct IndexDoc {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompareDoc {
     pub schema: String,
-    /// Who wins what by how much, what ties, what is not known: ready to paste.
+    /// Wins with their size, ties, and open questions in a few sentences: ready to paste.
     pub paragraph: String,
     pub arms: Vec<ArmDoc>,
     pub rows: Vec<RowDoc>,
@@ -368,7 +371,7 @@ pub struct HistoryRow {
     pub started: f64,
     pub seconds: Option<f64>,
     pub level: String,
-    /// What was planned, each once, in the plan's order; empty where only telemetry was.
+    /// The planned instruments, each once, in the plan's order; empty where only telemetry was planned.
     #[serde(default)]
     pub instruments: Vec<String>,
     pub takes: u64,
@@ -429,7 +432,7 @@ pub struct InstrumentDoc {
 pub struct ListDoc {
     pub schema: String,
     pub instruments: Vec<InstrumentDoc>,
-    /// What is to be said of families as a whole: what they lack, what does not apply.
+    /// Remarks on families as a whole: missing tools, or why one does not apply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<RemarkDoc>,
 }
@@ -505,7 +508,7 @@ pub struct ProofLineDoc {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProofDoc {
     pub key: String,
-    /// What was planted, in words.
+    /// Description of the planted fault.
     pub says: String,
     pub lines: Vec<ProofLineDoc>,
 }

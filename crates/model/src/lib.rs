@@ -27,7 +27,7 @@ pub mod progress;
 pub mod reading;
 pub mod traffic;
 pub mod unit;
-pub mod wording;
+pub mod why;
 
 pub use card::{Cadence, Card, Family, Need, Node, Tier, Variant};
 pub use fact::{Fact, FactValue};

@@ -108,7 +108,7 @@ fn figure(row: &RowDoc) -> [String; FIGURE] {
         row.noise.map_or(String::new(), |noise| noise.word().to_owned()),
         number(Some(row.margin)),
         row.verdict.word().to_owned(),
-        row.why.clone().unwrap_or_default(),
+        row.why.to_string(),
         row.point.to_string(),
     ]
 }

@@ -3,10 +3,9 @@
 //! Works on log ratios arm / base and on the margin within which a difference does not matter. Whether a side is
 //! invalid is decided elsewhere and only passed through.
 
+use crate::ALPHA;
 use crate::between::{Between, NoiseKind, Prior};
 use crate::effect::Interval;
-use crate::{ALPHA, MIN_N};
-use std::fmt;
 
 /// The direction that is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,18 +79,6 @@ pub enum Held {
     Point,
     /// Too few blocks for an interval.
     TooFew { have: usize },
-}
-
-impl fmt::Display for Held {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Interval => write!(f, "the interval reaches across the margin"),
-            Self::AssumedNoise => write!(f, "the noise between runs is assumed, not measured"),
-            Self::FamilySize => write!(f, "clear alone, not among this many rows"),
-            Self::Point => write!(f, "a published point has no samples"),
-            Self::TooFew { have } => write!(f, "{have} blocks are too few for an interval, need {MIN_N}"),
-        }
-    }
 }
 
 /// The verdict on the arm against the base.

@@ -8,8 +8,8 @@ mod phrase;
 mod topic;
 
 use model::doc::{CompareDoc, IndexDoc, RowDoc, VerdictWord};
+use model::why::{Held, Withheld};
 
-use crate::compare::why;
 use crate::say;
 use topic::Topic;
 
@@ -50,14 +50,12 @@ fn one(arm: &str, base: &str, rows: &[&RowDoc], index: Option<&IndexDoc>) -> Str
     }
     let ties = names(&with(VerdictWord::Tie));
     if !ties.is_empty() {
-        let margins = with(VerdictWord::Tie).into_iter().map(|row| (row.margin * 1e4).round() / 100.0);
-        let margins: Vec<String> = margins.map(|percent| format!("within {percent} %")).collect();
-        let within = model::wording::fold(margins.iter().map(String::as_str));
+        let within = phrase::within(&with(VerdictWord::Tie));
         let subject = if decided.is_empty() { format!("{arm} and {base}") } else { "They".to_owned() };
-        sentences.push(format!("{subject} tie on {} ({}).", say::list(&ties), within.concat()));
+        sentences.push(format!("{subject} tie on {} ({within}).", say::list(&ties)));
     }
     let (doubtful, open): (Vec<&RowDoc>, Vec<&RowDoc>) =
-        with(VerdictWord::CannotTell).into_iter().partition(|row| surroundings(row).is_some());
+        with(VerdictWord::CannotTell).into_iter().partition(|row| row.why.withheld().is_some());
     sentences.extend(unknown(&open, arm, base, judged.len()));
     sentences.extend(disturbed(&doubtful, arm, base, judged.len()));
     sentences.extend(refused(&with(VerdictWord::Invalid)));
@@ -111,13 +109,10 @@ fn unknown(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String
         return None;
     }
     let what = if rows.len() == all { "any of the figures".to_owned() } else { say::list(&names(rows)) };
-    let assumed =
-        rows.iter().filter(|row| row.why.as_deref().is_some_and(|why| why.contains("assumed"))).count();
-    let crossing =
-        |row: &&RowDoc| row.why.as_deref().is_some_and(|why| why.starts_with("the interval reaches"));
-    let reason = if assumed > 0 {
+    let held = |by: Held| rows.iter().filter(|row| row.why.held() == Some(by)).count();
+    let reason = if held(Held::AssumedNoise) > 0 {
         ", since the noise between runs is assumed, not measured"
-    } else if rows.iter().filter(|row| crossing(row)).count() * 2 > rows.len() {
+    } else if held(Held::Interval) * 2 > rows.len() {
         ", since most intervals reach across the margin"
     } else {
         ""
@@ -125,14 +120,8 @@ fn unknown(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String
     Some(format!("Whether {arm} and {base} differ on {what} cannot be told yet{reason}."))
 }
 
-/// Why the surroundings of a row withhold its verdict.
-fn surroundings(row: &RowDoc) -> Option<&str> {
-    row.why.as_deref()?.strip_prefix("doubtful: ")
-}
-
 fn disturbed(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<String> {
-    let reasons = rows.iter().filter_map(|row| surroundings(row)).flat_map(|why| why.split(" and "));
-    let whys = model::wording::fold(reasons);
+    let whys = Withheld::each(&rows.iter().filter_map(|row| row.why.withheld()).collect::<Vec<_>>());
     if whys.is_empty() {
         return None;
     }
@@ -145,12 +134,12 @@ fn disturbed(rows: &[&RowDoc], arm: &str, base: &str, all: usize) -> Option<Stri
 
 fn refused(rows: &[&RowDoc]) -> Option<String> {
     let first = rows.first()?;
-    let why = first.why.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
+    let why = if first.why.is_empty() { String::new() } else { format!(" ({})", first.why) };
     Some(format!("Not counted: {}{why}.", say::list(&names(rows))))
 }
 
 fn points(rows: &[&RowDoc], arm: &str, base: &str) -> Option<String> {
-    let pasted = rows.iter().any(|row| row.why.iter().any(|why| why.starts_with(why::PASTED)));
+    let pasted = rows.iter().any(|row| row.why.is_pasted());
     let mut said: Vec<String> = Vec::new();
     for topic in Topic::of_all(rows) {
         let about = rows.iter().filter(|row| Topic::of(row) == topic);
@@ -190,8 +179,7 @@ fn overall(index: &IndexDoc, doubtful: usize) -> Option<String> {
 
 /// The spread of a ratio over the rows that have a verdict; over all of them, said as no verdict, where none has.
 fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base: &str) -> Option<String> {
-    let doubtful = |row: &RowDoc| row.why.iter().any(|why| why.contains("doubtful: "));
-    let told = |row: &&RowDoc| row.verdict < VerdictWord::CannotTell && !doubtful(row);
+    let told = |row: &&RowDoc| row.verdict < VerdictWord::CannotTell && !row.why.is_doubtful();
     let values = |wanted: &dyn Fn(&&RowDoc) -> bool| -> Vec<f64> {
         rows.iter().copied().filter(wanted).filter_map(&of).collect()
     };
@@ -210,6 +198,7 @@ fn value(per: &str, rows: &[&RowDoc], of: impl Fn(&RowDoc) -> Option<f64>, base:
 #[cfg(test)]
 mod tests {
     use model::doc::{ArmDoc, MachineDoc};
+    use model::why::{Disturbance, Reason, Why};
     use model::{Better, Params, Unit};
 
     use super::*;
@@ -235,7 +224,7 @@ mod tests {
             noise: None,
             margin: 0.05,
             verdict,
-            why: None,
+            why: Why::default(),
             point: false,
             per_price: None,
             per_watt: None,
@@ -276,9 +265,10 @@ mod tests {
         use VerdictWord::{CannotTell, Invalid, Tie, Worse};
         let won = VerdictWord::Better;
         let mut refused = row("disk-fsync", "", Lower, 0.03, Invalid);
-        refused.why = Some("mini-1: no flush reached the drive".to_owned());
+        let text = "no flush reached the drive".to_owned();
+        refused.why = Reason::Refused { side: Some("mini-1".to_owned()), text }.into();
         let mut held = row("cipher", "algorithm=aes-128-gcm;threads=1", Higher, 1.02, CannotTell);
-        held.why = Some("the noise between runs is assumed, not measured".to_owned());
+        held.why = Reason::Held(Held::AssumedNoise).into();
         let text = paragraph(&doc(vec![
             row("index", "kind=integer;threads=1", Higher, 1.31, won),
             row("compress", "codec=zstd;threads=1", Higher, 1.18, won),
@@ -318,11 +308,12 @@ mod tests {
             row("index", "kind=integer;threads=1", Better::Higher, 0.5, VerdictWord::CannotTell),
             row("mem-bandwidth", "op=read;threads=1", Better::Higher, 1.0, VerdictWord::Tie),
         ];
-        rows[0].why = Some("doubtful: other processes were busy and the clock moved".to_owned());
+        let by_what = vec![Disturbance::OtherProcesses, Disturbance::Swap];
+        rows[0].why = Reason::Withheld(Withheld::Disturbed { by_what }).into();
         assert_eq!(
             paragraph(&doc(rows)),
             "mini-1 and ref tie on memory read (within 5 %). Whether mini-1 and ref differ on integer cannot be told, \
-             since these figures are doubtful: other processes were busy and the clock moved."
+             since these figures are doubtful: other processes were busy and the system swapped."
         );
     }
 
@@ -359,8 +350,8 @@ mod tests {
         let mut rows: Vec<RowDoc> = names
             .map(|kind| row("index", &format!("kind={kind}"), Better::Higher, 0.9, VerdictWord::CannotTell))
             .into();
-        for (row, clock) in rows.iter_mut().zip(["3.60", "3.58", "3.61"]) {
-            row.why = Some(format!("doubtful: the clock was {clock} GHz against 4.20 GHz"));
+        for (row, arm) in rows.iter_mut().zip([3.6e9, 3.58e9, 3.61e9]) {
+            row.why = Reason::Withheld(Withheld::Clocks { arm, base: 4.2e9 }).into();
         }
         assert_eq!(
             paragraph(&doc(rows)),

@@ -59,7 +59,7 @@ pub struct LoadDoc {
     /// How late 99 in 100 sends at most were; open loops only.
     pub late_p99: Option<f64>,
     pub generator: GeneratorDoc,
-    /// What the figures mean, in sentences.
+    /// Remarks on the figures, in sentences.
     pub remarks: Vec<String>,
     pub bottlenecks: Vec<BottleneckDoc>,
     pub findings: Vec<Finding>,
@@ -114,7 +114,7 @@ pub struct BucketDoc {
     pub count: u64,
 }
 
-/// What the load generator itself used.
+/// Resources that the load generator itself used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorDoc {
     pub cpu_seconds: Option<f64>,

@@ -36,7 +36,7 @@ pub struct LogsDoc {
     /// Where the logs were cut in before and after.
     #[serde(default)]
     pub cut: Option<LogsCutDoc>,
-    /// What the machines did while the requests came, by label.
+    /// Telemetry of the machines while the requests came, by label.
     #[serde(default)]
     pub beside: Vec<BesideDoc>,
     pub findings: Vec<Finding>,
@@ -73,7 +73,7 @@ pub struct LogsSideDoc {
     pub side: String,
 }
 
-/// What a machine did while requests of a label came: its telemetry beside them.
+/// Telemetry of a machine while the requests of a label came.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BesideDoc {
     pub label: String,
@@ -138,10 +138,10 @@ pub struct LogsLiveDoc {
     /// Seconds since 1970 at its end, and its length.
     pub at: f64,
     pub seconds: f64,
-    /// Whether this is what stood in the logs before they were followed: no rate.
+    /// True for the requests that stood in the logs before they were followed, which have no rate.
     pub backlog: bool,
     pub labels: Vec<LogsLiveLabel>,
-    /// What became of files: rotated, truncated, appeared, not readable.
+    /// Events of files: rotated, truncated, appeared, not readable.
     pub events: Vec<String>,
 }
 
@@ -154,7 +154,7 @@ pub struct LogsLiveLabel {
     pub all: LogsLiveFigures,
 }
 
-/// What came in some time.
+/// Requests of a stretch of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogsLiveFigures {
     pub requests: u64,
@@ -193,11 +193,11 @@ pub struct SkippedDoc {
     pub samples: Vec<String>,
 }
 
-/// What one group served.
+/// The requests that one group served.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrafficDoc {
     pub label: String,
-    /// What sets the group apart within its label: `day`, `status`, `host` and so on.
+    /// The keys of the group within its label: `day`, `status`, `host` and so on.
     pub key: BTreeMap<String, String>,
     /// Lines of its files; missing for a part of a label.
     pub lines: Option<u64>,

@@ -1,4 +1,4 @@
-//! What `compare --matrix --json` prints: figures over chosen parameters. Base units.
+//! The document of `compare --matrix`: figures over chosen parameters. Base units.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct MatrixDoc {
     /// The chosen parameters: the last one has the rows, those before it the columns.
     pub params: Vec<String>,
     pub tables: Vec<MatrixTableDoc>,
-    /// What is not the same in all columns, and what was left out.
+    /// Differences between columns, and figures that were left out.
     pub notes: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ pub struct MatrixTableDoc {
     pub unit: Unit,
     pub better: Better,
     pub definition: u32,
-    /// What is the same in the whole table, and tells it from other tables.
+    /// Parameters that are the same in the whole table, and tell it from other tables.
     pub params: Params,
     pub columns: Vec<MatrixColumnDoc>,
     /// Values of the last parameter; null for figures that do not have it.

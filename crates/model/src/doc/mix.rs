@@ -78,7 +78,7 @@ pub struct MixBin {
     pub requests: u64,
 }
 
-/// Whether requests came on connections that had carried one before.
+/// Requests on connections that had carried one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MixConnections {
     /// Requests whose line tells it; 0 where the format does not.
@@ -123,7 +123,7 @@ pub struct MixPopularity {
     pub pathless: u64,
     /// Different paths.
     pub paths: f64,
-    /// Whether every path was counted. Otherwise counts come from a sketch, and the tail follows the slope.
+    /// True where every path was counted. Otherwise counts come from a sketch, and the tail follows the slope.
     pub exact: bool,
     /// Where they do not: a count may be too high by this share of `requests`, and `paths` be off by this share (one
     /// standard error).
@@ -131,7 +131,7 @@ pub struct MixPopularity {
     pub paths_error: f64,
     /// Zipf's exponent: of the logarithm of requests over that of the rank, by least squares over `top`.
     pub slope: Option<f64>,
-    /// Whether the paths are those of the log; else they are called by their rank.
+    /// True where the paths are those of the log; else they are called by their rank.
     pub logged: bool,
     /// The most wanted paths, by falling requests.
     pub top: Vec<MixPath>,
@@ -167,7 +167,7 @@ impl MixDoc {
         (self.connections.told > 0).then(|| float(self.connections.reused) / float(self.connections.told))
     }
 
-    /// What is wrong with it, if anything: the key, and what.
+    /// Checks the document; fails with the key that is wrong and the reason.
     pub fn check(&self) -> Result<(), String> {
         if self.schema != SCHEMA {
             return Err(format!("schema: {:?}; this boxscore reads {SCHEMA:?}", self.schema));

@@ -12,7 +12,7 @@ use crate::params::Params;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatioDoc {
     pub schema: String,
-    /// What the rows say in a few sentences: ready to paste.
+    /// A summary of the rows in a few sentences: ready to paste.
     pub paragraph: String,
     /// The parameter, and its two values: every ratio is `over` / `under`.
     pub param: String,
@@ -27,7 +27,7 @@ pub struct RatioDoc {
     pub footnotes: Vec<String>,
 }
 
-/// What an interval rests on.
+/// The basis of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
@@ -75,7 +75,7 @@ pub struct RatioRowDoc {
 pub struct BoundsDoc {
     pub low: f64,
     pub high: f64,
-    /// What they are: `range`, `minmax`, `best-worst`.
+    /// The kind of bounds: `range`, `minmax`, `best-worst`.
     pub kind: String,
 }
 
@@ -86,7 +86,7 @@ pub struct RatioOfRatiosDoc {
     #[serde(flatten)]
     pub row: RowDoc,
     pub method: Method,
-    /// Where one of the ratios was published with bounds: what the bounds make of the ratio of ratios.
+    /// Bounds of the ratio of ratios, where one of the ratios was published with bounds.
     pub bounds: Option<BoundsDoc>,
     /// Parameters in which the two machines' figures differ besides: `jvm: zero, on box2 hotspot`.
     pub unlike: Vec<String>,

@@ -1,4 +1,4 @@
-//! What the loads of a run say together: what binds each of them, and the curves that they are points of.
+//! Conclusions from the loads of a run: the bottleneck of each, and the curves that they are points of.
 //!
 //! Rates are 1/s, times s, shares 0 to 1 of a ceiling. Single figures are not here; they are the run's series.
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::finding::Validity;
 use crate::params::Params;
 
-/// What kind of thing a load can be bound by.
+/// The kind of resource that can limit a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Binding {
@@ -62,7 +62,7 @@ pub struct ResourceDoc {
     pub text: String,
 }
 
-/// What binds one load: a cell of a run in one arm.
+/// The bottleneck of one load: a cell of a run in one arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BottleneckDoc {
     pub instrument: String,
@@ -76,13 +76,13 @@ pub struct BottleneckDoc {
     pub resource: String,
     /// Share of its ceiling, where it has one.
     pub share: Option<f64>,
-    /// What binds, with numbers: one line without a full stop.
+    /// The bottleneck with its numbers: one line without a full stop.
     pub sentence: String,
-    /// What speaks for it.
+    /// Evidence for it.
     pub evidence: Vec<String>,
-    /// What speaks against it, or for something else.
+    /// Evidence against it, or for another one.
     pub counter_evidence: Vec<String>,
-    /// What to try, the most promising first.
+    /// Advice, the most promising first.
     pub advice: Vec<String>,
     /// Everything that was looked at, in the order of what binds most.
     pub resources: Vec<ResourceDoc>,
@@ -153,7 +153,7 @@ pub struct CurveMarkDoc {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CurveDoc {
     pub instrument: String,
-    /// What differs: `connections`, `generators`, or `offered-load` (1/s) of an open loop.
+    /// The parameter on the x axis: `connections`, `generators`, or `offered-load` (1/s) of an open loop.
     pub over: String,
     /// `closed`, `constant` or `poisson`.
     pub arrivals: String,

@@ -97,6 +97,14 @@ pub fn percent(share: f64) -> String {
     format!("{} %", fixed(value, places))
 }
 
+/// The range of shares of 1 as `5 %`, or `5 to 20 %` where they differ; `None` without any.
+#[must_use]
+pub fn percent_range(shares: &[f64]) -> Option<String> {
+    let low = percent(shares.iter().copied().min_by(f64::total_cmp)?);
+    let high = percent(shares.iter().copied().max_by(f64::total_cmp)?);
+    Some(if low == high { high } else { format!("{} to {high}", low.trim_end_matches(" %")) })
+}
+
 /// A length of time in the two largest units that matter: `1 min 52 s`, `3.20 s`, `45.0 ms`, `2 h 5 min`.
 /// Whole seconds have no decimals: `3 s`.
 #[must_use]

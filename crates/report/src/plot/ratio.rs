@@ -20,12 +20,12 @@ pub struct RatioPlot {
     pub rows: Vec<RatioRow>,
     /// 0.05 draws the band from 1/1.05 to 1.05.
     pub margin: f64,
-    /// What the axis says: `ratio to ref-epyc-2c`.
+    /// The label of the axis: `ratio to ref-epyc-2c`.
     pub axis: String,
     pub sides: Sides,
 }
 
-/// What a ratio below 1 and one above 1 speak for.
+/// The words for a ratio below 1 and for one above 1.
 #[derive(Clone, Debug)]
 pub struct Sides {
     pub below: String,
@@ -53,7 +53,7 @@ pub struct RatioRow {
     /// Rows that follow each other with the same group stand under one heading; empty for none.
     pub group: String,
     pub label: String,
-    /// What a pointer resting on the row says besides its numbers.
+    /// The tooltip of the row, besides its numbers.
     pub hint: String,
     /// Above 1 is better. The interval of a point is the range that was printed.
     pub ratio: Estimate,

@@ -16,7 +16,7 @@ use crate::plot::{Caption, Estimate, RatioPlot, Sparkline};
 use crate::section::{ReportInput, Section};
 use crate::sections::{score, takes, web_bound, web_load, web_sweep};
 use crate::text::compare::{Figure, arms, doubtful, figures};
-use crate::text::score::{Row, rows, share_range};
+use crate::text::score::{Row, rows};
 use crate::text::spec::Spec;
 use crate::text::{count, notes};
 use crate::theme::{Trust, Verdict};
@@ -71,7 +71,7 @@ fn parted(lead: &str) -> (&str, impl Iterator<Item = &str>) {
     (title, rest.lines().map(str::trim).filter(|line| !line.is_empty()))
 }
 
-/// What one run says without a reference: what stands out, else its first figures.
+/// The lead of one run without a reference: the figures that stand out, else its first ones.
 fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
     let rows = rows(run, None);
     let of =
@@ -186,7 +186,7 @@ fn tally_of(doc: &CompareDoc) -> Markup {
     let noise = rows.iter().find_map(|row| row.noise).map_or("", |noise| noise.word());
     html! {
         span { (tally(&verdicts)) @if !refused.is_empty() { " (" (refused.join(", ")) ")" } }
-        @if let Some(range) = share_range(&floors) { span class="mut" { "A/A: " (crate::plot::tied(&range)) " " (noise) } }
+        @if let Some(range) = number::percent_range(&floors) { span class="mut" { "A/A: " (crate::plot::tied(&range)) " " (noise) } }
     }
 }
 
@@ -226,7 +226,7 @@ fn ratio_row(figure: &Figure<'_>, place: usize, group: &str) -> Option<RatioRow>
     Some(RatioRow {
         group: group.to_owned(),
         label: figure.label.clone(),
-        hint: row.why.clone().unwrap_or_default(),
+        hint: row.why.to_string(),
         ratio: Estimate { value: ratio.map_or(f64::NAN, turn), interval: turned },
         shown: ratio.map_or("-".to_owned(), number::ratio),
         shown_interval: interval

@@ -257,7 +257,10 @@ fn verdicts(rows: &[&RowDoc], is_cut: bool) -> Markup {
             html! { (figure(row, row.arm_value)) },
             html! { (row.ratio.map_or("-".to_owned(), ratio)) },
             html! { (interval) },
-            html! { (Verdict::from(row.verdict).word()) @if let Some(why) = &row.why { "; " (page::prose(why)) } },
+            html! {
+                (Verdict::from(row.verdict).word())
+                @if !row.why.is_empty() { "; " (page::prose(&row.why.to_string())) }
+            },
         ]
     };
     html! {

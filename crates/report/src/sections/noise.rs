@@ -8,7 +8,6 @@ use crate::number;
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
 use crate::text::names;
-use crate::text::score::share_range;
 
 pub struct Floor;
 pub static SECTION: Floor = Floor;
@@ -23,7 +22,7 @@ impl Section for Floor {
         let mut figures: Vec<Figure<'_>> = input.figures(0).filter(has_floor).collect();
         figures.sort_by_key(|figure| names::rank(&figure.doc.instrument));
         let floors: Vec<f64> = figures.iter().filter_map(|figure| figure.doc.floor).collect();
-        let range = share_range(&floors)?;
+        let range = number::percent_range(&floors)?;
         let measured = figures.iter().filter(|figure| figure.doc.noise == Noise::Measured).count();
         let source = match measured {
             0 => "assumed until more runs measure it".to_owned(),

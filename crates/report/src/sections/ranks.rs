@@ -38,7 +38,7 @@ impl Section for Ranks {
     }
 }
 
-/// Who is first alone, and how often.
+/// The title: the machines that are first alone, and in how many figures.
 fn title(doc: &CompareDoc, rankings: &[Ranking<'_>]) -> String {
     let alone = |name: &str| {
         let first = |ranking: &&Ranking<'_>| {

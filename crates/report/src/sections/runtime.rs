@@ -92,7 +92,7 @@ fn row(doc: &RatioDoc, one: &RatioRowDoc) -> RatioRow {
     RatioRow {
         group: group.to_owned(),
         label: label(doc, one),
-        hint: row.why.clone().unwrap_or_default(),
+        hint: row.why.to_string(),
         ratio: Estimate { value: ratio.map_or(f64::NAN, turn), interval: turned },
         shown: shown.unwrap_or_else(|| "-".to_owned()),
         shown_interval: if bounds.is_empty() { said.unwrap_or_default() } else { bounds.to_owned() },

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, RowDoc, VerdictWord};
-use model::{Params, Validity, wording};
+use model::why::Why;
+use model::{Params, Validity};
 
 use super::grid::{Align, Cell, Grid, ranges};
 use super::names::{self, Key};
@@ -110,62 +111,36 @@ pub fn table(doc: &CompareDoc, all: bool, look: Look) -> String {
     out
 }
 
-/// Reasons behind verdicts, lettered in the order they are met; how many runs would settle them is said as a range.
+/// Reasons behind verdicts, lettered in the order they are met; rows whose reasons differ in numbers at most share a
+/// letter.
 #[derive(Clone, Default)]
-pub(super) struct Whys(Vec<Why>);
-
-#[derive(Clone, Default)]
-struct Why {
-    /// What held the verdict back, by row; they differ in their numbers at most.
-    held: Vec<String>,
-    /// `runs` or `takes`.
-    of: String,
-    /// How many would settle it, by row.
-    needed: Vec<u64>,
-    /// What else is said, such as that more would not settle it.
-    other: Vec<String>,
-}
+pub(super) struct Whys(Vec<Vec<Why>>);
 
 /// More reasons than this are left to `--json`.
 const MOST_WHYS: usize = 12;
 
-/// More than these are many.
-const MANY: u64 = 30;
-
 impl Whys {
-    /// What stands behind a row's verdict: its letter, and `!` where a figure is doubtful.
+    /// The mark behind a row's verdict: its letter, and `!` where a figure is doubtful.
     pub(super) fn mark(&mut self, row: &RowDoc) -> String {
         let doubt = if doubtful(row) { " !" } else { "" };
-        let Some(why) = row.why.as_ref().filter(|_| !row.point && row.verdict >= VerdictWord::CannotTell)
-        else {
+        if row.point || row.verdict < VerdictWord::CannotTell || row.why.is_empty() {
             return doubt.to_owned();
-        };
-        let mut clauses = why.split("; ");
-        let held = clauses.next().unwrap_or_default();
-        let same = |known: &Why| known.held.iter().any(|one| wording::alike(one, held));
-        let at = self.0.iter().position(same).unwrap_or_else(|| {
-            self.0.push(Why::default());
-            self.0.len() - 1
-        });
-        if let Some(known) = self.0.get_mut(at) {
-            known.held.push(held.to_owned());
-            for clause in clauses {
-                if clause.starts_with("doubtful: ") {
-                    // Said below with its figure.
-                    break;
-                }
-                known.take(clause);
-            }
+        }
+        let same = |group: &Vec<Why>| group.iter().any(|known| known.is_like(&row.why));
+        let at = self.0.iter().position(same).unwrap_or(self.0.len());
+        match self.0.get_mut(at) {
+            Some(group) => group.push(row.why.clone()),
+            None => self.0.push(vec![row.why.clone()]),
         }
         letter(at).map_or(String::new(), |letter| format!(" ({letter}){doubt}"))
     }
 
-    /// What the letters mean.
+    /// The meaning of the letters, a line each.
     pub(super) fn lines(&self, look: Look) -> String {
         let mut out = String::new();
-        for (at, why) in self.0.iter().enumerate() {
+        for (at, group) in self.0.iter().enumerate() {
             if let Some(letter) = letter(at) {
-                out.push_str(&hang(&format!("({letter}) "), &why.text(), look.columns));
+                out.push_str(&hang(&format!("({letter}) "), &Why::many(group), look.columns));
             }
         }
         if self.0.len() > MOST_WHYS {
@@ -175,49 +150,10 @@ impl Whys {
     }
 }
 
-/// Whether a rule doubts a figure of the row.
+/// True where a rule doubts a figure of the row.
 #[must_use]
 pub fn doubtful(row: &RowDoc) -> bool {
-    let clauses = row.why.iter().flat_map(|why| why.split("; "));
-    !row.point && clauses.into_iter().any(|clause| clause.starts_with("doubtful: "))
-}
-
-impl Why {
-    /// `about 4 runs each would settle it` is counted; other clauses are kept once.
-    fn take(&mut self, clause: &str) {
-        let number =
-            |text: &str| text.split_once("about ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
-        if let Some(needed) = number(clause) {
-            self.needed.push(needed);
-            self.of = if clause.contains("take") { "takes" } else { "runs" }.to_owned();
-        } else if !clause.starts_with("an interleaved study")
-            && !self.other.iter().any(|known| known == clause)
-        {
-            self.other.push(clause.to_owned());
-        }
-    }
-
-    fn text(&self) -> String {
-        let mut parts = wording::fold(self.held.iter().map(String::as_str));
-        if let (Some(least), Some(most)) = (self.needed.iter().min(), self.needed.iter().max()) {
-            let of = if *most == 1 { self.of.trim_end_matches('s') } else { &self.of };
-            parts.push(match (*least > MANY, least == most) {
-                (true, true) => format!("it would need many more {of} (about {most} each)"),
-                (true, false) => format!("it would need many more {of} (about {least} to {most} each)"),
-                (false, true) => format!("about {most} {of} each would settle it"),
-                (false, false) => format!("about {least} to {most} {of} each would settle it"),
-            });
-            if *most > MANY && self.of == "runs" {
-                parts.push("an interleaved study (`--arm` or `--via`) needs less".to_owned());
-            }
-        }
-        match (self.needed.is_empty(), self.other.as_slice()) {
-            (_, []) => {}
-            (true, other) => parts.push(other.join("; ")),
-            (false, other) => parts.push(format!("for some, {}", other.join("; "))),
-        }
-        parts.join("; ")
-    }
+    !row.point && row.why.is_doubtful()
 }
 
 fn letter(at: usize) -> Option<char> {
@@ -432,14 +368,14 @@ fn indexes(doc: &CompareDoc, look: Look) -> String {
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
-/// What the machines did beside the requests of logs; step by step with all figures.
+/// Telemetry of the machines while the requests of logs came; step by step with all figures.
 fn meanwhile(doc: &CompareDoc, all: bool, look: Look) -> String {
     let tables = if all { logs_beside::tables } else { logs_beside::means };
     let text = tables(&doc.beside, look);
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
-/// What `!` means.
+/// The meaning of `!`.
 pub(super) const DOUBTFUL: &str = "! = doubtful: something else went on, or the takes disagree\n";
 
 /// Reasons, notes, sources and caveats.

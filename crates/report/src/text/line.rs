@@ -34,7 +34,7 @@ pub struct PastedRow {
     pub high: Option<f64>,
 }
 
-/// What is wrong with a line.
+/// An error in a pasted line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PasteError {
     NotALine,

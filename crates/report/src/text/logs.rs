@@ -209,8 +209,8 @@ fn verdict(row: &RowDoc, look: Look) -> String {
         let (ratio, low, high) = (number::ratio(ratio), number::ratio(low), number::ratio(high));
         text.push_str(&format!(" {ratio} times ({low} to {high})"));
     }
-    if let Some(why) = &row.why {
-        text.push_str(&format!("; {why}"));
+    if !row.why.is_empty() {
+        text.push_str(&format!("; {}", row.why));
     }
     notes::marked(row.verdict.word(), tone, &text, look)
 }
@@ -250,6 +250,7 @@ mod tests {
 
     use model::doc::{FormatDoc, PathDoc, SkippedDoc};
     use model::params::Params;
+    use model::why::Why;
     use model::{Better, Validity};
 
     use super::*;
@@ -340,7 +341,7 @@ mod tests {
             noise: None,
             margin: 0.05,
             verdict: VerdictWord::Better,
-            why: None,
+            why: Why::default(),
             point: false,
             per_price: None,
             per_watt: None,

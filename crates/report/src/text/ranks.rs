@@ -81,7 +81,7 @@ impl Ranking<'_> {
     }
 }
 
-/// What the brackets and numbers mean.
+/// The meaning of brackets and numbers.
 pub const KEY: &str = "[ ] = neighbours not told apart; 1-3 = rank to worst place";
 
 /// One line a figure, broken between machines where it is too long.

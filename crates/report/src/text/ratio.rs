@@ -40,7 +40,7 @@ pub fn table(doc: &RatioDoc, look: Look) -> String {
     out
 }
 
-/// What falls behind where.
+/// Findings that a value falls behind on a machine.
 pub fn immature(doc: &RatioDoc) -> impl Iterator<Item = &model::Finding> {
     doc.findings.iter().filter(|finding| finding.kind == IMMATURE)
 }
@@ -141,7 +141,7 @@ fn bounds(row: &RowDoc, printed: Option<&BoundsDoc>) -> Option<(String, String)>
     printed.or_else(|| interval_of(Some(row)))
 }
 
-/// What printed bounds are: `, range`.
+/// The kind of printed bounds: `, range`.
 fn kind(printed: Option<&BoundsDoc>) -> String {
     printed.map_or(String::new(), |bounds| format!(", {}", bounds.kind))
 }
@@ -189,7 +189,7 @@ fn headlines(doc: &RatioDoc) -> Headlines {
     )
 }
 
-/// What marks mean, reasons, doubts and caveats.
+/// The meaning of marks, then reasons, doubts and caveats.
 fn below(doc: &RatioDoc, whys: &Whys, look: Look) -> String {
     let rows = || doc.rows.iter().map(|one| &one.row).chain(doc.ratios_of_ratios.iter().map(|one| &one.row));
     let mut out = String::new();

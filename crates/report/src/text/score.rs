@@ -5,6 +5,7 @@
 
 use model::doc::{CompareDoc, FactDoc, Noise, RowDoc, RunDoc, SeriesDoc, VerdictWord};
 use model::id::short;
+use model::why::Why;
 use model::{Params, Samples, Validity};
 
 use super::grid::{Align, Cell, Grid, ranges};
@@ -13,7 +14,7 @@ use super::spec::Spec;
 use super::{Look, Tone, count, hang, logs_beside, notes, web, width};
 use crate::number::{self, Scale};
 
-/// What stands below the notes.
+/// The lines below the notes: the report's path, and commands to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
     /// Path of the report.
@@ -95,7 +96,7 @@ pub fn score(
     out
 }
 
-/// What the machine did beside requests of a log.
+/// Telemetry of the machine while the requests of a log came.
 fn meanwhile(run: &RunDoc, look: Look) -> String {
     let tables = logs_beside::tables(run.beside.as_slice(), look);
     if tables.is_empty() { tables } else { format!("\n{tables}\n") }
@@ -329,7 +330,7 @@ fn table(rows: &[Row<'_>], facts: &[FactDoc], versus: Option<&CompareDoc>, look:
     grid.render(look.columns, look.paint)
 }
 
-/// Whether any figure has a number of threads.
+/// True where any figure has a number of threads.
 #[must_use]
 pub fn threaded(rows: &[Row<'_>]) -> bool {
     rows.iter().filter_map(Row::main).any(|series| series.params.get("threads").is_some())
@@ -357,7 +358,7 @@ pub const fn verdict(row: &RowDoc) -> (&'static str, Tone) {
     }
 }
 
-/// What `?` and `point` mean here, and where the noise between runs comes from.
+/// The meaning of `?` and `point`, and the origin of the noise between runs.
 fn verdict_note(rows: &[Row<'_>], versus: Option<&CompareDoc>, look: Look) -> String {
     let mut out = marks_note(rows, look);
     let Some(doc) = versus else { return out };
@@ -366,11 +367,11 @@ fn verdict_note(rows: &[Row<'_>], versus: Option<&CompareDoc>, look: Look) -> St
     let noise = noise_text(doc, &shown);
     if unsure {
         let held = shown.iter().filter(|row| row.verdict == VerdictWord::CannotTell);
-        let whys: Vec<&str> = held.filter_map(|row| row.why.as_deref()).collect();
-        let met = whys.iter().find_map(|why| why.strip_prefix("doubtful: "));
-        let reasons: Vec<String> = match (noise, met) {
-            (None, None) => whys.first().map(|why| (*why).to_owned()).into_iter().collect(),
-            (noise, met) => noise.into_iter().chain(met.map(|met| format!("or {met}"))).collect(),
+        let whys: Vec<&Why> = held.map(|row| &row.why).filter(|why| !why.is_empty()).collect();
+        let withheld = whys.iter().find_map(|why| why.withheld());
+        let reasons: Vec<String> = match (noise, withheld) {
+            (None, None) => whys.first().map(ToString::to_string).into_iter().collect(),
+            (noise, withheld) => noise.into_iter().chain(withheld.map(|why| format!("or {why}"))).collect(),
         };
         let text = match reasons.as_slice() {
             [] => "= cannot tell".to_owned(),
@@ -390,7 +391,7 @@ fn verdict_note(rows: &[Row<'_>], versus: Option<&CompareDoc>, look: Look) -> St
     out
 }
 
-/// What `!` beside a figure means.
+/// The meaning of `!` beside a figure.
 fn marks_note(rows: &[Row<'_>], look: Look) -> String {
     let mut shown = rows.iter().flat_map(|row| [row.one, row.all]).flatten();
     if shown.any(|series| series.validity == Validity::Doubtful) {
@@ -404,21 +405,12 @@ fn marks_note(rows: &[Row<'_>], look: Look) -> String {
 fn noise_text(doc: &CompareDoc, rows: &[&RowDoc]) -> Option<String> {
     let assumed = rows.iter().filter(|row| row.noise.is_some_and(|noise| noise != Noise::Measured));
     let floors: Vec<f64> = assumed.filter_map(|row| row.floor).collect();
-    let range = share_range(&floors)?;
+    let range = number::percent_range(&floors)?;
     let ours = rows.first().and_then(|row| doc.arms.iter().find(|arm| arm.name == row.arm))?;
     let all_assumed = rows.iter().all(|row| row.noise.is_none_or(|noise| noise == Noise::Assumed));
     let how = if all_assumed { "assumed" } else { "partly assumed" };
     let runs = count(ours.runs.len(), "run");
     Some(format!("{runs} here, so the noise between runs is {how}: differences within {range} are not told"))
-}
-
-/// `5 %` or `5 to 20 %`.
-#[must_use]
-pub fn share_range(shares: &[f64]) -> Option<String> {
-    let low = shares.iter().copied().min_by(f64::total_cmp)?;
-    let high = shares.iter().copied().max_by(f64::total_cmp)?;
-    let (low, high) = (number::percent(low), number::percent(high));
-    Some(if low == high { high } else { format!("{} to {high}", low.trim_end_matches(" %")) })
 }
 
 /// Why some figures have no interval.

@@ -6,6 +6,7 @@ use model::doc::{
 };
 use model::metric::Better;
 use model::unit::Unit;
+use model::why::{Disturbance, Reason, Withheld};
 use model::{Finding, Validity};
 use report::text::score::{Advice, Tail};
 use report::text::{Look, compare, doctor, history, line, list, load, ratio, score, sheet, width};
@@ -150,7 +151,8 @@ fn clocks_that_differ_a_little_have_one_footnote() {
     let mut doc = crate::common::compare();
     for (at, row) in doc.rows.iter_mut().enumerate() {
         row.verdict = VerdictWord::CannotTell;
-        row.why = Some(format!("doubtful: the clock was 3.6{at} GHz against 4.20 GHz"));
+        let arm = 3.6e9 + 1e7 * at as f64;
+        row.why = Reason::Withheld(Withheld::Clocks { arm, base: 4.2e9 }).into();
     }
     let text = sound(&compare::table(&doc, false, Look::plain()), 80);
     let last = doc.rows.len() - 1;
@@ -225,8 +227,8 @@ fn csv_never_mixes_prices() {
 fn fields_are_quoted() {
     let mut doc = crate::common::compare();
     doc.rows.truncate(1);
-    doc.rows[0].why = Some("a \"b\", c".to_owned());
-    assert!(report::csv::compare(&doc).contains(",\"a \"\"b\"\", c\","));
+    doc.rows[0].why = Reason::Doubtful { text: "a \"b\", c".to_owned() }.into();
+    assert!(report::csv::compare(&doc).contains(",\"doubtful: a \"\"b\"\", c\","));
 }
 
 #[test]
@@ -375,7 +377,8 @@ fn a_doubtful_comparison_is_marked_and_explained_once() {
     let mut doc = crate::common::compare();
     let row = doc.rows.iter_mut().find(|row| row.headline && !row.point && row.low.is_some()).expect("a row");
     row.verdict = model::doc::VerdictWord::CannotTell;
-    row.why = Some("doubtful: other processes were busy".to_owned());
+    let by_what = vec![Disturbance::OtherProcesses];
+    row.why = Reason::Withheld(Withheld::Disturbed { by_what }).into();
     let text = report::text::compare::table(&doc, false, Look::wide(120));
     assert!(text.contains("? (a) !") && text.matches("! = doubtful").count() == 1, "{text}");
     let markdown = report::markdown::compare(&doc, false);

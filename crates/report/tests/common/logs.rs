@@ -5,6 +5,7 @@ use model::doc::{BesideDoc, BesideRow, CompareDoc, LogsSideDoc, RowDoc, RunDoc, 
 use model::metric::Better;
 use model::reading::{Phase, SeriesKey, Value};
 use model::unit::Unit;
+use model::why::Why;
 use model::{Finding, Params, Samples, Validity};
 
 use super::{arm, compare, data, figures, machine, run, scatter, series};
@@ -213,7 +214,7 @@ pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
         noise: None,
         margin: 0.05,
         verdict: VerdictWord::Better,
-        why: None,
+        why: Why::default(),
         point: false,
         per_price: None,
         per_watt: None,

@@ -18,6 +18,7 @@ use model::doc::{
 };
 use model::metric::Better;
 use model::unit::Unit;
+use model::why::{Held, Needed, Reason, Repeat, Why};
 use model::{Finding, Params, Validity};
 
 /// Scatter in -1 to 1, always the same.
@@ -282,6 +283,11 @@ pub fn arm(name: &str, published: bool) -> ArmDoc {
 }
 
 /// One row of `arm` against `base`: ratio arm / base, relative half width, verdict.
+/// An interval across the margin, which this many takes or runs would settle.
+pub fn open(count: u64, of: Repeat) -> Why {
+    Why::new(vec![Reason::Held(Held::Interval), Reason::Needed(Needed { count, of })])
+}
+
 pub fn row(figure: &Planted, arm: &str, base: &str, ratio: f64, half: f64, verdict: VerdictWord) -> RowDoc {
     let sampled = half > 0.0;
     RowDoc {
@@ -304,8 +310,7 @@ pub fn row(figure: &Planted, arm: &str, base: &str, ratio: f64, half: f64, verdi
         noise: sampled.then_some(Noise::Assumed),
         margin: 0.05,
         verdict,
-        why: (verdict == VerdictWord::CannotTell)
-            .then(|| "the interval reaches from 0.96 to 1.08; 3 more runs here would settle it".to_owned()),
+        why: if verdict == VerdictWord::CannotTell { open(3, Repeat::Runs) } else { Why::default() },
         point: !sampled,
         per_price: None,
         per_watt: None,
@@ -422,7 +427,7 @@ pub fn published() -> CompareDoc {
             let Some(value) = value else { continue };
             let mut one = row(figure, name, "mini-1", value / figure.value, 0.0, VerdictWord::CannotTell);
             (one.arm_value, one.base_value) = (Some(value), Some(figure.value));
-            one.why = Some("a published point without samples".to_owned());
+            one.why = Reason::Held(Held::NoSamples).into();
             rows.push(one);
         }
     }

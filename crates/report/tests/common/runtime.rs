@@ -8,9 +8,10 @@ use model::doc::{
 use model::metric::Better;
 use model::reading::{Phase, SeriesKey, Value};
 use model::unit::Unit;
+use model::why::{self, Reason, Repeat, Why};
 use model::{Finding, Params, Validity};
 
-use super::{arm, params, scatter};
+use super::{arm, open, params, scatter};
 
 const KERNELS: [&str; 6] = ["fft", "sor", "monte-carlo", "sparse", "lu", "composite"];
 /// MFLOPS of C, of Java under HotSpot, and of Java under Zero.
@@ -51,9 +52,7 @@ fn figure(kernel: &str, jvm: &str, values: (f64, f64)) -> RowDoc {
         noise: Some(Noise::Measured),
         margin: 0.02,
         verdict,
-        why: (verdict == VerdictWord::CannotTell).then(|| {
-            "the interval reaches across the margin; about 14 takes each would settle it".to_owned()
-        }),
+        why: if verdict == VerdictWord::CannotTell { open(14, Repeat::Takes) } else { Why::default() },
         point: false,
         per_price: None,
         per_watt: None,
@@ -90,7 +89,12 @@ fn printed() -> RatioRowDoc {
         noise: None,
         margin: 0.0,
         verdict: VerdictWord::CannotTell,
-        why: Some(format!("point of linaro-2012 without samples; of the five kernels; {CLOCKS}")),
+        why: Reason::Point(why::Point {
+            study: Some("linaro-2012".to_owned()),
+            note: format!("of the five kernels; {CLOCKS}"),
+            ..why::Point::default()
+        })
+        .into(),
         point: true,
         ..figure("fft", "zero", (5.66, 1.0))
     };
@@ -119,7 +123,7 @@ fn across(here: &RatioRowDoc, base: &RatioRowDoc) -> RatioOfRatiosDoc {
         high: (!point).then_some(ratio * 1.07),
         margin: 0.05,
         verdict: if point { VerdictWord::CannotTell } else { VerdictWord::Better },
-        why: None,
+        why: Why::default(),
         point,
         ..base.row.clone()
     };

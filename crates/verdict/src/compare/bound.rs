@@ -8,23 +8,16 @@ use super::prepare::{Prepared, Said};
 pub struct Bound {
     arm: bool,
     base: bool,
-    pub says: String,
+    /// Their names.
+    pub sides: Vec<String>,
 }
 
 impl Bound {
     pub fn of(arm: (&Prepared<'_>, &Said<'_, '_>), base: (&Prepared<'_>, &Said<'_, '_>)) -> Option<Bound> {
         let is_bound = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.is_bound());
         let sides = [base, arm].into_iter().filter(|(_, said)| is_bound(said));
-        let names: Vec<String> = sides.map(|(side, _)| side.side.name.clone()).collect();
-        let what = if names.len() > 1 { "lower bounds" } else { "a lower bound" };
-        (!names.is_empty()).then(|| Bound {
-            arm: is_bound(arm.1),
-            base: is_bound(base.1),
-            says: format!(
-                "{what}: the load generator, not the server, set the figure of {}",
-                crate::say::list(&names)
-            ),
-        })
+        let sides: Vec<String> = sides.map(|(side, _)| side.side.name.clone()).collect();
+        (!sides.is_empty()).then(|| Bound { arm: is_bound(arm.1), base: is_bound(base.1), sides })
     }
 
     /// Without the bound the difference would only be larger.

@@ -1,25 +1,25 @@
-//! How much of a difference between two sides the processors' clocks may have made.
+//! The share of a difference between two sides that the processors' clocks may explain.
 //!
 //! Clocks in Hz, by dependent adds around each take; shares as log ratios. On one machine the sides' own clocks are
 //! compared: a run at 3.6 GHz says little against one at 4.2 GHz. Machines differ in their clocks by right; there the
 //! clock counts only where it moved within runs, by as much as it moved on average. Interleaved arms of
 //! one machine share what moves, so nothing is counted for them.
 
-use model::{Unit, Validity};
+use model::Validity;
+use model::why::Withheld;
 
 use super::prepare::{Entry, Row};
 use crate::rules::clock::APART;
-use crate::say;
 
-/// What the clocks may have made of a ratio.
+/// The part of a ratio that the clocks may explain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
     /// At most this much either way, as a log ratio.
     pub share: f64,
-    pub says: String,
+    pub withheld: Withheld,
 }
 
-/// What the clocks of two rows may have made; nothing within 3 %.
+/// The part of a ratio that the clocks of two rows may explain; `None` within 3 %.
 pub fn moved(arm: &Row<'_>, base: &Row<'_>, one_machine: bool) -> Option<Moved> {
     let found = if one_machine { apart(arm, base)? } else { within(arm, base)? };
     (found.share > APART.ln_1p()).then_some(found)
@@ -34,10 +34,8 @@ fn apart(arm: &Row<'_>, base: &Row<'_>) -> Option<Moved> {
         let all: Vec<f64> = speaking(row).filter_map(|entry| entry.clock.map(|clock| clock.median)).collect();
         stats::geometric_mean(&all)
     };
-    let (of_arm, of_base) = (clock(arm)?, clock(base)?);
-    let shown = |hertz: f64| say::quantity(hertz, Unit::Hertz);
-    let says = format!("the clock was {} against {}", shown(of_arm), shown(of_base));
-    Some(Moved { share: (of_arm / of_base).ln().abs(), says })
+    let (arm, base) = (clock(arm)?, clock(base)?);
+    Some(Moved { share: (arm / base).ln().abs(), withheld: Withheld::Clocks { arm, base } })
 }
 
 fn within(arm: &Row<'_>, base: &Row<'_>) -> Option<Moved> {
@@ -46,5 +44,5 @@ fn within(arm: &Row<'_>, base: &Row<'_>) -> Option<Moved> {
         stats::mean(&all).unwrap_or(0.0)
     };
     let share = spread(arm) + spread(base);
-    Some(Moved { share, says: format!("the clock moved by {} or more", say::percent(share.exp_m1())) })
+    Some(Moved { share, withheld: Withheld::ClockMoved { share: share.exp_m1() } })
 }

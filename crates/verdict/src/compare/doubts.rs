@@ -1,4 +1,4 @@
-//! What the rules found wrong on the sides of a comparison: each doubt once, under the side that it is about.
+//! Doubts of the rules about the sides of a comparison: each once, under the side that it is about.
 //!
 //! A doubt about an arm belongs to that arm alone; one about a whole run that several sides share is said once, under
 //! none of them.
@@ -44,7 +44,7 @@ fn about(run: &RunData, ruling: &Ruling) -> Option<String> {
 }
 
 impl Doubt {
-    /// Whether another one says the same.
+    /// True where both are of one rule about one subject.
     #[must_use]
     pub fn is_like(&self, other: &Doubt) -> bool {
         (&self.finding.kind, &self.finding.subject) == (&other.finding.kind, &other.finding.subject)

@@ -119,7 +119,7 @@ fn within(side: &Prepared<'_>) -> Vec<String> {
     notes
 }
 
-/// What differs besides what is compared.
+/// Configuration facts in which two sides differ besides the one that is compared.
 fn between(arm: &Prepared<'_>, base: &Prepared<'_>) -> Option<String> {
     let (a, b) = (arm.side.runs.last()?, base.side.runs.last()?);
     let keys: &[&str] = if a.head.machine_id == b.head.machine_id { &CONFIG_CLASS } else { &SOFTWARE };

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::doc::{Noise, RowDoc};
+use model::why::{Disturbance, Reason, Why, Withheld};
 use model::{Better, Finding, Samples};
 use stats::{Basis, Between, Effect, Held, Interval, Margin, Paired, Verdict};
 
@@ -18,7 +19,7 @@ use super::step::{self, Raised};
 use super::{CompareOptions, value, why};
 use crate::noise;
 
-/// What one pair of sides says of one row, and what ranks and indexes are drawn from.
+/// One judged row of a pair of sides, with the effect that ranks and indexes are computed from.
 pub struct Judged {
     pub row: RowDoc,
     pub key: RowKey,
@@ -30,16 +31,16 @@ pub struct Judged {
 pub enum Found {
     Paired(Paired),
     Runs(Between),
-    Point(String),
-    Refused(String),
-    Nothing(String),
+    Point(Reason),
+    Refused(Reason),
+    Nothing(Reason),
 }
 
 /// All pairs of sides.
 pub struct Pairs {
     size: usize,
     judged: Vec<Vec<Judged>>,
-    /// What is unlike between the first side and the others in what they served.
+    /// Differences in the requests that the first side and the others served.
     pub unlike: Vec<Finding>,
 }
 
@@ -89,7 +90,7 @@ pub fn pair(
         .iter()
         .map(|(key, _, headline, of_arm, of_base)| match (of_arm, of_base) {
             (Said::Measured(_), Said::Measured(_)) if key.samples() == Samples::Periods => {
-                Found::Nothing(served::NOT_TAKES.to_owned())
+                Found::Nothing(Reason::Hours { judged_elsewhere: false })
             }
             (Said::Measured(a), Said::Measured(b)) => {
                 let context = Context { arm, base, key, paired, family: sizes[headline], options };
@@ -121,7 +122,7 @@ pub fn pair(
 /// A row before it is judged: its key, direction, whether it is a headline, and what the arm and the base say.
 type Candidate<'p, 'a> = (RowKey, Better, bool, Said<'p, 'a>, Said<'p, 'a>);
 
-/// What both sides say of each row.
+/// Every row that both sides have, measured or published.
 fn candidates<'p, 'a>(
     arm: &'p Prepared<'a>,
     base: &'p Prepared<'a>,
@@ -244,20 +245,20 @@ pub(super) fn margin(arms: bool, options: &CompareOptions<'_>) -> Margin {
     options.margin.and_then(Margin::new).unwrap_or(usual)
 }
 
-/// What else may have made a difference.
+/// Causes other than the compared machines or arms that may explain a difference.
 #[derive(Default)]
 struct Surroundings {
-    met: Option<String>,
+    met: Vec<Disturbance>,
     bound: Option<Bound>,
     moved: Option<Moved>,
 }
 
-/// What went on besides on either side. Interleaved arms of one machine share it, so that it makes no difference.
+/// Environmental doubts of both sides. Empty for interleaved arms on one machine that share them: there they cancel.
 fn surroundings(arm: &Said<'_, '_>, base: &Said<'_, '_>, found: &Found, one_machine: bool) -> Surroundings {
     let (Said::Measured(arm), Said::Measured(base)) = (arm, base) else {
         return Surroundings::default();
     };
-    let either = || arm.met().or(base.met()).map(str::to_owned);
+    let either = || if arm.met().is_empty() { base.met().to_vec() } else { arm.met().to_vec() };
     match found {
         Found::Paired(_) if one_machine && arm.met() == base.met() => Surroundings::default(),
         Found::Paired(_) if one_machine => Surroundings { met: either(), ..Surroundings::default() },
@@ -279,18 +280,20 @@ struct Context<'c, 'a> {
 }
 
 fn measured(context: &Context<'_, '_>, arm: &Row<'_>, base: &Row<'_>) -> Found {
-    let refused = |side: &Prepared<'_>, why: &str| Found::Refused(format!("{}: {why}", side.side.name));
+    let refused = |side: &Prepared<'_>, text: String| {
+        Found::Refused(Reason::Refused { side: Some(side.side.name.clone()), text })
+    };
     let (of_arm, of_base) = match (arm.speaking(), base.speaking()) {
         (Ok(of_arm), Ok(of_base)) => (of_arm, of_base),
-        (Err(why), _) => return refused(context.arm, &why),
-        (_, Err(why)) => return refused(context.base, &why),
+        (Err(text), _) => return refused(context.arm, text),
+        (_, Err(text)) => return refused(context.base, text),
     };
     let found = if context.paired {
         by_block(&of_arm, &of_base, context.family).map(Found::Paired)
     } else {
         by_run(context, &of_arm, &of_base).map(Found::Runs)
     };
-    found.unwrap_or_else(|why| Found::Nothing(why.to_string()))
+    found.unwrap_or_else(|unfit| Found::Nothing(why::no_interval(None, &unfit)))
 }
 
 fn by_block(arm: &[&Entry<'_>], base: &[&Entry<'_>], family: usize) -> Result<Paired, stats::Unfit> {
@@ -364,9 +367,9 @@ fn earlier(context: &Context<'_, '_>, side: &Prepared<'_>, hand: &[&Entry<'_>]) 
 /// A published point on either side: a plain ratio.
 fn beside(point: &Match<'_>, other: &Said<'_, '_>) -> Found {
     if let Said::Measured(row) = other
-        && let Err(why) = row.speaking()
+        && let Err(text) = row.speaking()
     {
-        return Found::Refused(why);
+        return Found::Refused(Reason::Refused { side: None, text });
     }
     Found::Point(why::point(point))
 }
@@ -436,10 +439,10 @@ fn conclude(
         margin: corrected.margin.share(),
         verdict: value::word(verdict),
         why: match held {
-            Some(held) => Some(format!("doubtful: {held}")),
+            Some(withheld) => Why::from(Reason::Withheld(withheld)),
             None => {
-                let raised = corrected.raised.as_ref().map(|raised| raised.says.as_str());
-                why::sentence(found, verdict, (corrected.margin, raised), corrected.family, doubts)
+                let margin = (corrected.margin, corrected.raised.as_ref());
+                why::reasons(found, verdict, margin, corrected.family, doubts)
             }
         },
         point: [&of_arm, &of_base].into_iter().any(|said| matches!(said, Said::Point(_))),
@@ -452,25 +455,25 @@ fn conclude(
 /// The verdict, and what about the surroundings withholds a clearer one: a lower bound, unless the difference would
 /// only be larger without it; what went on besides, however clear the interval; or a clock that moved so far that the
 /// verdict would not stand without it.
-fn judge<'s>(
+fn judge(
     found: &Found,
     corrected: &Corrected,
     better: Better,
-    around: &'s Surroundings,
-) -> (Verdict, Option<&'s str>) {
+    around: &Surroundings,
+) -> (Verdict, Option<Withheld>) {
     let withheld = Verdict::CannotTell(Held::Interval);
     let judged = matches!(found, Found::Paired(_) | Found::Runs(_));
     let plain = judge_by(found, corrected, better, 0.0);
     if let Some(bound) = around.bound.as_ref().filter(|bound| judged && !bound.understates(&plain)) {
-        return (withheld, Some(&bound.says));
+        return (withheld, Some(Withheld::LowerBound { sides: bound.sides.clone() }));
     }
-    if let Some(met) = &around.met {
-        return (withheld, Some(met));
+    if !around.met.is_empty() {
+        return (withheld, Some(Withheld::Disturbed { by_what: around.met.clone() }));
     }
     match &around.moved {
         Some(_) if matches!(plain, Verdict::CannotTell(_)) => (plain, None),
         Some(moved) if plain != judge_by(found, corrected, better, moved.share) => {
-            (withheld, Some(&moved.says))
+            (withheld, Some(moved.withheld.clone()))
         }
         _ => (plain, None),
     }
@@ -534,7 +537,7 @@ mod tests {
             (measured("slow", 10e3, 0.5), measured("fast", 90e3, 0.5), measured("capped", 90e3, 0.95));
         let verdict = |arm: &RunData, base: &RunData, metric: &str| {
             let row = row(&[side(&base.head.id, base), side(&arm.head.id, arm)], metric);
-            (row.verdict, row.why.unwrap_or_default())
+            (row.verdict, row.why.to_string())
         };
         assert_eq!(verdict(&fast, &slow, "throughput").0, VerdictWord::Better);
         let says = "doubtful: a lower bound: the load generator, not the server, set the figure of capped";
@@ -565,7 +568,7 @@ mod tests {
         let verdict = |run: &RunData| {
             let arm = |name: &str| Side { arm: Some(name.into()), ..side(name, run) };
             let row = row(&[arm("prefork"), arm("event")], "throughput");
-            (row.verdict, row.why.unwrap_or_default())
+            (row.verdict, row.why.to_string())
         };
         assert_eq!(verdict(&arms([0.5, 0.5])).0, VerdictWord::Better);
         assert_eq!(verdict(&arms([0.5, 0.9])).0, VerdictWord::Better);

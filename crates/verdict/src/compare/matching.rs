@@ -12,7 +12,7 @@ use model::{Better, Params, Plan, Samples, Unit};
 
 use super::Side;
 
-/// What identifies a row across sides.
+/// The identity of a row across sides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowKey {
     pub instrument: String,
@@ -135,7 +135,7 @@ fn fitting<'p>(key: &RowKey, better: Better, published: &'p [Published]) -> Vec<
     fitting
 }
 
-/// Whether a published figure is of the same measurement as a row.
+/// True where a published figure is of the same measurement as a row.
 pub fn fits(key: &RowKey, better: Better, row: &Published) -> bool {
     let theirs = &row.key;
     theirs.instrument == key.instrument

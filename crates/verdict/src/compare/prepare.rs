@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::{RunData, Series};
+use model::why::Disturbance;
 use model::{Better, Validity};
 use stats::Run;
 use stats::between::HISTORY_MAX;
@@ -24,13 +25,13 @@ pub struct Entry<'a> {
     pub series: &'a Series,
     pub validity: Validity,
     pub reasons: Vec<String>,
-    /// What else went on, where that makes it doubtful.
-    pub met: Option<String>,
+    /// Disturbances during the run that make it doubtful.
+    pub met: Vec<Disturbance>,
     /// The load generator, not the server, set it.
     pub is_bound: bool,
     /// The clock of its takes.
     pub clock: Option<TakeClock>,
-    /// What the run is worth; `None` without usable takes.
+    /// Location and spread of the run's takes; `None` without usable takes.
     pub worth: Option<Run>,
 }
 
@@ -48,7 +49,7 @@ pub struct Prepared<'a> {
     /// In the order of the runs' series.
     pub order: Vec<RowKey>,
     pub rows: BTreeMap<RowKey, Row<'a>>,
-    /// What the rules found wrong, once for each.
+    /// Doubts of the rules, each once.
     pub doubts: Vec<Doubt>,
     /// Keys that stood for two series of one run, so that they stand for none.
     pub ambiguous: BTreeSet<RowKey>,
@@ -71,7 +72,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// What a side says of a row.
+/// A row of a side: measured, or a published point.
 pub enum Said<'p, 'a> {
     Measured(&'p Row<'a>),
     Point(Match<'p>),
@@ -161,14 +162,14 @@ pub fn entry<'a>(
 ) -> Option<Entry<'a>> {
     let series = run.series.get(row.index)?;
     let (validity, reasons) = rules::of_series(rulings, row.index);
-    let met = rules::environment::doubt(rulings, row.index);
+    let met = rules::environment::disturbances(rulings, row.index);
     let is_bound = rules::generator_bound::doubts(rulings, row.index);
     let worth = crate::noise::run_of(series);
     let clock = rules::clock::of_takes(look, row);
     Some(Entry { run, series, validity, reasons, met, is_bound, clock, worth })
 }
 
-/// Whether a figure of this instrument and metric was asked for.
+/// True where a figure of this instrument and metric was asked for.
 pub fn wanted(instrument: &str, metric: &str, options: &CompareOptions<'_>) -> bool {
     options.metric.as_ref().is_none_or(|name| *name == metric || *name == instrument)
 }
@@ -196,13 +197,15 @@ impl<'a> Row<'a> {
         self.entries.iter().any(|entry| entry.validity != Validity::Invalid && entry.is_bound)
     }
 
-    /// What went on besides during at least half of the entries that speak. During fewer, it is part of the spread
+    /// Disturbances during at least half of the entries that speak. During fewer, they are part of the spread
     /// between runs.
-    pub fn met(&self) -> Option<&str> {
-        let speaking: Vec<&Entry<'_>> =
-            self.entries.iter().filter(|entry| entry.validity != Validity::Invalid).collect();
-        let met: Vec<&str> = speaking.iter().filter_map(|entry| entry.met.as_deref()).collect();
-        met.first().copied().filter(|_| met.len() * 2 >= speaking.len())
+    pub fn met(&self) -> &[Disturbance] {
+        let speaking = || self.entries.iter().filter(|entry| entry.validity != Validity::Invalid);
+        let disturbed = || speaking().filter(|entry| !entry.met.is_empty());
+        match disturbed().next() {
+            Some(first) if disturbed().count() * 2 >= speaking().count() => &first.met,
+            _ => &[],
+        }
     }
 
     /// The location of the side: the median of one run, the geometric mean of several runs' medians.

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use model::doc::BesideDoc;
 use model::traffic::{CutSide, Group, INSTRUMENT, Traffic};
+use model::why::Reason;
 use model::{Finding, Samples};
 use stats::Margin;
 
@@ -18,10 +19,7 @@ use super::prepare::Prepared;
 use super::{CompareOptions, Side};
 use crate::traffic;
 
-/// Why rows of periods have no verdict.
-pub const NOT_TAKES: &str = "hours of logs differ in what was asked for";
-
-/// What a side served.
+/// The requests that a side served.
 pub struct Served {
     /// The label that its log was read under: resamples are drawn by it, so that verdicts are those of `boxscore logs`.
     read_as: String,
@@ -33,7 +31,7 @@ pub struct Served {
     definition: u32,
 }
 
-/// What each side served, where all its runs are of logs that tell it.
+/// The requests that each side served; `None` where a run is not of a log or does not store them.
 pub fn of_sides(sides: &[Prepared<'_>]) -> Vec<Option<Served>> {
     sides.iter().map(|side| of_side(side.side)).collect()
 }
@@ -72,7 +70,7 @@ impl Served {
         };
     }
 
-    /// What is found of this side beside another one.
+    /// Compares this side with another one.
     fn found(&self, base: &Served, margin: Margin) -> traffic::Pair {
         let mut rng = traffic::resamples(traffic::SEED, &self.read_as, &base.read_as);
         match self.cut.as_ref().zip(base.cut.as_ref()).filter(|(arm, base)| arm.is_opposite(base)) {
@@ -151,14 +149,10 @@ pub fn judge(
 fn explain(judged: &mut Judged, stands_elsewhere: bool) {
     let row = &mut judged.row;
     row.headline &= !stands_elsewhere;
-    row.why = Some(if stands_elsewhere {
-        format!("{NOT_TAKES}: `{}` and `{}` compare like with like", traffic::SPEED, traffic::TIME)
-    } else {
-        format!("{NOT_TAKES}: `boxscore logs A=FILE B=FILE` compares like with like")
-    });
+    row.why = Reason::Hours { judged_elsewhere: stands_elsewhere }.into();
 }
 
-/// What is unlike between the first side and the others in what they served, and in their machines meanwhile; each
+/// Differences between the first side and the others in the requests served and in the machines meanwhile; each
 /// once.
 pub fn findings(unlike: &[Finding], served: &[Option<Served>]) -> Vec<Finding> {
     let mut said = BTreeSet::new();
@@ -269,8 +263,7 @@ mod tests {
             (VerdictWord::CannotTell, None, None, None)
         );
         assert!(hours.ratio.is_some_and(|ratio| (ratio - 2.0).abs() < 1e-9), "{hours:?}");
-        let why = hours.why.as_deref().unwrap();
-        assert!(why.starts_with(NOT_TAKES) && why.contains("`speed` and `time`"), "{why}");
+        assert_eq!(hours.why, Reason::Hours { judged_elsewhere: true }.into());
     }
 
     #[test]

@@ -6,18 +6,17 @@
 //! single operations that are timed one by one within a take.
 
 use model::data::{RunData, Series};
-use model::{Phase, Unit, Validity};
+use model::{Phase, Validity, why};
 use stats::Margin;
 
 use super::prepare::{Prepared, Row, Said};
 use crate::rules::{self, Ruling};
-use crate::say;
 
 /// A margin raised to what the clocks can show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Raised {
     pub margin: Margin,
-    pub says: String,
+    pub reason: why::Raised,
 }
 
 /// The margin of a row, and why, where the clock of either side is too coarse for the one asked for.
@@ -30,14 +29,13 @@ pub fn raised(
         let Said::Measured(row) = said else { return None };
         let (step, window) = (side.step?, window(row)?);
         let margin = margin.at_least_quantum(step, window);
-        let says = format!(
-            "the margin is {}: the clock of {} steps by {} in takes of {}",
-            say::percent(margin.share()),
-            side.side.name,
-            say::quantity(step, Unit::Second),
-            say::quantity(window, Unit::Second)
-        );
-        Some(Raised { margin, says })
+        let reason = why::Raised {
+            margin: margin.share(),
+            side: side.side.name.clone(),
+            step_seconds: step,
+            take_seconds: window,
+        };
+        Some(Raised { margin, reason })
     });
     let coarsest = sides.max_by(|a, b| a.margin.share().total_cmp(&b.margin.share()))?;
     (coarsest.margin > margin).then_some(coarsest)

@@ -1,4 +1,4 @@
-//! What a judged row is worth for money and for power.
+//! Ratios per price and per watt of a judged row.
 //!
 //! Goodness is the ratio where higher is better and its inverse where lower is. Hourly and purchase prices are never
 //! mixed unless a life in hours turns the one into the other; currencies never are.

@@ -1,98 +1,99 @@
-//! Why a row is not decided, what would decide it, and what a point is.
+//! The reasons behind a row's verdict, and what would settle it, from what the statistics found.
 
+use model::why::{self, Blocks, Cause, Needed, NoInterval, Point, Reason, Repeat, Why};
 use stats::{Held, Margin, Verdict};
 
 use super::judge::Found;
 use super::matching::Match;
-use crate::say;
+use super::step::Raised;
 
-/// One sentence for a row, or nothing where the verdict speaks for itself.
-pub fn sentence(
+/// The reasons of a row; none where the verdict speaks for itself.
+pub fn reasons(
     found: &Found,
     verdict: Verdict,
-    (margin, raised): (Margin, Option<&str>),
+    (margin, raised): (Margin, Option<&Raised>),
     family: usize,
     doubt: Option<&str>,
-) -> Option<String> {
-    let mut parts: Vec<String> = Vec::new();
+) -> Why {
+    let mut reasons: Vec<Reason> = Vec::new();
     match (found, verdict) {
-        (Found::Refused(why) | Found::Point(why) | Found::Nothing(why), _) => parts.push(why.clone()),
+        (Found::Refused(reason) | Found::Point(reason) | Found::Nothing(reason), _) => {
+            reasons.push(reason.clone());
+        }
         (_, Verdict::CannotTell(held)) => {
-            parts.push(held_back(held, family));
-            parts.extend(settled_by(found, held, margin, family));
+            reasons.push(held_back(held, family));
+            reasons.extend(settled_by(found, held, margin, family));
         }
         _ => {}
     }
     if matches!(found, Found::Paired(_) | Found::Runs(_)) {
-        parts.extend(raised.map(str::to_owned));
+        reasons.extend(raised.map(|raised| Reason::Raised(raised.reason.clone())));
     }
-    parts.extend(doubt.map(|doubt| format!("doubtful: {doubt}")));
-    (!parts.is_empty()).then(|| parts.join("; "))
+    reasons.extend(doubt.map(|text| Reason::Doubtful { text: text.to_owned() }));
+    Why::new(reasons)
 }
 
-/// What held a verdict back.
-pub fn held_back(held: Held, family: usize) -> String {
-    match held {
-        Held::FamilySize => format!("clear alone, not among {}", say::count(family, "row")),
-        other => other.to_string(),
-    }
+/// The reason that kept a row undecided, in a family of this many rows.
+pub fn held_back(held: Held, family: usize) -> Reason {
+    Reason::Held(match held {
+        Held::Interval => why::Held::Interval,
+        Held::AssumedNoise => why::Held::AssumedNoise,
+        Held::FamilySize => why::Held::Family { rows: family as u64 },
+        Held::Point => why::Held::NoSamples,
+        Held::TooFew { have } => why::Held::FewBlocks { have: have as u64, need: stats::MIN_N as u64 },
+    })
+}
+
+/// Why there is no interval.
+pub fn no_interval(blocks: Option<Blocks>, unfit: &stats::Unfit) -> Reason {
+    let cause = match unfit {
+        stats::Unfit::TooFew { have, need } => Cause::FewValues { have: *have as u64, need: *need as u64 },
+        other => Cause::Unusable(other.to_string()),
+    };
+    Reason::NoInterval(NoInterval { blocks, cause })
 }
 
 /// How many more takes or runs would settle it, going by what was found so far.
-fn settled_by(found: &Found, held: Held, margin: Margin, family: usize) -> Option<String> {
-    if matches!(held, Held::Point) {
-        return None;
-    }
-    let never = || Some("more of the same would not settle it: too close to the margin".to_owned());
-    match found {
-        Found::Paired(paired) => match stats::needed_takes(paired, margin, family) {
-            Some(takes) => Some(enough(takes, "take")),
+fn settled_by(found: &Found, held: Held, margin: Margin, family: usize) -> Option<Reason> {
+    let needed = |count: usize, of| Reason::Needed(Needed { count: count as u64, of });
+    match (found, held) {
+        (_, Held::Point) => None,
+        (Found::Paired(paired), _) => match stats::needed_takes(paired, margin, family) {
+            Some(takes) => Some(needed(takes, Repeat::Takes)),
             None if matches!(held, Held::TooFew { .. }) => None,
-            None => never(),
+            None => Some(Reason::NearMargin),
         },
-        Found::Runs(between) => match stats::needed_runs(between, margin, family) {
-            Some(runs) if runs > MANY => {
-                let study = "an interleaved study (`--arm` or `--via`) needs less";
-                Some(format!("{}; {study}", enough(runs, "run")))
-            }
-            Some(runs) => Some(enough(runs, "run")),
-            None => never(),
-        },
-        Found::Point(_) | Found::Refused(_) | Found::Nothing(_) => None,
+        (Found::Runs(between), _) => Some(match stats::needed_runs(between, margin, family) {
+            Some(runs) => needed(runs, Repeat::Runs),
+            None => Reason::NearMargin,
+        }),
+        (Found::Point(_) | Found::Refused(_) | Found::Nothing(_), _) => None,
     }
 }
 
-/// More than these are many.
-const MANY: usize = 30;
-
-fn enough(number: usize, what: &str) -> String {
-    if number > MANY {
-        format!("it would need many more {what}s (about {number} each)")
-    } else {
-        format!("about {} each would settle it", say::count(number, what))
-    }
+/// The description of a published point, with the parameters that it leaves open.
+pub fn point(point: &Match<'_>) -> Reason {
+    Reason::Point(Point {
+        study: Some(point.row.study.clone()).filter(|study| study != "pasted"),
+        open: point.open.clone(),
+        stated: point.stated.to_string(),
+        others: point.others as u64,
+        note: point.row.note.clone(),
+    })
 }
 
-/// What a figure of a pasted line is.
-pub const PASTED: &str = "pasted line: a point with its interval, without samples";
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What a published point is, and what it leaves open.
-pub fn point(point: &Match<'_>) -> String {
-    let mut parts = vec![match point.row.study.as_str() {
-        "pasted" => PASTED.to_owned(),
-        study => format!("point of {study} without samples"),
-    }];
-    if !point.open.is_empty() {
-        parts.push(format!("it leaves open: {}", point.open.join(", ")));
+    #[test]
+    fn too_few_values_are_told_as_statistics_tell_them() {
+        for unfit in [
+            stats::Unfit::TooFew { have: 1, need: 6 },
+            stats::Unfit::TooFew { have: 4, need: 6 },
+            stats::Unfit::NoSpread,
+        ] {
+            assert_eq!(no_interval(None, &unfit).to_string(), unfit.to_string());
+        }
     }
-    if !point.stated.is_empty() {
-        parts.push(format!("it was taken with {}", point.stated));
-    }
-    if point.others > 0 {
-        parts.push(format!("{} more of its figures would fit", point.others));
-    }
-    if !point.row.note.is_empty() {
-        parts.push(point.row.note.clone());
-    }
-    parts.join("; ")
 }

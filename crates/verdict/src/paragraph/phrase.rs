@@ -3,6 +3,8 @@
 //! Rates: 1.31 is 31 % faster, 0.80 is 20 % slower. Waits: 1.21 is 21 % longer, 0.80 is 20 % shorter. From two times
 //! on either way it is said as `times`.
 
+use model::doc::RowDoc;
+
 use super::topic::Topic;
 
 /// One clause about rows of one topic that all went the same way.
@@ -46,6 +48,13 @@ pub fn clause(topic: &Topic, ratios: &[f64], base: Option<&str>) -> Option<Strin
         Topic::Rate(name) => rate(&format!("runs {name}")),
         Topic::Wait(name) => wait("takes", &format!(" for {name}")),
     })
+}
+
+/// `within 5 %`, or `within 2 to 5 %` where rows have different margins.
+pub fn within(rows: &[&RowDoc]) -> String {
+    let margins: Vec<f64> = rows.iter().map(|row| (row.margin * 1e4).round() / 100.0).collect();
+    let (low, high) = ends(&margins).unwrap_or_default();
+    format!("within {} %", span(low, high, |percent| percent.to_string()))
 }
 
 /// `0.83 to 1.20 times`, for goodness.

@@ -4,28 +4,29 @@
 //! do not: their effect is in the interval already. A moved clock is weighed by how far it moved (`compare/clock.rs`).
 
 use model::Validity;
+use model::why::Disturbance;
 
 use super::Ruling;
 
-/// The rules about surroundings, and what each found in a few words.
-const RULES: [(&str, &str); 12] = [
-    ("background", "other processes were busy"),
-    ("steal", "the hypervisor gave CPU time to others"),
-    ("heat", "heat slowed the processor"),
-    ("thermal-throttle", "heat slowed the processor"),
-    ("swap", "the system swapped"),
-    ("major-faults", "pages had to come from disk"),
-    ("clock-step", "the system's time was set"),
-    ("page-cache", "a cache may have answered"),
-    ("cached", "a cache may have answered"),
-    ("same-cores", "generator and server shared a core"),
-    ("late", "requests were sent late"),
-    ("flush", "syncs may not have reached the medium"),
+/// The rules about surroundings, and what each found.
+const RULES: [(&str, Disturbance); 12] = [
+    ("background", Disturbance::OtherProcesses),
+    ("steal", Disturbance::Steal),
+    ("heat", Disturbance::Heat),
+    ("thermal-throttle", Disturbance::Heat),
+    ("swap", Disturbance::Swap),
+    ("major-faults", Disturbance::MajorFaults),
+    ("clock-step", Disturbance::ClockSet),
+    ("page-cache", Disturbance::Cache),
+    ("cached", Disturbance::Cache),
+    ("same-cores", Disturbance::SharedCore),
+    ("late", Disturbance::LateRequests),
+    ("flush", Disturbance::Flush),
 ];
 
-/// Which surroundings make a series doubtful, in a few words; nothing where none does.
+/// Everything in the surroundings that makes a series doubtful.
 #[must_use]
-pub fn doubt(rulings: &[Ruling], series: usize) -> Option<String> {
+pub fn disturbances(rulings: &[Ruling], series: usize) -> Vec<Disturbance> {
     let about = |kind: &str| {
         rulings.iter().any(|ruling| {
             ruling.finding.kind == kind
@@ -33,11 +34,11 @@ pub fn doubt(rulings: &[Ruling], series: usize) -> Option<String> {
                 && ruling.reach.contains(&series)
         })
     };
-    let mut words: Vec<&str> = Vec::new();
-    for (_, says) in RULES.iter().filter(|(kind, _)| about(kind)) {
-        if !words.contains(says) {
-            words.push(says);
+    let mut found: Vec<Disturbance> = Vec::new();
+    for (_, one) in RULES.iter().filter(|(kind, _)| about(kind)) {
+        if !found.contains(one) {
+            found.push(*one);
         }
     }
-    (!words.is_empty()).then(|| words.join(" and "))
+    found
 }

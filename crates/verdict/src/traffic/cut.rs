@@ -7,10 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use model::traffic::Bucket;
+use model::why::Blocks;
 use model::{Finding, Validity};
 use stats::{Margin, Part, Rng, Stratified, Stratum, Sums};
 
 use super::{Cell, CutSide, Draft, Group, Judgement, Pair, RESAMPLES, drawn, fair, finished, resamples};
+use crate::compare::why::no_interval;
 use crate::say;
 
 /// One side of the moment.
@@ -154,7 +156,7 @@ fn both<'a>(arm: Side<'a>, base: Side<'a>, rng: &mut Rng, findings: &mut Vec<Fin
     let pair = format!("{} beside {}", arm.group.label, base.group.label);
     let all = unlike(arm, base, how, speed.as_ref().ok());
     findings.extend(all.into_iter().map(|finding| finding.about(pair.clone())));
-    let why = |unfit: stats::Unfit| format!("blocks of {} each: {unfit}", say::span(how.block as f64));
+    let why = |unfit: stats::Unfit| no_interval(Some(Blocks::Seconds(how.block as f64)), &unfit);
     [
         Draft::speed(arm.group, base.group, speed.map_err(why)),
         Draft::time(arm.group, base.group, time.map_err(why)),
@@ -378,7 +380,7 @@ mod tests {
         let all = judged(&side("b", T, 4, 900, |_| 1e3), &side("a", T + 3600, 96, 900, |_| 1e3));
         let row = speed(&all);
         assert_eq!((row.verdict, row.ratio), (VerdictWord::CannotTell, None));
-        assert!(row.why.as_deref().unwrap().contains("too few"), "{row:?}");
+        assert!(row.why.to_string().contains("too few"), "{row:?}");
         let none = judged(&Default::default(), &Default::default());
         assert!(none.rows.iter().all(|row| row.verdict == VerdictWord::CannotTell));
     }

@@ -16,11 +16,12 @@ use model::doc::{LogsSideDoc, RowDoc};
 use model::params::Params;
 use model::traffic::Traffic;
 pub use model::traffic::{Cell, CutSide, Group, INSTRUMENT};
+use model::why::{Blocks, Reason, Why};
 use model::{Better, Finding, Unit};
 use stats::{Basis, Effect, Margin, Rng, Stratified, Stratum, Sums, Verdict};
 
 use crate::compare::value;
-use crate::say;
+use crate::compare::why::{held_back, no_interval};
 
 /// Bytes sent over time taken, stratum by stratum.
 pub const SPEED: &str = "speed";
@@ -95,7 +96,9 @@ pub fn side_doc(cut: &CutSide) -> LogsSideDoc {
 /// Rows of a pair, with Holm's correction over these.
 fn finished(drafts: &[Draft<'_>], margin: Margin) -> Vec<Concluded> {
     let p: Vec<Option<f64>> = drafts.iter().map(Draft::p).collect();
-    drafts.iter().zip(stats::holm(&p)).map(|(draft, p_holm)| draft.concluded(p_holm, margin)).collect()
+    let family = p.iter().flatten().count();
+    let corrected = drafts.iter().zip(stats::holm(&p));
+    corrected.map(|(draft, p_holm)| draft.concluded((p_holm, family), margin)).collect()
 }
 
 const RESAMPLES: usize = 2_000;
@@ -135,7 +138,7 @@ struct Draft<'a> {
     better: Better,
     values: (Option<f64>, Option<f64>),
     /// Log ratio arm / base of this metric.
-    found: Result<Stratified, String>,
+    found: Result<Stratified, Reason>,
 }
 
 impl<'a> Draft<'a> {
@@ -145,17 +148,17 @@ impl<'a> Draft<'a> {
         let speed = stats::stratified(&strata(arm, base, |cell| cell.bytes), RESAMPLES, rng);
         let time = stats::stratified(&strata(arm, base, |cell| cell.requests as f64), RESAMPLES, rng);
         findings.extend(fair::findings(arm, base, speed.as_ref().ok()));
-        let why = |unfit: stats::Unfit| format!("blocks of time that both served: {unfit}");
+        let why = |unfit: stats::Unfit| no_interval(Some(Blocks::Shared), &unfit);
         [Draft::speed(arm, base, speed.map_err(why)), Draft::time(arm, base, time.map_err(why))]
     }
 
-    fn speed(arm: &'a Group, base: &'a Group, found: Result<Stratified, String>) -> Draft<'a> {
+    fn speed(arm: &'a Group, base: &'a Group, found: Result<Stratified, Reason>) -> Draft<'a> {
         let values = (arm.ratio_of_totals(), base.ratio_of_totals());
         Draft { arm, base, metric: SPEED, unit: Unit::BytesPerSec, better: Better::Higher, values, found }
     }
 
     /// Time over requests is the inverse of requests over time.
-    fn time(arm: &'a Group, base: &'a Group, found: Result<Stratified, String>) -> Draft<'a> {
+    fn time(arm: &'a Group, base: &'a Group, found: Result<Stratified, Reason>) -> Draft<'a> {
         let inverse = |mut found: Stratified| {
             let interval = &mut found.effect.interval;
             (interval.low, interval.high) = (-interval.high, -interval.low);
@@ -172,16 +175,16 @@ impl<'a> Draft<'a> {
         self.found.as_ref().ok().map(|found| found.effect.p())
     }
 
-    fn concluded(&self, p_holm: Option<f64>, margin: Margin) -> Concluded {
+    fn concluded(&self, (p_holm, family): (Option<f64>, usize), margin: Margin) -> Concluded {
         let effect = self.found.as_ref().ok().map(|found| found.effect);
         let interval = effect.map(|effect| effect.interval);
         let blocks = self.found.as_ref().map_or(0, |found| found.blocks);
         let verdict =
             stats::verdict(interval, p_holm, margin, value::way(self.better), Basis::Blocks { n: blocks });
         let why = match (&self.found, verdict) {
-            (Err(why), _) => Some(why.clone()),
-            (Ok(_), Verdict::CannotTell(held)) => Some(held.to_string()),
-            (Ok(found), _) => self.adjusted(found),
+            (Err(reason), _) => Why::from(reason.clone()),
+            (Ok(_), Verdict::CannotTell(held)) => held_back(held, family).into(),
+            (Ok(found), _) => Why::new(mix(found).into_iter().collect()),
         };
         let shown = interval.map(stats::Interval::exp);
         let row = RowDoc {
@@ -211,17 +214,12 @@ impl<'a> Draft<'a> {
         };
         Concluded { row, verdict, effect }
     }
+}
 
-    /// Where the totals tell something else than like with like.
-    fn adjusted(&self, found: &Stratified) -> Option<String> {
-        let interval = found.effect.interval;
-        (!interval.contains(found.crude)).then(|| {
-            format!(
-                "the totals' ratio is {}: their mixes of sizes and hours differ",
-                say::digits(found.crude.exp())
-            )
-        })
-    }
+/// Where the ratio of the totals lies outside the interval of the like-with-like comparison.
+fn mix(found: &Stratified) -> Option<Reason> {
+    let is_outside = !found.effect.interval.contains(found.crude);
+    is_outside.then(|| Reason::Mix { totals_ratio: found.crude.exp() })
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ fn a_group_that_got_the_large_files_is_not_called_faster() {
     let all = judge(&[served("a", 1.0, 0.5, 1.0, 1), served("b", 1.0, 1.0, 6.0, 2)], Margin::MACHINES, 7);
     let speed = row(&all, SPEED);
     assert_eq!(speed.verdict, VerdictWord::Tie, "{speed:?}");
-    assert!(speed.why.as_deref().unwrap().starts_with("the totals' ratio is "), "{speed:?}");
+    assert!(matches!(speed.why.reasons[..], [Reason::Mix { .. }]), "{speed:?}");
     assert!(kinds(&all).contains(&"mix") && kinds(&all).contains(&"request-counts"), "{:?}", kinds(&all));
 }
 
@@ -87,7 +87,7 @@ fn groups_that_share_no_time_get_no_verdict() {
     let all = judge(&[served("before", 1.0, 0.5, 1.0, 1), later], Margin::MACHINES, 7);
     let speed = row(&all, SPEED);
     assert_eq!(speed.verdict, VerdictWord::CannotTell);
-    assert!(speed.why.as_deref().unwrap().contains("too few"), "{speed:?}");
+    assert!(speed.why.to_string().contains("too few"), "{speed:?}");
     assert!(speed.arm_value.is_some() && speed.ratio.is_none());
     let hours = all.findings.iter().find(|finding| finding.kind == "hours").unwrap();
     assert!(hours.state == model::Validity::Doubtful && hours.text.contains("share no hour"));

@@ -4,6 +4,7 @@
 use crate::planted::{World, arm_side, run, side, watch};
 use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, VerdictWord};
+use model::why::{Held, Needed, Reason, Repeat};
 use model::{Better, Finding, Unit, Validity};
 use proptest::prelude::*;
 use stats::Rng;
@@ -165,8 +166,8 @@ fn a_coarse_clock_raises_the_margin() {
         let arm = make("b", factor, step);
         let sides = [side("a", base.iter().collect()), side("b", arm.iter().collect())];
         let row = compare(&sides, &CompareOptions::default()).rows.remove(0);
-        let why = row.why.unwrap_or_default();
-        let about = why.split("; ").find(|part| part.starts_with("the margin")).map(str::to_owned);
+        let raised = row.why.reasons.iter().find(|reason| matches!(reason, Reason::Raised(_)));
+        let about = raised.map(ToString::to_string);
         (row.verdict, (row.margin * 1e6).round() / 1e6, about)
     };
     // Takes last 50 ms: steps of 20 ms are 40 % of one.
@@ -239,8 +240,9 @@ fn one_run_each_says_what_it_lacks() {
     let doc = pooled(&World::plain(3), 1, 1.08, &mut Rng::new(6));
     for row in &doc.rows {
         assert_eq!(row.verdict, VerdictWord::CannotTell);
-        let why = row.why.as_deref().unwrap_or_default();
-        assert!(why.contains("assumed") && why.contains("runs each would settle it"), "{why}");
+        let needed = |reason: &Reason| matches!(reason, Reason::Needed(Needed { of: Repeat::Runs, .. }));
+        assert!(row.why.held() == Some(Held::AssumedNoise), "{}", row.why);
+        assert!(row.why.reasons.iter().any(needed), "{}", row.why);
     }
     assert!(doc.paragraph.contains("cannot be told yet"), "{}", doc.paragraph);
 }

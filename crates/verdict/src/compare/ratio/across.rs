@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use model::doc::{BoundsDoc, Method, Noise, RatioOfRatiosDoc, RowDoc, VerdictWord};
+use model::why::{Cause, NoInterval, Reason, Why};
 use model::{Params, Unit};
 use stats::bootstrap::RESAMPLES;
 use stats::{Basis, Effect, Held, Margin, NoiseKind, Prior, Rng, Verdict};
@@ -37,9 +38,9 @@ struct Couple<'m, 'a> {
 enum Judged {
     Blocks(Effect, usize),
     Runs(Effect, NoiseKind, Prior),
-    Point(String),
-    Refused(String),
-    Nothing(String),
+    Point(Why),
+    Refused(Why),
+    Nothing(Why),
 }
 
 /// Every row of a machine that the base has too.
@@ -129,29 +130,28 @@ impl Line<'_> {
 
 fn judged(here: &Line<'_>, base: &Line<'_>) -> Judged {
     let rows = [&here.doc, &base.doc];
-    let said = |doc: &model::doc::RatioRowDoc| {
-        format!("{}: {}", doc.machine, doc.row.why.as_deref().unwrap_or("no interval"))
+    let none = || Reason::NoInterval(NoInterval { blocks: None, cause: Cause::NoPair });
+    let why = |doc: &model::doc::RatioRowDoc| {
+        let own = &doc.row.why.reasons;
+        let reasons = if own.is_empty() { vec![none()] } else { own.clone() };
+        Why { machine: Some(doc.machine.clone()), reasons }
     };
     if let Some(refused) = rows.iter().find(|doc| doc.row.verdict == VerdictWord::Invalid) {
-        return Judged::Refused(said(refused));
+        return Judged::Refused(why(refused));
     }
     if let Some(point) = rows.iter().find(|doc| doc.method == Method::Point) {
-        return Judged::Point(said(point));
+        return Judged::Point(why(point));
     }
-    let withheld = |row: &RowDoc| {
-        let held = row.why.as_ref().is_some_and(|why| why.starts_with("doubtful: "));
-        row.verdict == VerdictWord::CannotTell && held
-    };
-    if let Some(held) = rows.iter().find(|doc| withheld(&doc.row)) {
-        return Judged::Nothing(said(held));
+    if let Some(held) = rows.iter().find(|doc| doc.row.why.withheld().is_some()) {
+        return Judged::Nothing(why(held));
     }
     let (Some(of_here), Some(of_base)) = (&here.found, &base.found) else {
-        return Judged::Nothing("no interval".to_owned());
+        return Judged::Nothing(none().into());
     };
     let found =
         if of_here.is_of_study(of_base) { by_block(of_here, of_base) } else { by_run(of_here, of_base) };
     found.unwrap_or_else(|| {
-        Judged::Nothing(said(rows.iter().find(|doc| doc.row.low.is_none()).unwrap_or(&rows[0])))
+        Judged::Nothing(why(rows.iter().find(|doc| doc.row.low.is_none()).unwrap_or(&rows[0])))
     })
 }
 
@@ -170,7 +170,7 @@ fn by_block(here: &Found<'_>, base: &Found<'_>) -> Option<Judged> {
     let mut rng = Rng::new(SEED);
     Some(match stats::ratio_of_ratios_by_block(&blocks, RESAMPLES, &mut rng) {
         Ok(effect) => Judged::Blocks(effect, blocks.len()),
-        Err(why) => Judged::Nothing(why.to_string()),
+        Err(unfit) => Judged::Nothing(super::super::why::no_interval(None, &unfit).into()),
     })
 }
 
@@ -229,11 +229,11 @@ impl Judged {
         }
     }
 
-    fn why(&self, verdict: Verdict, family: usize) -> Option<String> {
+    fn why(&self, verdict: Verdict, family: usize) -> Why {
         match (self, verdict) {
-            (Judged::Point(why) | Judged::Refused(why) | Judged::Nothing(why), _) => Some(why.clone()),
-            (_, Verdict::CannotTell(held)) => Some(super::super::why::held_back(held, family)),
-            _ => None,
+            (Judged::Point(why) | Judged::Refused(why) | Judged::Nothing(why), _) => why.clone(),
+            (_, Verdict::CannotTell(held)) => super::super::why::held_back(held, family).into(),
+            _ => Why::default(),
         }
     }
 }
@@ -289,7 +289,7 @@ impl Couple<'_, '_> {
         RatioOfRatiosDoc { row: doc, method, bounds, unlike: self.unlike.clone() }
     }
 
-    /// What the bounds of one published ratio make of the ratio of ratios; of two nothing is said.
+    /// The bounds of the ratio of ratios where one ratio was published with bounds; `None` where both were.
     fn bounds(&self) -> Option<BoundsDoc> {
         let (here, base) = (&self.here.doc, &self.base.doc);
         let (low, high, kind) = match (&here.bounds, &base.bounds) {

@@ -1,4 +1,4 @@
-//! What `--ratio PARAM=a/b` asks for, given what was measured: values may hold a stroke themselves.
+//! Parses `--ratio PARAM=a/b` against the measured values, which may contain a `/` themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What ratios of ratios say of a value on a machine: this runtime is immature on this machine.
+//! Finds values that fall behind on one machine: this runtime is immature on this machine.
 //!
 //! Said only where the interval of a ratio of ratios lies wholly outside the margin, after Holm's correction, and where
 //! no figure of the same two machines says the opposite. Of the two values and machines, what is named is the slower
@@ -13,7 +13,7 @@ use super::super::CompareOptions;
 use super::asked::Asked;
 use crate::{family, say};
 
-/// Who falls behind in a row, and where.
+/// A value that falls behind, with the machine on which it does.
 #[derive(Clone, PartialEq, Eq)]
 struct Behind<'d> {
     value: &'d str,

@@ -104,7 +104,7 @@ fn differing(pools: &[Pool<'_>], asked: &Asked) -> Vec<String> {
     sentences.into_iter().collect()
 }
 
-/// What the rules found wrong, under the side that it is about.
+/// Doubts of the rules, under the side that each is about.
 fn doubted(pools: &[Pool<'_>], asked: &Asked) -> Vec<model::Finding> {
     let prepared: Vec<Prepared<'_>> = pools
         .iter()
@@ -131,7 +131,7 @@ fn notes(
         add(format!("{}: no two figures that differ in {param}={over} and {under} alone", machine.side.name));
     }
     for row in rows.iter().filter(|row| row.row.point && row.row.better == Better::Neither) {
-        add(format!("{}: {}", row.machine, row.row.why.as_deref().unwrap_or("a published ratio")));
+        add(format!("{}: {}", row.machine, row.row.why));
     }
     for row in across.iter().filter(|row| !row.unlike.is_empty()) {
         add(format!("{} and {} are not alike in {}", row.row.arm, row.row.base, row.unlike.join("; ")));

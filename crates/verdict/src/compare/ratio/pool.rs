@@ -1,4 +1,4 @@
-//! What one side has at each value of a parameter: its series with what the rules leave of them, or published figures.
+//! The figures of one side at each value of a parameter: its series as the rules leave them, or published figures.
 //!
 //! The value of a parameter is that of the series or, where the instrument has none of that name, that of its arm. Only
 //! the newest twenty runs count. Hours of logs are not takes and are left out.
@@ -21,7 +21,7 @@ use crate::run::{RunContext, is_headline};
 pub struct Figure<'a> {
     /// With every parameter, those of the arm that the instrument does not know among them.
     pub key: RowKey,
-    /// What the arm sets, whether the instrument knows it or not.
+    /// All settings of the arm, whether the instrument knows them or not.
     pub set: Params,
     pub better: Better,
     pub headline: bool,
@@ -80,7 +80,7 @@ impl<'a> Pool<'a> {
         self.rulings.push((run, rulings));
     }
 
-    /// What the rules found wrong with the figures at two values, or with their runs as a whole.
+    /// Doubts of the rules about the figures at the two values, or about their runs as a whole.
     pub fn doubts(&self, asked: &Asked) -> Vec<Doubt> {
         let mut doubts: Vec<Doubt> = Vec::new();
         for (run, rulings) in &self.rulings {
@@ -138,7 +138,7 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// What an arm sets that the instrument has no parameter for.
+/// Settings of an arm for which the instrument has no parameter.
 fn outside(set: &Params, instrument: &str, options: &CompareOptions<'_>) -> Params {
     let card = options.cards.iter().find(|card| card.name == instrument);
     let mut outside = set.clone();
@@ -152,7 +152,7 @@ pub fn divided<'v>(row: &Published, value: &'v str) -> Option<(&'v str, &'v str)
     value.split_once('/').filter(|_| is_ratio)
 }
 
-/// Whether a key has this value, and the key without the parameter.
+/// The key without the parameter; `None` where it has another value.
 pub fn without(key: &RowKey, param: &str, value: &str) -> Option<RowKey> {
     let mut key = key.clone();
     let own = key.params.0.remove(param)?;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::{Published, RunData};
 use model::doc::{BoundsDoc, Method, RatioRowDoc, RowDoc, VerdictWord};
+use model::why::{Point, Reason};
 use model::{Better, Params};
 use stats::Between;
 
@@ -23,7 +24,7 @@ use super::pool::{self, Figure, Pool};
 pub struct Line<'a> {
     pub doc: RatioRowDoc,
     pub definition: u32,
-    /// What both figures have in common; of a published ratio all that it states.
+    /// Parameters that both figures have in common; of a published ratio all that it states.
     pub shared: Params,
     pub found: Option<Found<'a>>,
 }
@@ -258,8 +259,7 @@ fn stated<'a>(pool: &Pool<'a>, row: &Published, asked: &Asked) -> Option<Line<'a
     let turn = |ratio: f64| if turned { 1.0 / ratio } else { ratio };
     let mut shared = row.key.params.clone();
     shared.0.remove(&asked.param);
-    let mut why = vec![format!("point of {} without samples", row.study)];
-    why.extend(Some(row.note.clone()).filter(|note| !note.is_empty()));
+    let point = Point { study: Some(row.study.clone()), note: row.note.clone(), ..Point::default() };
     let doc = RowDoc {
         instrument: row.key.instrument.clone(),
         metric: row.key.metric.clone(),
@@ -280,7 +280,7 @@ fn stated<'a>(pool: &Pool<'a>, row: &Published, asked: &Asked) -> Option<Line<'a
         noise: None,
         margin: 0.0,
         verdict: VerdictWord::CannotTell,
-        why: Some(why.join("; ")),
+        why: Reason::Point(point).into(),
         point: true,
         per_price: None,
         per_watt: None,

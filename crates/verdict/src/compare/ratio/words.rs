@@ -1,4 +1,4 @@
-//! What the rows of a ratio say in one sentence a machine.
+//! The paragraph of a ratio: one sentence, with a clause for each machine.
 
 use std::collections::BTreeSet;
 

@@ -1,0 +1,280 @@
+//! The reasons behind a row's verdict: what kept it from being decided, what would decide it, what is doubtful about
+//! its figures, and what a published point leaves open.
+//!
+//! Reasons are data; their sentences are made here, for one row and for several. Units are base units. A document has
+//! both: `why` is the sentence, `reasons` are the parts.
+
+mod shown;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The reasons behind one verdict, in the order in which they are told; empty where the verdict speaks for itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(into = "WhyDoc", from = "WhyDoc")]
+pub struct Why {
+    /// Of a ratio of ratios: the machine whose ratio the reasons are about.
+    pub machine: Option<String>,
+    pub reasons: Vec<Reason>,
+}
+
+/// One reason behind a verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Reason {
+    /// The figures were compared, and the result was not clear.
+    Held(Held),
+    /// The figures could not be compared.
+    NoInterval(NoInterval),
+    /// More of the same would settle it.
+    Needed(Needed),
+    /// More of the same would not settle it: the difference is about as large as the margin.
+    NearMargin,
+    /// The margin is larger than the one that was asked for.
+    Raised(Raised),
+    /// Something besides the figures may have made the difference, so that no verdict is given.
+    Withheld(Withheld),
+    /// A rule doubts a figure; the verdict stands.
+    Doubtful {
+        /// The rule's sentence.
+        text: String,
+    },
+    /// A published figure.
+    Point(Point),
+    /// A rule refused the figure of a side.
+    Refused {
+        side: Option<String>,
+        /// The rule's sentence.
+        text: String,
+    },
+    /// Hours of logs are no takes of one thing.
+    Hours {
+        /// The rows `speed` and `time` of the same comparison have the verdict.
+        judged_elsewhere: bool,
+    },
+    /// The ratio of the totals lies outside the interval of the like-with-like comparison.
+    Mix { totals_ratio: f64 },
+}
+
+/// The reason that kept a comparison undecided.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+pub enum Held {
+    /// The interval reaches across the margin.
+    Interval,
+    /// It does, and the noise between runs is assumed, not measured.
+    AssumedNoise,
+    /// Decided alone, but not after the correction for this many rows.
+    Family { rows: u64 },
+    /// A published point has no samples.
+    NoSamples,
+    /// Too few blocks for an interval.
+    FewBlocks { have: u64, need: u64 },
+}
+
+/// Why there is no interval at all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NoInterval {
+    /// Of logs: the blocks that were to be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Blocks>,
+    pub cause: Cause,
+}
+
+/// Blocks of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Blocks {
+    /// Stretches of time in which both sides served.
+    Shared,
+    /// Stretches of this many seconds on either side of the cut.
+    Seconds(f64),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Neither side could be paired with the other.
+    NoPair,
+    FewValues {
+        have: u64,
+        need: u64,
+    },
+    /// Values that cannot be used; the text names the first.
+    Unusable(String),
+}
+
+/// How many more takes or runs of each side would settle a row, going by what was found so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Needed {
+    pub count: u64,
+    pub of: Repeat,
+}
+
+/// The unit of repetition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repeat {
+    Takes,
+    Runs,
+}
+
+/// A margin raised to the least difference that a side's clock can show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Raised {
+    /// As a share.
+    pub margin: f64,
+    /// The side with the coarser clock.
+    pub side: String,
+    pub step_seconds: f64,
+    /// How long a take lasts.
+    pub take_seconds: f64,
+}
+
+/// Something besides the figures that may have made the difference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+pub enum Withheld {
+    /// The load generator, not the server, set the figures of these sides.
+    LowerBound { sides: Vec<String> },
+    /// Other things went on while the figures were measured.
+    Disturbed { by_what: Vec<Disturbance> },
+    /// The clocks of the two sides differed. Hertz.
+    Clocks { arm: f64, base: f64 },
+    /// The clock moved within runs by this share or more.
+    ClockMoved { share: f64 },
+}
+
+/// Something that went on while a figure was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disturbance {
+    OtherProcesses,
+    Steal,
+    Heat,
+    Swap,
+    MajorFaults,
+    ClockSet,
+    Cache,
+    SharedCore,
+    LateRequests,
+    Flush,
+}
+
+/// A published figure beside a measured one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Point {
+    /// The study that published it; `None` for a pasted line.
+    pub study: Option<String>,
+    /// Parameters of the measured figure that it does not state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
+    /// Parameters that only it states: `size=43;url=gif`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stated: String,
+    /// How many other published figures would fit as well.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub others: u64,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Why {
+    #[must_use]
+    pub fn new(reasons: Vec<Reason>) -> Why {
+        Why { machine: None, reasons }
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.reasons.is_empty()
+    }
+
+    /// The reason that kept the comparison undecided.
+    #[must_use]
+    pub fn held(&self) -> Option<Held> {
+        self.reasons.iter().find_map(Reason::as_held)
+    }
+
+    /// Why no verdict is given although the figures may differ.
+    #[must_use]
+    pub fn withheld(&self) -> Option<&Withheld> {
+        self.reasons.iter().find_map(Reason::as_withheld)
+    }
+
+    /// True where a rule doubts a figure of the row, even where the verdict stands.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        let doubts = |reason: &Reason| matches!(reason, Reason::Withheld(_) | Reason::Doubtful { .. });
+        self.reasons.iter().any(doubts)
+    }
+
+    /// True where a figure of the row came from a pasted line.
+    #[must_use]
+    pub fn is_pasted(&self) -> bool {
+        let pasted = |reason: &Reason| matches!(reason, Reason::Point(Point { study: None, .. }));
+        self.reasons.iter().any(pasted)
+    }
+}
+
+impl Reason {
+    const fn as_held(&self) -> Option<Held> {
+        if let Reason::Held(held) = self { Some(*held) } else { None }
+    }
+
+    const fn as_withheld(&self) -> Option<&Withheld> {
+        if let Reason::Withheld(withheld) = self { Some(withheld) } else { None }
+    }
+
+    const fn as_no_interval(&self) -> Option<&NoInterval> {
+        if let Reason::NoInterval(none) = self { Some(none) } else { None }
+    }
+}
+
+impl From<Reason> for Why {
+    fn from(reason: Reason) -> Why {
+        Why::new(vec![reason])
+    }
+}
+
+/// The form of [`Why`] in a document.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct WhyDoc {
+    /// Why the verdict is as it is, or what a point is.
+    why: Option<String>,
+    /// The parts of `why`; absent where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<ReasonDoc>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+struct ReasonDoc {
+    /// Of a ratio of ratios: the machine whose ratio the reason is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    machine: Option<String>,
+    #[serde(flatten)]
+    reason: Reason,
+}
+
+impl From<Why> for WhyDoc {
+    fn from(why: Why) -> WhyDoc {
+        let text = (!why.is_empty()).then(|| why.to_string());
+        let machine = why.machine;
+        let doc = |reason| ReasonDoc { machine: machine.clone(), reason };
+        WhyDoc { why: text, reasons: why.reasons.into_iter().map(doc).collect() }
+    }
+}
+
+impl From<WhyDoc> for Why {
+    fn from(doc: WhyDoc) -> Why {
+        Why {
+            machine: doc.reasons.first().and_then(|one| one.machine.clone()),
+            reasons: doc.reasons.into_iter().map(|one| one.reason).collect(),
+        }
+    }
+}

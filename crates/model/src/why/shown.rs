@@ -1,0 +1,520 @@
+//! The sentences of reasons. Each is made once, for any number of rows: where the numbers of several differ, a range
+//! stands in place of the number.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::{
+    Blocks, Cause, Disturbance, Held, Needed, NoInterval, Point, Raised, Reason, Repeat, Why, Withheld,
+};
+use crate::format::{Kind, Scale, duration, list, number, percent, percent_range, quantity};
+use crate::unit::Unit;
+
+/// More takes or runs than these are many.
+const MANY: u64 = 30;
+
+/// The whole sentence of one row.
+impl Display for Why {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(machine) = &self.machine {
+            write!(out, "{machine}: ")?;
+        }
+        let parts: Vec<String> = self.reasons.iter().map(Reason::to_string).collect();
+        out.write_str(&parts.join("; "))
+    }
+}
+
+impl Why {
+    /// True where one sentence with ranges can stand for both rows: their first reasons differ in numbers at most.
+    #[must_use]
+    pub fn is_like(&self, other: &Why) -> bool {
+        let alike = match (self.reasons.first(), other.reasons.first()) {
+            (Some(a), Some(b)) => a.is_like(b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        alike && self.machine == other.machine
+    }
+
+    /// One sentence for rows that are alike. Doubts that withhold nothing are left out: they are told with their
+    /// figures.
+    #[must_use]
+    pub fn many(whys: &[Why]) -> String {
+        let firsts: Vec<&Reason> = whys.iter().filter_map(|why| why.reasons.first()).collect();
+        let machine = whys.first().and_then(|why| why.machine.as_ref());
+        let machine = machine.map_or_else(String::new, |machine| format!("{machine}: "));
+        let mut parts = vec![format!("{machine}{}", Reason::many(&firsts))];
+        let (mut needed, mut others): (Vec<Needed>, Vec<String>) = (Vec::new(), Vec::new());
+        for reason in whys.iter().flat_map(|why| why.reasons.iter().skip(1)) {
+            match reason {
+                Reason::Needed(one) => needed.push(*one),
+                Reason::Doubtful { .. } => {}
+                other => {
+                    let text = other.to_string();
+                    others.extend((!others.contains(&text)).then_some(text));
+                }
+            }
+        }
+        parts.extend(Needed::many(&needed));
+        if !others.is_empty() {
+            let some = if needed.is_empty() { "" } else { "for some, " };
+            parts.push(format!("{some}{}", others.join("; ")));
+        }
+        parts.join("; ")
+    }
+}
+
+impl Display for Reason {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(&Reason::many(&[self]))
+    }
+}
+
+impl Reason {
+    fn is_like(&self, other: &Reason) -> bool {
+        match (self, other) {
+            (Reason::Held(a), Reason::Held(b)) => a.is_like(b),
+            (Reason::NoInterval(a), Reason::NoInterval(b)) => a.is_like(b),
+            (Reason::Withheld(a), Reason::Withheld(b)) => a.is_like(b),
+            (a, b) => a == b,
+        }
+    }
+
+    /// The sentence of reasons that are alike.
+    fn many(all: &[&Reason]) -> String {
+        let Some(first) = all.first() else { return String::new() };
+        let each = || all.iter().copied();
+        match first {
+            Reason::Held(_) => Held::many(&each().filter_map(Reason::as_held).collect::<Vec<_>>()),
+            Reason::NoInterval(_) => {
+                NoInterval::many(&each().filter_map(Reason::as_no_interval).collect::<Vec<_>>())
+            }
+            Reason::Withheld(_) => {
+                let those: Vec<&Withheld> = each().filter_map(Reason::as_withheld).collect();
+                format!("doubtful: {}", Withheld::many(&those))
+            }
+            Reason::Needed(needed) => Needed::many(&[*needed]).unwrap_or_default(),
+            Reason::NearMargin => "more of the same would not settle it: too close to the margin".to_owned(),
+            Reason::Raised(raised) => raised.text(),
+            Reason::Doubtful { text } => format!("doubtful: {text}"),
+            Reason::Point(point) => point.text(),
+            Reason::Refused { side: Some(side), text } => format!("{side}: {text}"),
+            Reason::Refused { side: None, text } => text.clone(),
+            Reason::Hours { judged_elsewhere } => {
+                let what = match judged_elsewhere {
+                    true => "`speed` and `time` compare",
+                    false => "`boxscore logs A=FILE B=FILE` compares",
+                };
+                format!("hours of logs differ in what was asked for: {what} like with like")
+            }
+            Reason::Mix { totals_ratio } => {
+                format!(
+                    "the totals' ratio is {}: their mixes of sizes and hours differ",
+                    number(*totals_ratio)
+                )
+            }
+        }
+    }
+}
+
+impl Held {
+    fn is_like(&self, other: &Held) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
+    fn many(all: &[Held]) -> String {
+        match all.first() {
+            None => String::new(),
+            Some(Held::Interval) => "the interval reaches across the margin".to_owned(),
+            Some(Held::AssumedNoise) => "the noise between runs is assumed, not measured".to_owned(),
+            Some(Held::NoSamples) => "a published point has no samples".to_owned(),
+            Some(Held::Family { .. }) => {
+                let rows = |held: &Held| if let Held::Family { rows } = held { Some(*rows) } else { None };
+                format!("clear alone, not among {}", counts(all.iter().filter_map(rows), "row"))
+            }
+            Some(Held::FewBlocks { need, .. }) => {
+                let have =
+                    |held: &Held| if let Held::FewBlocks { have, .. } = held { Some(*have) } else { None };
+                let have = range(all.iter().filter_map(have));
+                format!("{have} blocks are too few for an interval, need {need}")
+            }
+        }
+    }
+}
+
+impl NoInterval {
+    fn is_like(&self, other: &NoInterval) -> bool {
+        let alike = match (&self.cause, &other.cause) {
+            (Cause::FewValues { need: a, .. }, Cause::FewValues { need: b, .. }) => a == b,
+            (a, b) => a == b,
+        };
+        alike && self.blocks == other.blocks
+    }
+
+    fn many(all: &[&NoInterval]) -> String {
+        let Some(first) = all.first() else { return String::new() };
+        let cause = match &first.cause {
+            Cause::NoPair => "no interval".to_owned(),
+            Cause::Unusable(text) => text.clone(),
+            Cause::FewValues { need, .. } => {
+                let have = |none: &&NoInterval| {
+                    if let Cause::FewValues { have, .. } = none.cause { Some(have) } else { None }
+                };
+                let have = counts(all.iter().filter_map(have), "value");
+                format!("{have}: too few for a 95 % interval, need {need}")
+            }
+        };
+        match first.blocks {
+            None => cause,
+            Some(Blocks::Shared) => format!("blocks of time that both served: {cause}"),
+            Some(Blocks::Seconds(seconds)) => format!("blocks of {} each: {cause}", duration(seconds)),
+        }
+    }
+}
+
+impl Needed {
+    fn many(all: &[Needed]) -> Option<String> {
+        let least = all.iter().map(|needed| needed.count).min()?;
+        let most = all.iter().map(|needed| needed.count).max()?;
+        let is_runs = all.iter().all(|needed| needed.of == Repeat::Runs);
+        let what = if is_runs { "run" } else { "take" };
+        let text = match least > MANY {
+            true => {
+                let about = range([least, most].into_iter());
+                format!("it would need many more {what}s (about {about} each)")
+            }
+            false => format!("about {} each would settle it", counts([least, most].into_iter(), what)),
+        };
+        let study = "an interleaved study (`--arm` or `--via`) needs less";
+        Some(if most > MANY && is_runs { format!("{text}; {study}") } else { text })
+    }
+}
+
+impl Raised {
+    fn text(&self) -> String {
+        format!(
+            "the margin is {}: the clock of {} steps by {} in takes of {}",
+            percent(self.margin),
+            self.side,
+            quantity(self.step_seconds, Unit::Second),
+            quantity(self.take_seconds, Unit::Second)
+        )
+    }
+}
+
+impl Display for Withheld {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(&Withheld::many(&[self]))
+    }
+}
+
+impl Withheld {
+    fn is_like(&self, other: &Withheld) -> bool {
+        match (self, other) {
+            (Withheld::Clocks { .. }, Withheld::Clocks { .. })
+            | (Withheld::ClockMoved { .. }, Withheld::ClockMoved { .. }) => true,
+            (a, b) => a == b,
+        }
+    }
+
+    /// The sentence of reasons that are alike.
+    fn many(all: &[&Withheld]) -> String {
+        match all.first() {
+            None => String::new(),
+            Some(Withheld::LowerBound { sides }) => {
+                let what = if sides.len() > 1 { "lower bounds" } else { "a lower bound" };
+                let of = list(sides);
+                format!("{what}: the load generator, not the server, set the figure of {of}")
+            }
+            Some(Withheld::Disturbed { by_what }) => {
+                let words: Vec<&str> = by_what.iter().map(|one| one.text()).collect();
+                words.join(" and ")
+            }
+            Some(Withheld::Clocks { .. }) => {
+                let clocks = |one: &&Withheld| match one {
+                    Withheld::Clocks { arm, base } => Some((*arm, *base)),
+                    _ => None,
+                };
+                let (arms, bases): (Vec<f64>, Vec<f64>) = all.iter().filter_map(clocks).unzip();
+                format!("the clock was {} against {}", hertz(&arms), hertz(&bases))
+            }
+            Some(Withheld::ClockMoved { .. }) => {
+                let share = |one: &&Withheld| match one {
+                    Withheld::ClockMoved { share } => Some(*share),
+                    _ => None,
+                };
+                let shares: Vec<f64> = all.iter().filter_map(share).collect();
+                format!("the clock moved by {} or more", percent_range(&shares).unwrap_or_default())
+            }
+        }
+    }
+
+    /// Each thing that may have made a difference once, in the order of meeting.
+    #[must_use]
+    pub fn each(all: &[&Withheld]) -> Vec<String> {
+        let mut groups: Vec<Vec<Withheld>> = Vec::new();
+        for one in all.iter().flat_map(|one| one.apart()) {
+            match groups.iter_mut().find(|group| group.iter().any(|known| known.is_like(&one))) {
+                Some(group) => group.push(one),
+                None => groups.push(vec![one]),
+            }
+        }
+        groups.iter().map(|group| Withheld::many(&group.iter().collect::<Vec<_>>())).collect()
+    }
+
+    /// Several disturbances as one reason each.
+    fn apart(&self) -> Vec<Withheld> {
+        match self {
+            Withheld::Disturbed { by_what } => {
+                by_what.iter().map(|one| Withheld::Disturbed { by_what: vec![*one] }).collect()
+            }
+            other => vec![other.clone()],
+        }
+    }
+}
+
+impl Disturbance {
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Disturbance::OtherProcesses => "other processes were busy",
+            Disturbance::Steal => "the hypervisor gave CPU time to others",
+            Disturbance::Heat => "heat slowed the processor",
+            Disturbance::Swap => "the system swapped",
+            Disturbance::MajorFaults => "pages had to come from disk",
+            Disturbance::ClockSet => "the system's time was set",
+            Disturbance::Cache => "a cache may have answered",
+            Disturbance::SharedCore => "generator and server shared a core",
+            Disturbance::LateRequests => "requests were sent late",
+            Disturbance::Flush => "syncs may not have reached the medium",
+        }
+    }
+}
+
+impl Point {
+    fn text(&self) -> String {
+        let mut parts = vec![match &self.study {
+            None => "pasted line: a point with its interval, without samples".to_owned(),
+            Some(study) => format!("point of {study} without samples"),
+        }];
+        if !self.open.is_empty() {
+            parts.push(format!("it leaves open: {}", self.open.join(", ")));
+        }
+        if !self.stated.is_empty() {
+            parts.push(format!("it was taken with {}", self.stated));
+        }
+        if self.others > 0 {
+            parts.push(format!("{} more of its figures would fit", self.others));
+        }
+        if !self.note.is_empty() {
+            parts.push(self.note.clone());
+        }
+        parts.join("; ")
+    }
+}
+
+/// `4`, or `2 to 4` where they differ.
+fn range(numbers: impl Iterator<Item = u64> + Clone) -> String {
+    match (numbers.clone().min(), numbers.max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (_, most) => most.unwrap_or_default().to_string(),
+    }
+}
+
+/// `1 row`, `12 rows`, `1 to 12 rows`.
+fn counts(numbers: impl Iterator<Item = u64> + Clone, what: &str) -> String {
+    let s = if numbers.clone().max() == Some(1) { "" } else { "s" };
+    format!("{} {what}{s}", range(numbers))
+}
+
+/// `3.60 GHz`, or `3.58 to 3.60 GHz`.
+fn hertz(values: &[f64]) -> String {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let scale = Scale::common(&[low, high], Kind::of(Unit::Hertz));
+    let (from, to) = (scale.number(low), scale.with_unit(high));
+    if from == scale.number(high) { to } else { format!("{from} to {to}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn few(have: u64) -> Reason {
+        Reason::NoInterval(NoInterval { blocks: None, cause: Cause::FewValues { have, need: 6 } })
+    }
+
+    fn needed(count: u64, of: Repeat) -> Reason {
+        Reason::Needed(Needed { count, of })
+    }
+
+    /// One of each form, with the sentence of one row.
+    fn samples() -> Vec<(Reason, &'static str)> {
+        [undecided(), special()].concat()
+    }
+
+    fn undecided() -> Vec<(Reason, &'static str)> {
+        let blocks = |blocks| Reason::NoInterval(NoInterval { blocks: Some(blocks), cause: Cause::NoPair });
+        vec![
+            (Reason::Held(Held::Interval), "the interval reaches across the margin"),
+            (Reason::Held(Held::AssumedNoise), "the noise between runs is assumed, not measured"),
+            (Reason::Held(Held::Family { rows: 1 }), "clear alone, not among 1 row"),
+            (Reason::Held(Held::NoSamples), "a published point has no samples"),
+            (
+                Reason::Held(Held::FewBlocks { have: 3, need: 6 }),
+                "3 blocks are too few for an interval, need 6",
+            ),
+            (few(1), "1 value: too few for a 95 % interval, need 6"),
+            (few(4), "4 values: too few for a 95 % interval, need 6"),
+            (blocks(Blocks::Shared), "blocks of time that both served: no interval"),
+            (blocks(Blocks::Seconds(3600.0)), "blocks of 1 h each: no interval"),
+            (needed(1, Repeat::Runs), "about 1 run each would settle it"),
+            (needed(4, Repeat::Takes), "about 4 takes each would settle it"),
+            (needed(40, Repeat::Takes), "it would need many more takes (about 40 each)"),
+            (
+                needed(40, Repeat::Runs),
+                "it would need many more runs (about 40 each); an interleaved study (`--arm` or `--via`) needs less",
+            ),
+            (Reason::NearMargin, "more of the same would not settle it: too close to the margin"),
+        ]
+    }
+
+    fn special() -> Vec<(Reason, &'static str)> {
+        let text = || "the clock moved; repeat it".to_owned();
+        let raised = Raised { margin: 0.4, side: "nano".into(), step_seconds: 1e-6, take_seconds: 2.5e-6 };
+        let point = Point {
+            study: Some("s".into()),
+            open: vec!["threads".into(), "size".into()],
+            stated: "op=read".into(),
+            others: 2,
+            note: "by hand".into(),
+        };
+        let disturbed = vec![Disturbance::OtherProcesses, Disturbance::Swap];
+        vec![
+            (
+                Reason::Raised(raised),
+                "the margin is 40 %: the clock of nano steps by 1.00 us in takes of 2.50 us",
+            ),
+            (
+                Reason::Withheld(Withheld::LowerBound { sides: vec!["a".into(), "b".into()] }),
+                "doubtful: lower bounds: the load generator, not the server, set the figure of a and b",
+            ),
+            (
+                Reason::Withheld(Withheld::Disturbed { by_what: disturbed }),
+                "doubtful: other processes were busy and the system swapped",
+            ),
+            (
+                Reason::Withheld(Withheld::Clocks { arm: 3.6e9, base: 4.2e9 }),
+                "doubtful: the clock was 3.60 GHz against 4.20 GHz",
+            ),
+            (
+                Reason::Withheld(Withheld::ClockMoved { share: 0.12 }),
+                "doubtful: the clock moved by 12 % or more",
+            ),
+            (Reason::Doubtful { text: text() }, "doubtful: the clock moved; repeat it"),
+            (
+                Reason::Point(point),
+                "point of s without samples; it leaves open: threads, size; it was taken with op=read; 2 more of its \
+                 figures would fit; by hand",
+            ),
+            (Reason::Point(Point::default()), "pasted line: a point with its interval, without samples"),
+            (Reason::Refused { side: Some("box".into()), text: text() }, "box: the clock moved; repeat it"),
+            (Reason::Refused { side: None, text: text() }, "the clock moved; repeat it"),
+            (
+                Reason::Hours { judged_elsewhere: true },
+                "hours of logs differ in what was asked for: `speed` and `time` compare like with like",
+            ),
+            (
+                Reason::Hours { judged_elsewhere: false },
+                "hours of logs differ in what was asked for: `boxscore logs A=FILE B=FILE` compares like with like",
+            ),
+            (
+                Reason::Mix { totals_ratio: 1.25 },
+                "the totals' ratio is 1.25: their mixes of sizes and hours differ",
+            ),
+        ]
+    }
+
+    #[test]
+    fn each_reason_has_a_sentence_and_comes_back_from_json() {
+        for (reason, sentence) in samples() {
+            assert_eq!(reason.to_string(), sentence);
+            assert!(reason.is_like(&reason));
+            for machine in [None, Some("mini-1".to_owned())] {
+                let why = Why { machine, reasons: vec![Reason::NearMargin, reason.clone()] };
+                let json = serde_json::to_value(&why).unwrap();
+                assert_eq!(json["why"], why.to_string());
+                assert_eq!(serde_json::from_value::<Why>(json).unwrap(), why);
+            }
+        }
+        let none = serde_json::to_value(Why::default()).unwrap();
+        assert_eq!(none, serde_json::json!({ "why": null }));
+    }
+
+    #[test]
+    fn one_row_reads_as_several_alike_do() {
+        for (reason, sentence) in samples() {
+            let why = Why::new(vec![reason, needed(4, Repeat::Runs)]);
+            let want = format!("{sentence}; about 4 runs each would settle it");
+            assert_eq!((Why::many(&[why.clone()]), Why::many(&[why.clone(), why])), (want.clone(), want));
+        }
+    }
+
+    #[test]
+    fn numbers_of_several_rows_become_ranges() {
+        let many = |all: &[Vec<Reason>]| {
+            let whys: Vec<Why> = all.iter().cloned().map(Why::new).collect();
+            assert!(whys.iter().all(|why| why.is_like(&whys[0])), "{whys:?}");
+            Why::many(&whys)
+        };
+        let held = |rows, count| {
+            vec![Reason::Held(Held::Family { rows }), needed(count, Repeat::Runs), Reason::NearMargin]
+        };
+        assert_eq!(
+            many(&[held(1, 2), held(9, 4)]),
+            "clear alone, not among 1 to 9 rows; about 2 to 4 runs each would settle it; for some, more of the same \
+             would not settle it: too close to the margin"
+        );
+        assert_eq!(
+            many(&[vec![needed(31, Repeat::Takes)], vec![needed(31, Repeat::Takes)]]),
+            "it would need many more takes (about 31 each)"
+        );
+        assert_eq!(many(&[vec![few(1)], vec![few(4)]]), "1 to 4 values: too few for a 95 % interval, need 6");
+        let clock = |arm| vec![Reason::Withheld(Withheld::Clocks { arm, base: 4.2e9 })];
+        let text = many(&[clock(3.6e9), clock(3.58e9)]);
+        assert_eq!(text, "doubtful: the clock was 3.58 to 3.60 GHz against 4.20 GHz");
+        let moved = |share| vec![Reason::Withheld(Withheld::ClockMoved { share })];
+        assert_eq!(many(&[moved(0.12), moved(0.2)]), "doubtful: the clock moved by 12 to 20 % or more");
+    }
+
+    #[test]
+    fn reasons_of_other_sides_and_kinds_are_not_alike() {
+        let why = |machine: Option<&str>, reason: Reason| Why {
+            machine: machine.map(str::to_owned),
+            reasons: vec![reason],
+        };
+        let bound = |side: &str| Reason::Withheld(Withheld::LowerBound { sides: vec![side.to_owned()] });
+        assert!(!why(None, bound("a")).is_like(&why(None, bound("b"))));
+        assert!(!why(Some("a"), few(1)).is_like(&why(Some("b"), few(1))));
+        assert!(!why(None, few(1)).is_like(&why(None, Reason::NearMargin)));
+        assert!(!Why::default().is_like(&why(None, few(1))) && Why::default().is_like(&Why::default()));
+    }
+
+    #[test]
+    fn disturbances_of_several_rows_are_told_once() {
+        let disturbed = |by_what: &[Disturbance]| Withheld::Disturbed { by_what: by_what.to_vec() };
+        let clock = |arm| Withheld::Clocks { arm, base: 4.2e9 };
+        let all = [
+            disturbed(&[Disturbance::OtherProcesses, Disturbance::Swap]),
+            clock(3.6e9),
+            disturbed(&[Disturbance::Swap]),
+            clock(3.5e9),
+        ];
+        assert_eq!(
+            Withheld::each(&all.iter().collect::<Vec<_>>()),
+            [
+                "other processes were busy",
+                "the system swapped",
+                "the clock was 3.50 to 3.60 GHz against 4.20 GHz"
+            ]
+        );
+    }
+}
