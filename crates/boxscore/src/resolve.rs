@@ -6,13 +6,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use model::data::{Price, Published, RunData, RunHead};
+use model::data::{Published, RunData, RunHead};
 use model::doc::MachineDoc;
 use model::fact::same_class;
 use model::{Fact, SeriesKey};
 use report::text::line::{self, Pasted};
 use store::{Filter, MachineSheet, Mode, Options, Store, StoreError, Want, Which};
-use verdict::compare::Side;
+use verdict::compare::SideOf;
 
 use crate::catalogue::{self, PublishedMachine};
 use crate::cli::Global;
@@ -64,52 +64,7 @@ pub fn create(path: &Path) -> Result<Store, CliError> {
 }
 
 /// One side of a comparison, with its data.
-#[derive(Clone, Debug)]
-pub struct Loaded {
-    pub name: String,
-    pub machine: MachineDoc,
-    pub runs: Vec<RunData>,
-    pub earlier: Vec<RunData>,
-    pub arm: Option<String>,
-    pub published: Vec<Published>,
-    pub facts: Vec<Fact>,
-    pub price: Option<Price>,
-    pub watts: Option<f64>,
-    pub source: Option<String>,
-}
-
-impl Loaded {
-    /// A machine of which nothing else is known yet.
-    fn new(name: impl Into<String>, machine: MachineDoc) -> Loaded {
-        Loaded {
-            name: name.into(),
-            machine,
-            runs: Vec::new(),
-            earlier: Vec::new(),
-            arm: None,
-            published: Vec::new(),
-            facts: Vec::new(),
-            price: None,
-            watts: None,
-            source: None,
-        }
-    }
-
-    #[must_use]
-    pub fn side(&self) -> Side<'_> {
-        Side {
-            runs: self.runs.iter().collect(),
-            earlier: self.earlier.iter().collect(),
-            arm: self.arm.clone(),
-            published: self.published.clone(),
-            facts: self.facts.clone(),
-            price: self.price.clone(),
-            watts: self.watts,
-            source: self.source.clone(),
-            ..Side::new(&self.name, self.machine.clone())
-        }
-    }
-}
+pub type Loaded = SideOf<RunData>;
 
 /// A run differs from itself in nothing: two sides of the same runs and arm are a mistake.
 pub fn distinct(loaded: &[Loaded]) -> Result<(), CliError> {
@@ -558,5 +513,5 @@ pub fn of_runs(runs: Vec<RunData>, name: &str) -> Result<Loaded, CliError> {
     let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
     let called = newest.label.clone().unwrap_or_else(|| newest.machine.clone());
     let (price, watts) = (newest.price.clone(), newest.watts);
-    Ok(Loaded { price, watts, runs, facts, ..Loaded::new(called, machine) })
+    Ok(Loaded { price, watts, runs, facts, ..Loaded::new(&called, machine) })
 }

@@ -1,6 +1,9 @@
 //! What the store gives back: runs with their facts, series, takes, notes and telemetry. Summaries are not here;
 //! they are recomputed from these.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::fact::Fact;
 use crate::fault::Fault;
 use crate::finding::Finding;
@@ -53,11 +56,11 @@ impl Status {
 }
 
 /// Price of a machine: by the hour, or bought.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Price {
     pub amount: f64,
-    pub hourly: bool,
     pub currency: String,
+    pub hourly: bool,
 }
 
 /// A run without its readings: what `history` lists.

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::data::Price;
 use crate::fact::{Fact, FactValue};
 use crate::finding::{Finding, Validity};
 use crate::metric::Better;
@@ -177,13 +178,6 @@ pub struct SeriesDoc {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PriceDoc {
-    pub amount: f64,
-    pub currency: String,
-    pub hourly: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NoteDoc {
     pub kind: String,
     pub text: String,
@@ -208,7 +202,7 @@ pub struct RunDoc {
     pub seconds: Option<f64>,
     /// Which rule ended it.
     pub ended_by: String,
-    pub price: Option<PriceDoc>,
+    pub price: Option<Price>,
     pub watts: Option<f64>,
     pub series: Vec<SeriesDoc>,
     pub findings: Vec<Finding>,
@@ -265,7 +259,7 @@ pub struct ArmDoc {
     pub runs: Vec<String>,
     /// True for a published machine: points without samples.
     pub published: bool,
-    pub price: Option<PriceDoc>,
+    pub price: Option<Price>,
     pub watts: Option<f64>,
     /// Where the figures come from, for a published machine.
     pub source: Option<String>,

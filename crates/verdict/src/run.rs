@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use model::data::{CONTROLLER_CPU, Price, RunData};
-use model::doc::{MachineDoc, Noise, NoteDoc, PriceDoc, RunDoc, SeriesDoc};
+use model::data::{CONTROLLER_CPU, RunData};
+use model::doc::{MachineDoc, Noise, NoteDoc, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
 use model::traffic::Traffic;
 use model::{Card, Phase, Samples};
@@ -56,7 +56,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         config: config(run),
         seconds: head.seconds,
         ended_by: ended.map_or_else(|| head.status.word().to_owned(), |note| note.text.clone()),
-        price: head.price.as_ref().map(price_doc),
+        price: head.price.clone(),
         watts: head.watts,
         series,
         findings: rulings.into_iter().map(|ruling| ruling.finding).chain(served).collect(),
@@ -84,11 +84,6 @@ pub(crate) fn noted_seconds(run: &RunData, kind: &str) -> Option<f64> {
     let seconds: Vec<f64> =
         noted.filter_map(|note| note.text.parse().ok()).filter(|seconds: &f64| seconds.is_finite()).collect();
     (!seconds.is_empty()).then(|| seconds.iter().sum())
-}
-
-#[must_use]
-pub fn price_doc(price: &Price) -> PriceDoc {
-    PriceDoc { amount: price.amount, currency: price.currency.clone(), hourly: price.hourly }
 }
 
 /// The known facts of the config class.

@@ -215,8 +215,7 @@ fn csv_never_mixes_prices() {
     let mut bought = doc.rows[0].clone();
     bought.per_price = Some(2.0);
     doc.rows.push(bought);
-    doc.arms[1].price =
-        Some(model::doc::PriceDoc { amount: 429.0, currency: "EUR".to_owned(), hourly: false });
+    doc.arms[1].price = Some(model::data::Price { amount: 429.0, currency: "EUR".to_owned(), hourly: false });
     let csv = report::csv::compare(&doc);
     let (hourly, bought) = (csv.lines().nth(7).unwrap(), csv.lines().last().unwrap());
     assert!(hourly.ends_with(",1.9,,USD,"), "{hourly}");

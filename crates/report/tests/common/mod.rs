@@ -12,9 +12,10 @@ use std::collections::BTreeMap;
 
 pub use data::data;
 
+use model::data::Price;
 use model::doc::{
-    ArmDoc, CompareDoc, FactDoc, IndexDoc, MachineDoc, MachineFacts, Noise, PriceDoc, RankDoc, RowDoc,
-    RunDoc, Scalar, SeriesDoc, TieDoc, VerdictWord,
+    ArmDoc, CompareDoc, FactDoc, IndexDoc, MachineDoc, MachineFacts, Noise, RankDoc, RowDoc, RunDoc, Scalar,
+    SeriesDoc, TieDoc, VerdictWord,
 };
 use model::metric::Better;
 use model::unit::Unit;
@@ -389,7 +390,7 @@ pub fn three() -> CompareDoc {
             arms: vec!["mini-1".to_owned(), "ref-epyc-2c".to_owned()],
         });
     }
-    let price = |amount| Some(PriceDoc { amount, currency: "USD".to_owned(), hourly: true });
+    let price = |amount| Some(Price { amount, currency: "USD".to_owned(), hourly: true });
     doc.arms.push(ArmDoc { price: price(0.05), ..arm("nano-2", false) });
     doc.arms[0].price = price(0.192);
     doc

@@ -29,15 +29,15 @@ use prepare::Prepared;
 
 pub use matching::{Match, all_published_for, published_for};
 
-/// One side of a comparison.
+/// One side of a comparison, which owns its runs (`R` is [`RunData`]) or borrows them.
 #[derive(Clone, Debug)]
-pub struct Side<'a> {
+pub struct SideOf<R> {
     pub name: String,
     pub machine: MachineDoc,
     /// Runs of one config class; empty for a published machine.
-    pub runs: Vec<&'a RunData>,
+    pub runs: Vec<R>,
     /// Earlier runs of the same machine and config class, for the noise only.
-    pub earlier: Vec<&'a RunData>,
+    pub earlier: Vec<R>,
     /// One arm of a study; `None` where the runs have only one.
     pub arm: Option<String>,
     pub published: Vec<Published>,
@@ -48,11 +48,14 @@ pub struct Side<'a> {
     pub source: Option<String>,
 }
 
-impl Side<'_> {
-    /// A side without anything yet.
+/// A side whose runs are borrowed.
+pub type Side<'a> = SideOf<&'a RunData>;
+
+impl<R> SideOf<R> {
+    /// A side without runs or figures.
     #[must_use]
     pub fn new(name: &str, machine: MachineDoc) -> Self {
-        Side {
+        SideOf {
             name: name.to_owned(),
             machine,
             runs: Vec::new(),
@@ -63,6 +66,25 @@ impl Side<'_> {
             price: None,
             watts: None,
             source: None,
+        }
+    }
+}
+
+impl SideOf<RunData> {
+    /// The same side with its runs borrowed.
+    #[must_use]
+    pub fn side(&self) -> Side<'_> {
+        SideOf {
+            name: self.name.clone(),
+            machine: self.machine.clone(),
+            runs: self.runs.iter().collect(),
+            earlier: self.earlier.iter().collect(),
+            arm: self.arm.clone(),
+            published: self.published.clone(),
+            facts: self.facts.clone(),
+            price: self.price.clone(),
+            watts: self.watts,
+            source: self.source.clone(),
         }
     }
 }
@@ -133,7 +155,7 @@ fn arm_doc(side: &Side<'_>, published: bool) -> ArmDoc {
         machine: side.machine.clone(),
         runs: side.runs.iter().map(|run| run.head.id.clone()).collect(),
         published,
-        price: side.price.as_ref().map(crate::run::price_doc),
+        price: side.price.clone(),
         watts: side.watts,
         source: side.source.clone(),
     }
