@@ -104,7 +104,8 @@ pub struct Load {
     pub seed: u64,
     /// Used for https only.
     pub tls: tls::Options,
-    /// The keys that are read and written, for a key-value store only. Method, headers, body and weights are then not used.
+    /// The keys that are read and written, for a key-value store only. Method, headers, body and weights are then
+    /// not used.
     pub store: Option<kv::Spec>,
     /// Credentials, for a store that requires them.
     pub login: Option<Login>,

@@ -22,7 +22,7 @@ pub(super) fn pack<T: Serialize>(what: &T) -> Result<Vec<u8>, String> {
     postcard::to_stdvec(what).map_err(|error| format!("cannot be written as a frame: {error}"))
 }
 
-/// Decodes an outcome. Fails when the bytes are none, or hold impossible numbers.
+/// Decodes an outcome. Fails when the bytes are malformed, or hold impossible numbers.
 pub(super) fn unpack(bytes: &[u8]) -> Result<Brought, String> {
     let brought: Brought =
         postcard::from_bytes(bytes).map_err(|error| format!("it sent no outcome: {error}"))?;

@@ -1,4 +1,4 @@
-//! The conditions of a take: steal, load of others, throttling, faults, swapping, clock steps; differences over the take.
+//! Conditions of a take: steal, load of others, throttling, faults, swapping, clock steps; differences over the take.
 //!
 //! Counts, shares and seconds. A condition that this system does not report is missing, not 0. Not seen: what a
 //! hypervisor hides, and load in bursts shorter than the kernel's ticks.
