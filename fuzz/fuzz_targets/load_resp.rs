@@ -1,8 +1,8 @@
 //! Answers of stores as `load::kv::resp` reads them: whatever the bytes, cutting them elsewhere changes nothing.
 #![no_main]
 
-use instruments::load::kv::resp::Resp;
 use instruments::load::kv::{Asked, read_all};
+use instruments::store_protocol::resp::Resp;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

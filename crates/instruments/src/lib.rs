@@ -12,6 +12,7 @@ pub mod net;
 pub mod progress;
 pub mod remote_task;
 pub mod runtime;
+pub mod store_protocol;
 pub mod telemetry;
 pub mod workload;
 

@@ -7,6 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use model::failure::Failure as Kind;
 use model::login::{Login, refusal};
 
 use super::resp::WAITED_MS;
@@ -60,11 +61,14 @@ impl Connection {
         self.out.fill(0);
         match answered {
             Ok(_taken) => Ok(()),
-            Err(failure @ (Failure::Ended | Failure::Silent(_) | Failure::Broken(_) | Failure::Loading)) => {
-                Err(failure)
-            }
+            Err(
+                failure @ (Failure::Ended
+                | Failure::Silent(_)
+                | Failure::Broken(_)
+                | Failure::Store(Kind::Loading, _)),
+            ) => Err(failure),
             // Its own words may repeat the password.
-            Err(_refused) => Err(Failure::Auth(refusal(&self.inbox))),
+            Err(_refused) => Err(Failure::Store(Kind::Auth, refusal(&self.inbox))),
         }
     }
 

@@ -1,8 +1,9 @@
 //! Whatever the bytes and however they are cut, the same is read of them: for the fuzz targets and the tests.
 
-use super::memcached::{self, Memcached};
-use super::resp::{self, Resp};
-use super::wire::{Asked, Course, MOST_VALUE, Scan, Wire};
+use super::wire::{Asked, Course, Wire};
+use crate::store_protocol::memcached::{self, Memcached};
+use crate::store_protocol::resp::{self, Resp};
+use crate::store_protocol::{MOST_VALUE, Scan};
 
 /// Longer inputs show nothing that shorter ones do not.
 const MOST: usize = 4096;

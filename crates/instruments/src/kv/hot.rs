@@ -47,7 +47,7 @@ impl Hot<'_> {
         is_one(&answer, self.value.len())?;
         match to.came(&answer) == self.value {
             true => Ok(()),
-            false => Err(Failure::Missing("the value that came back is another one".to_owned())),
+            false => Err(Failure::missing("the value that came back is another one")),
         }
     }
 }
@@ -60,7 +60,7 @@ pub fn is_one(answer: &Answer, bytes: usize) -> Result<(), Failure> {
 
 #[cold]
 fn unlike(answer: &Answer, bytes: usize) -> Failure {
-    Failure::Missing(match answer.count {
+    Failure::missing(match answer.count {
         0 => "a key has no value: was it evicted, or removed by somebody else?".to_owned(),
         _ => format!("a value of {} B came where one of {bytes} B was written", answer.bytes),
     })

@@ -232,7 +232,7 @@ impl Basic {
     /// Reads of one size, then its writes.
     fn size(&mut self, nth: usize, to: &mut Client) -> Result<[Lines; 2], Failure> {
         let Some(objects) = self.objects.get(nth) else {
-            return Err(Failure::Missing("no objects of that size were written".to_owned()));
+            return Err(Failure::missing("no objects of that size were written"));
         };
         let (size, replicas, times) = (objects.value.len(), self.held.target.replicas, &mut self.times);
         to.make_room(size);

@@ -62,7 +62,7 @@ struct Misses {
 fn is_none(answer: &Answer) -> Result<(), Failure> {
     match answer.count {
         0 => Ok(()),
-        _ => Err(Failure::Missing("a key that nobody wrote has a value".to_owned())),
+        _ => Err(Failure::missing("a key that nobody wrote has a value")),
     }
 }
 
@@ -74,7 +74,7 @@ fn ask(to: &mut Client) -> Result<(), Failure> {
             return Ok(());
         }
     }
-    Err(Failure::Missing("it has an object of every key that this test could ask for in vain".to_owned()))
+    Err(Failure::missing("it has an object of every key that this test could ask for in vain"))
 }
 
 impl Probe for Misses {

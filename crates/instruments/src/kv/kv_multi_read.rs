@@ -105,7 +105,7 @@ impl MultiRead {
             let mean = hot::mean(&mut to, &mut self.blocks, self.span_ns, |answer| {
                 match answer.count == count && answer.bytes == bytes {
                     true => Ok(()),
-                    false => Err(Failure::Missing(format!("{} of {count} objects came", answer.count))),
+                    false => Err(Failure::missing(format!("{} of {count} objects came", answer.count))),
                 }
             })?;
             let mut extra = Params::default();

@@ -324,14 +324,14 @@ impl RamCloud {
         wanted: bool,
     ) -> Result<Vec<Outcome>, Failure> {
         if std::mem::take(&mut self.too_long) {
-            return Err(Failure::TooLarge("a key has more than 65535 B".to_owned()));
+            return Err(Failure::too_large("a key has more than 65535 B".to_owned()));
         }
         if count == 0 || count as usize > MOST_REQUESTS {
             return Err(Failure::Junk { protocol: "RAMCloud", text: format!("{count} requests at once") });
         }
         if self.kind == Kind::Write && !self.value_is_known {
             if self.value.len() > MOST_VALUE {
-                return Err(Failure::TooLarge(format!("{} B", self.value.len())));
+                return Err(Failure::too_large(format!("{} B", self.value.len())));
             }
             self.session.value(&self.value).map_err(Failure::RamCloud)?;
             self.value_is_known = true;

@@ -1,98 +1,16 @@
-//! RESP2 as Redis and Valkey speak it: requests are arrays of bulk strings, answers are read piece by piece.
-//!
-//! Pure over bytes; `scan` is the reader of whatever is asked of such a store by itself (also `store/replies`,
-//! `store/beside`). It needs a piece whole: the load engine, which keeps no value, reads what streams by
-//! (`load/kv/resp`). Not read: RESP3 types, which a server sends only to who asks with HELLO 3.
+//! RESP2 for a client that asks one thing at a time: how many pieces each answer has, and what they mean.
 
 use model::login::Login;
 
-use super::wire::{Answer, Asked, Course, Failure, Junk, Scan, Wire, length, line, shown};
-use crate::load::failure::Failure as Kind;
-use crate::load::kv::push_number;
-use crate::load::kv::resp::{self, push_bulk};
+use super::wire::{Answer, Asked, Course, Failure, Wire};
+use crate::store_protocol::resp::{self, MOST_KEY, Piece, Resp, scan};
+use crate::store_protocol::{Junk, Scan, shown};
 
-/// No key is longer here: those of the tests have 30 B, and at most 60,000.
-const MOST_KEY: usize = 65_535;
 /// How long WAIT waits, in milliseconds.
 pub const WAITED_MS: u64 = 1000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resp;
-
-/// One piece of an answer; the elements of an array follow it as pieces of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
-    Status(&'a [u8]),
-    Error(&'a [u8]),
-    Int(u64),
-    /// Where the value begins, and the value; none where the key has none.
-    Bulk(Option<(usize, &'a [u8])>),
-    Array(u32),
-}
-
-/// The piece that begins at `from`.
-pub fn scan(bytes: &[u8], from: usize) -> Result<Scan<Piece<'_>>, Junk> {
-    let (head, used) = match line(bytes, from)? {
-        // What begins wrongly is junk before its line ends.
-        Scan::Short { least } => {
-            return match bytes.get(from) {
-                Some(b'+' | b'-' | b':' | b'$' | b'*') | None => Ok(Scan::Short { least }),
-                Some(_) => Err(Junk),
-            };
-        }
-        Scan::Whole { item, used } => (item, used),
-    };
-    let (kind, rest) = head.split_first().ok_or(Junk)?;
-    let item = match kind {
-        b'+' => Piece::Status(rest),
-        b'-' => Piece::Error(rest),
-        b':' => Piece::Int(std::str::from_utf8(rest).ok().and_then(|text| text.parse().ok()).ok_or(Junk)?),
-        b'*' => Piece::Array(length(rest).and_then(|count| u32::try_from(count).ok()).ok_or(Junk)?),
-        b'$' if rest == b"-1" => Piece::Bulk(None),
-        b'$' => {
-            let size = usize::try_from(length(rest).ok_or(Junk)?).map_err(|_| Junk)?;
-            let end = used + size + 2;
-            return match bytes.get(used..end) {
-                Some(body) => match body.split_last_chunk::<2>() {
-                    Some((value, b"\r\n")) => {
-                        Ok(Scan::Whole { item: Piece::Bulk(Some((used, value))), used: end })
-                    }
-                    _ => Err(Junk),
-                },
-                None => Ok(Scan::Short { least: end }),
-            };
-        }
-        _ => return Err(Junk),
-    };
-    Ok(Scan::Whole { item, used })
-}
-
-/// What an error answer means, in the words of the store where they say more.
-#[must_use]
-pub fn error(text: &[u8]) -> Failure {
-    let said = || shown(text);
-    match resp::error(text) {
-        Kind::Auth => Failure::Auth(said()),
-        Kind::Moved => Failure::Moved(said()),
-        Kind::Loading => Failure::Loading,
-        Kind::OutOfMemory => Failure::Memory(said()),
-        Kind::ReadOnly => Failure::ReadOnly,
-        Kind::TooLarge => Failure::TooLarge(said()),
-        _ => Failure::Refused(said()),
-    }
-}
-
-fn push_head(out: &mut Vec<u8>, words: usize, name: &[u8]) {
-    out.push(b'*');
-    push_number(out, words);
-    out.extend_from_slice(b"\r\n");
-    push_bulk(out, name);
-}
-
-impl Resp {
-    fn junk(bytes: &[u8], at: usize) -> Failure {
-        Failure::Junk { protocol: "RESP", text: shown(bytes.get(at..).unwrap_or_default()) }
-    }
+fn junk(bytes: &[u8], at: usize) -> Failure {
+    Failure::Junk { protocol: "RESP", text: shown(bytes.get(at..).unwrap_or_default()) }
 }
 
 /// How many pieces an answer has; an array counts with its elements.
@@ -108,7 +26,7 @@ fn pieces(asked: Asked) -> u32 {
 /// Takes note of one piece; `false` where it is none that this request is answered with.
 fn note(asked: Asked, nth: u32, piece: Piece<'_>, answer: &mut Answer) -> Result<bool, Failure> {
     match (asked, piece) {
-        (_, Piece::Error(text)) => return Err(error(text)),
+        (_, Piece::Error(text)) => return Err(Failure::Store(resp::error(text), shown(text))),
         (Asked::Get(keys), Piece::Array(count)) => return Ok(keys > 1 && nth == 0 && count == keys),
         (Asked::Get(keys), Piece::Bulk(value)) => {
             if keys > 1 && nth == 0 {
@@ -152,26 +70,22 @@ impl Wire for Resp {
     }
 
     fn get(&self, out: &mut Vec<u8>, keys: &mut dyn ExactSizeIterator<Item = &[u8]>) {
-        let count = keys.len();
-        push_head(out, count + 1, if count == 1 { b"GET" } else { b"MGET" });
-        keys.for_each(|key| push_bulk(out, key));
+        match keys.len() {
+            1 => keys.for_each(|key| resp::get(out, key)),
+            _ => resp::get_many(out, keys),
+        }
     }
 
     fn set(&self, out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
-        push_head(out, 3, b"SET");
-        push_bulk(out, key);
-        push_bulk(out, value);
+        resp::set(out, key, value);
     }
 
     fn delete(&self, out: &mut Vec<u8>, key: &[u8]) {
-        push_head(out, 2, b"DEL");
-        push_bulk(out, key);
+        resp::delete(out, key);
     }
 
     fn wait(&self, out: &mut Vec<u8>, replicas: u32, ms: u64) -> bool {
-        push_head(out, 3, b"WAIT");
-        push_bulk(out, replicas.to_string().as_bytes());
-        push_bulk(out, ms.to_string().as_bytes());
+        resp::wait(out, replicas, ms);
         true
     }
 
@@ -181,8 +95,7 @@ impl Wire for Resp {
     }
 
     fn text(&self, out: &mut Vec<u8>, part: &str) {
-        push_head(out, 2, b"INFO");
-        push_bulk(out, part.as_bytes());
+        resp::info(out, part);
     }
 
     fn read(&self, asked: Asked, bytes: &[u8], course: &mut Course) -> Result<Option<usize>, Failure> {
@@ -192,14 +105,14 @@ impl Wire for Resp {
                 Ok(Scan::Short { least }) => return Ok(Some(least)),
                 Ok(Scan::Whole { item, used }) => {
                     if !note(asked, course.pieces, item, &mut course.answer)? {
-                        return Err(Resp::junk(bytes, course.at));
+                        return Err(junk(bytes, course.at));
                     }
                     (course.at, course.pieces) = (used, course.pieces + 1);
                 }
-                Err(Junk) => return Err(Resp::junk(bytes, course.at)),
+                Err(Junk) => return Err(junk(bytes, course.at)),
             }
         }
-        if course.at == bytes.len() { Ok(None) } else { Err(Resp::junk(bytes, course.at)) }
+        if course.at == bytes.len() { Ok(None) } else { Err(junk(bytes, course.at)) }
     }
 }
 

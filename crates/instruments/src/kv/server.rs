@@ -26,7 +26,7 @@ pub struct Usage {
 
 impl Usage {
     pub fn read(to: &mut Client, what: What) -> Result<Usage, Failure> {
-        let missing = |what: &str| Failure::Missing(format!("what it says of itself has no {what}"));
+        let missing = |what: &str| Failure::missing(format!("what it says of itself has no {what}"));
         let Client::Socket(to) = to else {
             return Err(missing("counter that RAMCloud's library could read"));
         };

@@ -15,15 +15,16 @@ use super::connection::Connection;
 use super::hot::Hot;
 use super::keys::{KEY, Keys};
 use super::managed::{self, Shared};
-use super::memcached::Memcached;
 use super::params;
 use super::ramcloud::{self, Own};
-use super::resp::Resp;
 use super::table::Table;
-use super::wire::{Failure, Wire, shown};
+use super::wire::{Failure, Wire};
 use crate::net::frame::Wait;
 use crate::net::place::{self, Places};
 use crate::progress;
+use crate::store_protocol::memcached::Memcached;
+use crate::store_protocol::resp::Resp;
+use crate::store_protocol::shown;
 use crate::workload::store::{StoreKind, beside};
 
 /// How long what listens there may think about a word of no protocol.
@@ -288,9 +289,7 @@ impl Target {
     pub fn address(&self) -> Result<SocketAddr, Failure> {
         match &self.way {
             Way::Socket { address, .. } => Ok(*address),
-            Way::RamCloud(_) => {
-                Err(Failure::Missing("a client of RAMCloud has no address of its servers".to_owned()))
-            }
+            Way::RamCloud(_) => Err(Failure::missing("a client of RAMCloud has no address of its servers")),
         }
     }
 

@@ -1,30 +1,13 @@
-//! What the protocols of key-value stores have in common for a client that asks one thing at a time.
+//! What the tests of key-value stores ask for, what an answer said, and why there was none.
 //!
-//! Pure: requests are put into a buffer, answers are read from bytes. No socket, no clock, and on the way of a request
-//! nothing is allocated once the buffers have their size.
+//! What goes in: requests in the words of a test ([`Wire`]). What comes out: bytes to send, and an [`Answer`] or a
+//! [`Failure`] of the bytes that came. Pure: no socket, no clock.
 
+use model::failure::Failure as Kind;
 use model::login::{Login, REMEDY};
 
 use crate::net::pipe::Lost;
 use crate::workload::ramcloud::Trouble;
-
-/// No line of an answer is longer, in bytes.
-pub const MOST_LINE: usize = 64 << 10;
-/// No value is longer, in bytes: what announces more is no answer to what was asked.
-pub const MOST_VALUE: u64 = 64 << 20;
-
-/// What is no answer of the protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Junk;
-
-/// How much of an answer's next piece is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scan<T> {
-    /// Not all of it: it has at least this many bytes.
-    Short { least: usize },
-    /// All of it, in that many bytes.
-    Whole { item: T, used: usize },
-}
 
 /// What was asked for, as far as the answer depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,24 +58,11 @@ pub enum Failure {
     Silent(f64),
     #[error("the connection failed: {0}")]
     Broken(String),
-    #[error("the store wants a password, or another one: `{0}`; {REMEDY}")]
-    Auth(String),
-    #[error("the store is one node of a cluster and other nodes have some of the keys: `{0}`")]
-    Moved(String),
-    #[error("the store is still loading its data; try again when it has")]
-    Loading,
-    #[error("the store is out of memory: `{0}`")]
-    Memory(String),
-    #[error("the store does not take values as large as this: `{0}`")]
-    TooLarge(String),
-    #[error("the store is a replica, which takes no writes")]
-    ReadOnly,
+    /// The store answered with an error of this kind, in these words.
+    #[error("{}", of_store(*.0, .1))]
+    Store(Kind, String),
     #[error("{have} of {want} replicas had the write within {ms} ms")]
     Replicas { have: u64, want: u32, ms: u64 },
-    #[error("the store does not have what was written to it: {0}")]
-    Missing(String),
-    #[error("the store refuses: `{0}`")]
-    Refused(String),
     #[error("what came is no answer of {protocol}: `{text}`")]
     Junk { protocol: &'static str, text: String },
     /// Nobody waits for it any more.
@@ -102,7 +72,35 @@ pub enum Failure {
     RamCloud(Trouble),
 }
 
+/// What an error of a store is for the user.
+fn of_store(kind: Kind, text: &str) -> String {
+    match kind {
+        Kind::Auth => format!("the store wants a password, or another one: `{text}`; {REMEDY}"),
+        Kind::Moved => {
+            format!("the store is one node of a cluster and other nodes have some of the keys: `{text}`")
+        }
+        Kind::Loading => "the store is still loading its data; try again when it has".to_owned(),
+        Kind::OutOfMemory => format!("the store is out of memory: `{text}`"),
+        Kind::TooLarge => format!("the store does not take values as large as this: `{text}`"),
+        Kind::ReadOnly => "the store is a replica, which takes no writes".to_owned(),
+        Kind::Missing => format!("the store does not have what was written to it: {text}"),
+        _ => format!("the store refuses: `{text}`"),
+    }
+}
+
 impl Failure {
+    /// The store does not have what it must have.
+    #[must_use]
+    pub fn missing(text: impl Into<String>) -> Failure {
+        Failure::Store(Kind::Missing, text.into())
+    }
+
+    /// A key or a value is longer than the store takes.
+    #[must_use]
+    pub fn too_large(text: impl Into<String>) -> Failure {
+        Failure::Store(Kind::TooLarge, text.into())
+    }
+
     /// One word for it.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -111,15 +109,8 @@ impl Failure {
             Failure::Ended => "ended",
             Failure::Silent(_) => "timeout",
             Failure::Broken(_) => "reset",
-            Failure::Auth(_) => "auth",
-            Failure::Moved(_) => "moved",
-            Failure::Loading => "loading",
-            Failure::Memory(_) => "out_of_memory",
-            Failure::TooLarge(_) => "too_large",
-            Failure::ReadOnly => "read_only",
+            Failure::Store(kind, _) => kind.name(),
             Failure::Replicas { .. } => "replicas",
-            Failure::Missing(_) => "missing",
-            Failure::Refused(_) => "refused",
             Failure::Junk { .. } => "bad_response",
             Failure::Left(_) => "left",
             Failure::RamCloud(trouble) => trouble.kind(),
@@ -153,62 +144,4 @@ pub trait Wire: Send + Sync + std::fmt::Debug {
     fn text(&self, out: &mut Vec<u8>, part: &str);
     /// Goes on reading the answer: `None` when all of it was read, else how many bytes there must be at least.
     fn read(&self, asked: Asked, bytes: &[u8], course: &mut Course) -> Result<Option<usize>, Failure>;
-}
-
-/// Where a line ends, and where the next one begins; how many bytes it must have at least where it has no end yet.
-/// Junk where it is too long for a line, or ends otherwise.
-pub fn line(bytes: &[u8], from: usize) -> Result<Scan<&[u8]>, Junk> {
-    let rest = bytes.get(from..).unwrap_or_default();
-    match memchr::memchr(b'\n', rest.get(..rest.len().min(MOST_LINE)).unwrap_or_default()) {
-        Some(end) => match rest.get(..end).and_then(|line| line.strip_suffix(b"\r")) {
-            Some(line) => Ok(Scan::Whole { item: line, used: from + end + 1 }),
-            None => Err(Junk),
-        },
-        None if rest.len() >= MOST_LINE => Err(Junk),
-        None => Ok(Scan::Short { least: bytes.len() + 1 }),
-    }
-}
-
-/// A length in digits, of at most [`MOST_VALUE`].
-#[must_use]
-pub fn length(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() || digits.len() > 10 {
-        return None;
-    }
-    let mut number = 0u64;
-    for digit in digits {
-        number = number * 10 + u64::from(digit.checked_sub(b'0').filter(|digit| *digit < 10)?);
-    }
-    (number <= MOST_VALUE).then_some(number)
-}
-
-/// What to show of bytes: the beginning, in one line.
-#[must_use]
-pub fn shown(bytes: &[u8]) -> String {
-    const MOST: usize = 80;
-    let head = bytes.get(..bytes.len().min(MOST)).unwrap_or_default();
-    let dots = if bytes.len() > MOST { "..." } else { "" };
-    format!("{}{dots}", head.trim_ascii_end().escape_ascii())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_are_digits() {
-        assert_eq!(length(b"1048576"), Some(1 << 20));
-        for bad in [&b""[..], b"-1", b"1a", b"99999999999", b"99999999", b" 1"] {
-            assert_eq!(length(bad), None, "{}", shown(bad));
-        }
-    }
-
-    #[test]
-    fn lines_end_with_both_characters() {
-        assert_eq!(line(b"ab\r\ncd", 0), Ok(Scan::Whole { item: &b"ab"[..], used: 4 }));
-        assert_eq!(line(b"ab\r\ncd", 4), Ok(Scan::Short { least: 7 }));
-        assert_eq!(line(b"ab\n", 0), Err(Junk));
-        assert_eq!(line(&vec![b'x'; MOST_LINE], 0), Err(Junk));
-        assert_eq!(line(b"", 9), Ok(Scan::Short { least: 1 }));
-    }
 }

@@ -38,6 +38,8 @@ use model::login::Login;
 use model::{Fault, FaultKind};
 use serde::{Deserialize, Serialize};
 
+use crate::store_protocol::memcached::Memcached;
+use crate::store_protocol::resp::Resp;
 pub use control::Control;
 use engine::arrivals::Choice;
 use engine::{LoadShare, Rules};
@@ -45,8 +47,6 @@ use http::Http;
 use http::request::{Expected, Origin, Wanted};
 use kv::Kv;
 use kv::greeted::Greeted;
-use kv::memcached::Memcached;
-use kv::resp::Resp;
 pub use outcome::Outcome;
 pub use relayed::serve;
 use schedule::Schedule;

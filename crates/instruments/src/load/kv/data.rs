@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use model::login::{Login, REMEDY, refusal};
 
-use super::memcached::Memcached;
-use super::resp::Resp;
 use super::{Asked, Dialect, Kv, Reply, Spec};
 use crate::load::failure::Failure;
 use crate::load::protocol::Step;
 use crate::load::target::Scheme;
+use crate::store_protocol::memcached::Memcached;
+use crate::store_protocol::resp::Resp;
 
 /// Bytes and requests of a batch: their answers fit into a socket's buffers, so that neither side waits for the other.
 const BATCH_BYTES: usize = 256 << 10;

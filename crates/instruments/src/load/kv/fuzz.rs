@@ -4,10 +4,10 @@
 
 use model::mutate::{Dice, mutate};
 
-use super::memcached::Memcached;
-use super::resp::Resp;
 use super::{Asked, Dialect, read_all};
 use crate::load::http::fuzz::rounds;
+use crate::store_protocol::memcached::Memcached;
+use crate::store_protocol::resp::Resp;
 
 const ANSWERS: [&[u8]; 8] = [
     b"$12\r\nabcdefghijkl\r\n",

@@ -1,75 +1,39 @@
-//! memcached's classic text protocol: `get`, `set` and `delete` of one key, as every version speaks it.
-//!
-//! Flags and times of expiry are 0. Not used: the meta commands, the binary protocol, UDP.
+//! memcached's text protocol for the load engine: one key a request, and answers of which no value is kept.
 
-use super::{Asked, Dialect, Head, number, push_number};
+use super::{Asked, Dialect, Head};
 use crate::load::failure::Failure;
-
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Memcached;
-
-/// What an error answer means.
-fn error(line: &[u8]) -> Option<Failure> {
-    let text = line.strip_prefix(b"SERVER_ERROR ").map(<[u8]>::to_ascii_lowercase);
-    match text {
-        Some(text) if text.starts_with(b"out of memory") => Some(Failure::OutOfMemory),
-        Some(text) if text.starts_with(b"object too large") => Some(Failure::TooLarge),
-        Some(_) => Some(Failure::Refused),
-        None if line.starts_with(b"CLIENT_ERROR unauthenticated") => Some(Failure::Auth),
-        None if line == b"ERROR" || line == b"NOT_STORED" || line.starts_with(b"CLIENT_ERROR") => {
-            Some(Failure::Refused)
-        }
-        None => None,
-    }
-}
-
-/// The length in `VALUE key flags bytes`.
-fn length(line: &[u8]) -> Option<u64> {
-    let mut words = line.strip_prefix(b"VALUE ")?.split(|byte| *byte == b' ');
-    number(words.nth(1)?)?;
-    number(words.next()?)
-}
+use crate::store_protocol::Junk;
+use crate::store_protocol::memcached::{self, Memcached};
 
 impl Dialect for Memcached {
     const NAME: &'static str = "memcached's protocol";
-    const MOST_KEY: usize = 250;
+    const MOST_KEY: usize = memcached::MOST_KEY;
     const TAIL: &'static [u8] = b"\r\nEND\r\n";
 
     fn get(out: &mut Vec<u8>, key: &[u8]) {
-        out.extend_from_slice(b"get ");
-        out.extend_from_slice(key);
-        out.extend_from_slice(b"\r\n");
+        memcached::get(out, key);
     }
 
     fn set(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
-        out.extend_from_slice(b"set ");
-        out.extend_from_slice(key);
-        out.extend_from_slice(b" 0 0 ");
-        push_number(out, value.len());
-        out.extend_from_slice(b"\r\n");
-        out.extend_from_slice(value);
-        out.extend_from_slice(b"\r\n");
+        memcached::set(out, key, value);
     }
 
     fn delete(out: &mut Vec<u8>, key: &[u8]) {
-        out.extend_from_slice(b"delete ");
-        out.extend_from_slice(key);
-        out.extend_from_slice(b"\r\n");
+        memcached::delete(out, key);
     }
 
     fn may_begin(byte: u8) -> bool {
-        b"VESDNC".contains(&byte)
+        memcached::BEGINS.contains(&byte)
     }
 
     fn head(line: &[u8], asked: Asked) -> Result<Head, Failure> {
-        match (line, asked) {
-            (b"STORED", Asked::Write) | (b"DELETED" | b"NOT_FOUND", Asked::Delete) => Ok(Head::Done(None)),
-            (b"END", Asked::Read) => Ok(Head::Done(Some(Failure::Missing))),
-            (line, asked) => match (length(line), error(line)) {
-                (Some(length), _) if asked == Asked::Read => Ok(Head::Value(length)),
-                (_, Some(failure)) => Ok(Head::Done(Some(failure))),
-                _ => Err(Failure::BadResponse),
-            },
+        match (memcached::head(line).map_err(|Junk| Failure::BadResponse)?, asked) {
+            (memcached::Head::Stored, Asked::Write)
+            | (memcached::Head::Deleted | memcached::Head::NotFound, Asked::Delete) => Ok(Head::Done(None)),
+            (memcached::Head::End, Asked::Read) => Ok(Head::Done(Some(Failure::Missing))),
+            (memcached::Head::Value(bytes), Asked::Read) => Ok(Head::Value(bytes)),
+            (memcached::Head::Error(text), _) => Ok(Head::Done(Some(memcached::error(text)))),
+            _ => Err(Failure::BadResponse),
         }
     }
 }
@@ -91,7 +55,6 @@ mod tests {
     fn answers_have_kinds() {
         for (line, asked, head) in [
             ("VALUE k 0 12", Asked::Read, Head::Value(12)),
-            ("VALUE k 0 12 77", Asked::Read, Head::Value(12)),
             ("END", Asked::Read, Head::Done(Some(Failure::Missing))),
             ("STORED", Asked::Write, Head::Done(None)),
             ("NOT_FOUND", Asked::Delete, Head::Done(None)),
@@ -112,6 +75,8 @@ mod tests {
             ("STORED", Asked::Read),
             ("VALUE k 0 x", Asked::Read),
             ("VALUE k", Asked::Read),
+            // `get` is never answered with the fifth word, which is of `gets`.
+            ("VALUE k 0 12 77", Asked::Read),
             ("END", Asked::Write),
             ("", Asked::Write),
         ] {

@@ -1,7 +1,7 @@
 //! Key-value stores: reads and writes of keys of our own, built as they are sent, answers parsed as they come.
 //!
-//! One request is in flight on a connection, as a client without pipelining has it. What protocols differ in is one
-//! file each (`resp`, `memcached`). An answer is good when it is whole and its value as long as the one that was
+//! One request is in flight on a connection, as a client without pipelining has it. The protocols are those of
+//! `store_protocol`; `resp` and `memcached` say what their answers mean to a load. An answer is good when it is whole and its value as long as the one that was
 //! written; its bytes are not compared. A key without a value has failed, since all were written before (`data`).
 
 pub mod data;
@@ -9,8 +9,8 @@ pub mod data;
 mod fuzz;
 pub mod greeted;
 pub mod keys;
-pub mod memcached;
-pub mod resp;
+mod memcached;
+mod resp;
 
 use std::marker::PhantomData;
 
@@ -20,6 +20,9 @@ use super::failure::Failure;
 use super::protocol::{Answer, Protocol, Step};
 use super::target::Scheme;
 use crate::bench::kernels::random::Random;
+use crate::store_protocol::MOST_LINE;
+use crate::store_protocol::memcached::Memcached;
+use crate::store_protocol::resp::Resp;
 use keys::{Keys, Popularity, Sizes, told};
 
 /// The number of a key has so many digits at least.
@@ -27,9 +30,8 @@ const DIGITS: usize = 10;
 pub const MOST_KEYS: u32 = 1 << 30;
 /// Bytes of requests that all connections may hold together.
 const MOST_HELD: u64 = 256 << 20;
-/// Bytes of a line that are kept, and that it may have.
+/// Bytes of a line that are kept.
 const KEPT: usize = 1024;
-const MOST_LINE: usize = 64 << 10;
 
 /// What is read and written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,8 +53,8 @@ impl Spec {
     /// What cannot be, in words.
     pub fn check(&self, scheme: Scheme, connections: usize) -> Result<(), String> {
         let most_key = match scheme {
-            Scheme::Memcached => memcached::Memcached::MOST_KEY,
-            _ => resp::Resp::MOST_KEY,
+            Scheme::Memcached => Memcached::MOST_KEY,
+            _ => Resp::MOST_KEY,
         };
         let least_key = self.prefix.len() + DIGITS;
         if self.keys == 0 || self.keys > MOST_KEYS {
@@ -341,29 +343,6 @@ impl<D: Dialect> Protocol for Kv<D> {
     }
 }
 
-/// A number of decimal digits alone.
-fn number(text: &[u8]) -> Option<u64> {
-    let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
-    std::str::from_utf8(text).ok().filter(|_| is_number)?.parse().ok()
-}
-
-/// Digits of a number, without allocating.
-pub fn push_number(out: &mut Vec<u8>, number: usize) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    let mut left = number;
-    // Twenty digits hold every usize.
-    while at > 0 {
-        at -= 1;
-        digits[at] = b'0' + (left % 10) as u8;
-        left /= 10;
-        if left == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(digits.get(at..).unwrap_or_default());
-}
-
 /// Reads one answer that comes in these pieces: its kind of failure and how many bytes it had. For tests and fuzzing.
 #[must_use]
 pub fn read_all<D: Dialect>(bytes: &[u8], cuts: &[usize], asked: Asked, wanted: u64) -> Read {
@@ -391,8 +370,6 @@ pub enum Read {
 
 #[cfg(test)]
 mod tests {
-    use super::memcached::Memcached;
-    use super::resp::Resp;
     use super::*;
 
     pub fn spec() -> Spec {
@@ -415,11 +392,6 @@ mod tests {
         {
             spec().name(key, &mut name);
             assert_eq!(String::from_utf8_lossy(&name), wanted);
-        }
-        for value in [0, 7, 10, 1_048_576, usize::MAX] {
-            let mut number = b"x".to_vec();
-            push_number(&mut number, value);
-            assert_eq!(String::from_utf8_lossy(&number), format!("x{value}"));
         }
     }
 

@@ -1,74 +1,39 @@
-//! RESP2, as Redis and Valkey speak it: `GET`, `SET` and `DEL` of one key.
-//!
-//! Requests are arrays of bulk strings. Answers are read as they stream by, and no value is kept: `kv/resp` reads
-//! pieces that are there as a whole, which would cost each request of a load a copy of its value. Both know the same
-//! errors. Not read: RESP3, which a server speaks only to who asks with `HELLO 3`.
+//! RESP2 for the load engine: one key a request, and answers of which no value is kept.
 
-use super::{Asked, Dialect, Head, number, push_number};
+use super::{Asked, Dialect, Head};
 use crate::load::failure::Failure;
-
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Resp;
-
-/// One bulk string.
-#[inline]
-pub fn push_bulk(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.push(b'$');
-    push_number(out, bytes.len());
-    out.extend_from_slice(b"\r\n");
-    out.extend_from_slice(bytes);
-    out.extend_from_slice(b"\r\n");
-}
-
-/// What an error answer means, by its first word.
-#[must_use]
-pub fn error(text: &[u8]) -> Failure {
-    let word = text.split(|byte| *byte == b' ').next().unwrap_or_default();
-    let has = |part: &[u8]| memchr::memmem::find(text, part).is_some();
-    match word {
-        b"NOAUTH" | b"WRONGPASS" | b"NOPERM" | b"DENIED" => Failure::Auth,
-        b"MOVED" | b"ASK" | b"CLUSTERDOWN" | b"CROSSSLOT" | b"TRYAGAIN" => Failure::Moved,
-        b"LOADING" => Failure::Loading,
-        b"OOM" => Failure::OutOfMemory,
-        b"READONLY" => Failure::ReadOnly,
-        b"ERR" if has(b"invalid bulk length") || has(b"string exceeds maximum") => Failure::TooLarge,
-        _ => Failure::Refused,
-    }
-}
+use crate::store_protocol::Junk;
+use crate::store_protocol::resp::{self, Resp};
 
 impl Dialect for Resp {
     const NAME: &'static str = "RESP";
-    const MOST_KEY: usize = 65_535;
+    const MOST_KEY: usize = resp::MOST_KEY;
     const TAIL: &'static [u8] = b"\r\n";
 
     fn get(out: &mut Vec<u8>, key: &[u8]) {
-        out.extend_from_slice(b"*2\r\n$3\r\nGET\r\n");
-        push_bulk(out, key);
+        resp::get(out, key);
     }
 
     fn set(out: &mut Vec<u8>, key: &[u8], value: &[u8]) {
-        out.extend_from_slice(b"*3\r\n$3\r\nSET\r\n");
-        push_bulk(out, key);
-        push_bulk(out, value);
+        resp::set(out, key, value);
     }
 
     fn delete(out: &mut Vec<u8>, key: &[u8]) {
-        out.extend_from_slice(b"*2\r\n$3\r\nDEL\r\n");
-        push_bulk(out, key);
+        resp::delete(out, key);
     }
 
     fn may_begin(byte: u8) -> bool {
-        b"+-:$".contains(&byte)
+        resp::BEGINS.contains(&byte)
     }
 
     fn head(line: &[u8], asked: Asked) -> Result<Head, Failure> {
-        let (kind, rest) = line.split_first().ok_or(Failure::BadResponse)?;
-        match (kind, asked) {
-            (b'-', _) => Ok(Head::Done(Some(error(rest)))),
-            (b'+', Asked::Write) if rest == b"OK" => Ok(Head::Done(None)),
-            (b':', Asked::Delete) if number(rest).is_some() => Ok(Head::Done(None)),
-            (b'$', Asked::Read) if rest == b"-1" => Ok(Head::Done(Some(Failure::Missing))),
-            (b'$', Asked::Read) => number(rest).map(Head::Value).ok_or(Failure::BadResponse),
+        match (resp::head(line).map_err(|Junk| Failure::BadResponse)?, asked) {
+            (resp::Head::Error(text), _) => Ok(Head::Done(Some(resp::error(text)))),
+            (resp::Head::Status(b"OK"), Asked::Write) | (resp::Head::Int(_), Asked::Delete) => {
+                Ok(Head::Done(None))
+            }
+            (resp::Head::Bulk(None), Asked::Read) => Ok(Head::Done(Some(Failure::Missing))),
+            (resp::Head::Bulk(Some(bytes)), Asked::Read) => Ok(Head::Value(bytes)),
             _ => Err(Failure::BadResponse),
         }
     }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use model::login::Login;
 
-use crate::kv::resp::{self, Piece};
-use crate::kv::wire::{Junk, Scan, shown};
+use crate::store_protocol::resp::{self, Piece};
+use crate::store_protocol::{Junk, Scan, shown};
 
 /// How every key of ours begins.
 pub const PREFIX: &str = "boxscore:";

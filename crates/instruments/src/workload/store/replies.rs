@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use model::login::{REMEDY, refusal};
 
-use crate::kv::resp::{Piece, scan};
-use crate::kv::wire::{Junk, Scan};
+use crate::store_protocol::resp::{Piece, scan};
+use crate::store_protocol::{Junk, Scan};
 use crate::workload::server::ready::{self, Parsed};
 
 /// Lines of names and values, in the store's order and its own units.
