@@ -55,6 +55,11 @@ impl CliError {
         CliError { kind: Kind::Data, message: message.into(), hint: None }
     }
 
+    /// A flag names a CPU that cannot be used.
+    pub fn no_cpu(flag: &str, error: &model::params::NoCpu) -> CliError {
+        CliError::usage(format!("{flag}: {error}")).hint(format!("allowed are {}", error.allowed))
+    }
+
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> CliError {
         self.hint = Some(hint.into());

@@ -5,9 +5,9 @@
 
 use std::sync::OnceLock;
 
-use instruments::load::target::Scheme;
 use model::Plan;
 use model::login::{Login, PASSWORD, REMEDY, USER};
+use model::url::{Scheme, split_user};
 
 use crate::error::CliError;
 
@@ -51,17 +51,7 @@ fn asks_users_store(plan: &Plan) -> bool {
 
 /// The scheme of a URL that is a store's.
 fn scheme(url: &str) -> Option<Scheme> {
-    let word = url.split_once("://")?.0;
-    Scheme::ALL.into_iter().find(|one| one.is_store() && one.name().eq_ignore_ascii_case(word))
-}
-
-/// Where a user name and password stand in a URL: behind `://`, before the last `@` of what names the host.
-fn userinfo(url: &str) -> Option<(&str, &str, &str)> {
-    let start = url.find("://")? + 3;
-    let (head, rest) = url.split_at(start);
-    // A path or a query of a store is refused anyway, and a password may hold any of these.
-    let at = rest.rfind('@')?;
-    Some((head, rest.get(..at)?, rest.get(at + 1..)?))
+    Scheme::of(url).filter(|scheme| scheme.is_store())
 }
 
 /// The URLs of a load without the user name and password of a store, which are kept for its children.
@@ -70,7 +60,7 @@ pub fn take_off(urls: &[String]) -> Result<Vec<String>, CliError> {
 }
 
 fn taken_off(url: &str) -> Result<String, CliError> {
-    let (Some(scheme), Some((head, info, rest))) = (scheme(url), userinfo(url)) else {
+    let (Some(scheme), Some((head, info, rest))) = (scheme(url), split_user(url)) else {
         return Ok(url.to_owned());
     };
     if scheme != Scheme::Redis {
@@ -116,7 +106,7 @@ fn plain(text: &str) -> Result<String, String> {
 pub fn refuse<'a>(words: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), CliError> {
     let holds = |(key, value): (&str, &str)| {
         key == "kv" && value.contains('@')
-            || key == "url" && scheme(value).is_some() && userinfo(value).is_some()
+            || key == "url" && scheme(value).is_some() && split_user(value).is_some()
     };
     let mut words = words;
     match words.any(holds) {
@@ -143,8 +133,6 @@ mod tests {
         for bad in ["a:%4", "a:%", "a:%+1", "a:%ff"] {
             assert!(of(bad).is_err(), "{bad}");
         }
-        assert_eq!(userinfo("redis://a:p@q/x@h:1"), Some(("redis://", "a:p@q/x", "h:1")));
-        assert_eq!(userinfo("redis://h:1"), None);
         let same = |url: &str| assert_eq!(taken_off(url).as_deref(), Ok(url));
         same("redis://h:1");
         same("http://a:b@h/");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use harness::conductor::{Conductor, Ended, Finished, Interaction, Outcome};
 use instruments::facts::{Root, scan};
 use model::data::{Price, RunData, Series, TakeHead};
+use model::params::check_cpus;
 use model::plan::{Plan, Takes};
 use model::reading::Take;
 use model::{Card, Instrument, Params, Reading, Setup};
@@ -246,19 +247,8 @@ fn setup_here(dir: PathBuf, allowed: &[usize], seed: u64) -> Setup {
 /// The CPUs of a list, each of which may be used.
 pub fn cpus_here(list: &str, allowed: &[usize]) -> Result<Vec<u32>, CliError> {
     let listed = planning::parse_cpus(list)?;
-    all_here(&listed, allowed)?;
+    check_cpus(&listed, allowed).map_err(|error| CliError::no_cpu("--cpus", &error))?;
     Ok(listed)
-}
-
-fn all_here(listed: &[u32], allowed: &[usize]) -> Result<(), CliError> {
-    match listed.iter().find(|cpu| !allowed.contains(&(**cpu as usize))) {
-        None => Ok(()),
-        Some(cpu) => {
-            let list: Vec<String> = allowed.iter().map(usize::to_string).collect();
-            let error = CliError::usage(format!("--cpus: CPU {cpu} is not here, or not allowed"));
-            Err(error.hint(format!("allowed are {}", list.join(","))))
-        }
-    }
 }
 
 /// The plan of a file or of a run in the store, with the same seed.

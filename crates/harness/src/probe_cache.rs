@@ -197,10 +197,7 @@ impl<'a> ProbeCache<'a> {
                 .ok_or_else(|| Unfit::new(format!("cpus={text}: not a CPU list")))?,
             None => self.job.plan.cpus.clone().unwrap_or_default(),
         };
-        match wanted.iter().find(|cpu| !self.host.cpus.contains(cpu)) {
-            Some(cpu) => Err(Unfit::new(format!("CPU {cpu} is not here, or not allowed"))),
-            None => Ok(()),
-        }
+        model::params::check_cpus(&wanted, &self.host.cpus).map_err(|error| Unfit::new(error.to_string()))
     }
 
     /// Drops the least recently used probes until the rest fits in memory, but never `keep`.

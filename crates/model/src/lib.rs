@@ -18,6 +18,7 @@ pub mod histogram;
 pub mod id;
 pub mod instrument;
 pub mod ladder;
+pub mod log_linear;
 pub mod login;
 pub mod metric;
 pub mod mutate;
@@ -27,6 +28,7 @@ pub mod progress;
 pub mod reading;
 pub mod traffic;
 pub mod unit;
+pub mod url;
 pub mod why;
 
 pub use card::{Cadence, Card, Family, Need, Node, Tier, Variant};

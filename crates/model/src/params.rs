@@ -190,6 +190,24 @@ pub fn parse_cpus(text: &str) -> Option<Vec<u32>> {
     (!cpus.is_empty()).then_some(cpus)
 }
 
+/// A CPU of a list that this process cannot use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("CPU {cpu} is not here, or not allowed")]
+pub struct NoCpu {
+    pub cpu: u32,
+    /// Those that it can use, folded: `0-3`.
+    pub allowed: String,
+}
+
+/// Fails where one of the CPUs is not among those that are allowed.
+pub fn check_cpus<C: Copy + TryInto<u32>>(wanted: &[u32], allowed: &[C]) -> Result<(), NoCpu> {
+    let allowed: Vec<u32> = allowed.iter().filter_map(|cpu| (*cpu).try_into().ok()).collect();
+    match wanted.iter().find(|cpu| !allowed.contains(cpu)) {
+        None => Ok(()),
+        Some(cpu) => Err(NoCpu { cpu: *cpu, allowed: show_cpus(&allowed) }),
+    }
+}
+
 /// The folded spelling of a CPU list, the inverse of [`parse_cpus`].
 #[must_use]
 pub fn show_cpus(cpus: &[u32]) -> String {

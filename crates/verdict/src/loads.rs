@@ -11,6 +11,7 @@ pub mod sweep;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::{Point, RunData, Series};
+use model::url::authority;
 use model::{Better, Histogram, Params, Phase, Unit, Value};
 
 use crate::say;
@@ -364,13 +365,6 @@ impl<'a> Load<'a> {
 
 fn rest<'p>(params: &'p Params, but: &[&str]) -> impl Iterator<Item = (&'p String, &'p String)> {
     params.0.iter().filter(|(name, _)| !but.contains(&name.as_str()))
-}
-
-/// Host and port of a URL, without a user.
-fn authority(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    host.rsplit_once('@').map_or(host, |(_, host)| host)
 }
 
 pub use model::generate::HELD;

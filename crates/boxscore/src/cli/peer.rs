@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use instruments::net::frame::PORT;
 use instruments::net::peer::{self, Peer, PeerOptions};
 use instruments::net::target::read_token;
+use model::params::check_cpus;
 
 use crate::error::CliError;
 use crate::out;
@@ -78,10 +79,7 @@ fn address(text: &str) -> Result<SocketAddr, CliError> {
 
 fn allowed(cpus: &[u32]) -> Result<(), CliError> {
     let allowed = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
-    match cpus.iter().find(|cpu| !allowed.contains(&(**cpu as usize))) {
-        None => Ok(()),
-        Some(cpu) => Err(CliError::usage(format!("--cpus: CPU {cpu} is not here, or not allowed"))),
-    }
+    check_cpus(cpus, &allowed).map_err(|error| CliError::no_cpu("--cpus", &error))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What the flags of `load` mean where the load is on a key-value store, and which of them it has alone.
 
-use instruments::load::target::Url;
 use model::Params;
+use model::url::Url;
 
 use super::value;
 use crate::cli::load::Args;

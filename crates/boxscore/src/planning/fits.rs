@@ -4,7 +4,7 @@
 //! usage error that names those words, else the others are measured and it is said what was left out. What is
 //! impossible without those words too is the machine's matter, and is told by the run.
 
-use model::params::parse_cpus;
+use model::params::{check_cpus, parse_cpus};
 use model::{Arm, Card, Cell, Instrument, Setup};
 
 use super::web::SERVER;
@@ -78,11 +78,7 @@ impl Asked<'_> {
     fn cpus(&self) -> Result<(), CliError> {
         for word in self.words.iter().filter(|word| word.arm.is_some() && word.key == "cpus") {
             let listed = parse_cpus(&word.value).unwrap_or_default();
-            if let Some(cpu) = listed.iter().find(|cpu| !self.setup.cpus.contains(cpu)) {
-                let allowed = model::params::show_cpus(&self.setup.cpus);
-                return Err(CliError::usage(format!("{}: CPU {cpu} is not here, or not allowed", word.flag))
-                    .hint(format!("allowed are {allowed}")));
-            }
+            check_cpus(&listed, &self.setup.cpus).map_err(|error| CliError::no_cpu(&word.flag, &error))?;
         }
         Ok(())
     }

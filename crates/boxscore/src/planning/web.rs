@@ -163,10 +163,7 @@ pub fn settle(
 /// The kind of store that a URL names, as far as it does: RESP is spoken by others than Redis too.
 #[must_use]
 pub fn stored(url: &str) -> Option<&'static str> {
-    let is = |scheme: &str| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
-    [("redis://", "redis"), ("memcached://", "memcached")]
-        .into_iter()
-        .find_map(|(scheme, name)| is(scheme).then_some(name))
+    model::url::Scheme::of(url).filter(|scheme| scheme.is_store()).map(model::url::Scheme::name)
 }
 
 /// The server that an arm's parameters imply: only one has MPMs.

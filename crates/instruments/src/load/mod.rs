@@ -47,10 +47,10 @@ use http::Http;
 use http::request::{Expected, Origin, Wanted};
 use kv::Kv;
 use kv::greeted::Greeted;
+use model::url::{Scheme, Url};
 pub use outcome::Outcome;
 pub use relayed::serve;
 use schedule::Schedule;
-use target::{Scheme, Url};
 use tls::Tls;
 use transport::Plain;
 

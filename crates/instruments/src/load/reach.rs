@@ -7,7 +7,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::Duration;
 
-use super::target::Url;
+use model::url::Url;
+
+use super::target::addresses;
 use super::{Control, Error, Load, limits, tls};
 
 /// Interval at which the check looks for cancellation.
@@ -59,7 +61,7 @@ pub(super) fn reach(
 }
 
 fn tried(url: &Url, secure: Option<&tls::Shared>, timeout: Duration) -> Result<SocketAddr, Error> {
-    let addresses = url.addresses().map_err(Error::Unreachable)?;
+    let addresses = addresses(url).map_err(Error::Unreachable)?;
     let mut last = String::new();
     for address in &addresses {
         let mut stream = match TcpStream::connect_timeout(address, timeout) {

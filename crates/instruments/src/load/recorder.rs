@@ -8,8 +8,8 @@
 
 mod falling;
 
-use model::Histogram;
 use model::histogram::HIGHEST_NS;
+use model::{Histogram, log_linear};
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Failures};
@@ -19,19 +19,16 @@ use super::statuses::Statuses;
 
 /// Sub-buckets of one power of two: 1024 keep three digits, as HdrHistogram does.
 const HALF_BITS: u32 = 10;
-const HALF: usize = 1 << HALF_BITS;
 const LEN: usize = index_of(HIGHEST_NS) + 1;
 
 /// The bucket of a value: the same borders as an HdrHistogram of 1 ns to 1 h with three digits.
 const fn index_of(ns: u64) -> usize {
-    let bucket = u64::BITS - 1 - (ns | (2 * HALF as u64 - 1)).leading_zeros() - HALF_BITS;
-    ((bucket as usize) << HALF_BITS) + (ns >> bucket) as usize
+    log_linear::index_of::<HALF_BITS>(ns)
 }
 
 /// The lowest value of a bucket.
 const fn lowest_of(index: usize) -> u64 {
-    let bucket = (index >> HALF_BITS).saturating_sub(1);
-    ((index - (bucket << HALF_BITS)) as u64) << bucket
+    log_linear::lowest_of::<HALF_BITS>(index)
 }
 
 /// What one host counts at most of anything: sums of some thousand such counts do not overflow.
@@ -110,12 +107,7 @@ struct Sparse {
 
 impl From<Counts> for Sparse {
     fn from(counts: Counts) -> Sparse {
-        let mut buckets = Vec::new();
-        let mut next = 0;
-        for (index, &count) in counts.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            buckets.push(((index - next) as u32, count));
-            next = index + 1;
-        }
+        let buckets = log_linear::gaps(&counts.counts);
         Sparse { saturated: counts.saturated, sum_ns: counts.sum_ns, buckets }
     }
 }
@@ -125,13 +117,10 @@ impl TryFrom<Sparse> for Counts {
 
     fn try_from(sparse: Sparse) -> Result<Counts, &'static str> {
         let mut counts = Counts { saturated: sparse.saturated, sum_ns: sparse.sum_ns, ..Counts::default() };
-        let mut next = 0usize;
-        for (gap, count) in sparse.buckets {
-            let index = next.saturating_add(gap as usize);
+        for (index, count) in log_linear::from_gaps(sparse.buckets) {
             *counts.counts.get_mut(index).ok_or("a time beyond the highest")? = count;
             counts.total =
                 counts.total.checked_add(count).filter(|total| *total <= MOST).ok_or("too many times")?;
-            next = index + 1;
         }
         if counts.saturated > counts.counts[LEN - 1] {
             return Err("more times are over the highest than there are");

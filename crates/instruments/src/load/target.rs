@@ -1,280 +1,45 @@
-//! Where a load goes: URLs of `http` and `https`, of `redis` and `memcached`, and the addresses behind a name.
-//!
-//! Only what a load needs of RFC 3986: no user names, no relative references. A fragment is not sent.
+//! The addresses behind the URL of a load.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
-use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use model::url::Url;
 
-/// What is spoken there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Scheme {
-    Http,
-    Https,
-    /// RESP, as Redis and Valkey speak it.
-    Redis,
-    Memcached,
-}
-
-impl Scheme {
-    pub const ALL: [Scheme; 4] = [Scheme::Http, Scheme::Https, Scheme::Redis, Scheme::Memcached];
-
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scheme::Http => "http",
-            Scheme::Https => "https",
-            Scheme::Redis => "redis",
-            Scheme::Memcached => "memcached",
+/// The addresses of a URL's host, as the system's resolver orders them. `localhost` is loopback wherever the resolver
+/// does not know it (RFC 6761). Fails where the name has no address.
+pub fn addresses(url: &Url) -> Result<Vec<SocketAddr>, String> {
+    if let Ok(address) = url.host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, url.port)]);
+    }
+    let failed =
+        |why: String| format!("the name {} was not found: {why}; check it, or give an address", url.host);
+    let found = match (url.host.as_str(), url.port).to_socket_addrs() {
+        Ok(found) => found,
+        Err(_) if url.host == "localhost" => {
+            let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+            return Ok(loopback.map(|address| SocketAddr::new(address, url.port)).to_vec());
         }
-    }
-
-    /// The port where none is given.
-    #[must_use]
-    pub const fn port(self) -> u16 {
-        match self {
-            Scheme::Http => 80,
-            Scheme::Https => 443,
-            Scheme::Redis => 6379,
-            Scheme::Memcached => 11_211,
-        }
-    }
-
-    #[must_use]
-    pub const fn is_store(self) -> bool {
-        matches!(self, Scheme::Redis | Scheme::Memcached)
-    }
-}
-
-/// An absolute URL.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Url {
-    pub scheme: Scheme,
-    /// A name, an IPv4 address, or an IPv6 address without brackets.
-    pub host: String,
-    pub port: u16,
-    /// Path and query; starts with `/`.
-    pub path: String,
-}
-
-/// What is wrong with a URL.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{url}` is not a URL to load: {why}")]
-pub struct BadUrl {
-    url: String,
-    why: &'static str,
-}
-
-impl FromStr for Url {
-    type Err = BadUrl;
-
-    fn from_str(text: &str) -> Result<Url, BadUrl> {
-        read(text).map_err(|why| BadUrl { url: shown(text).escape_debug().to_string(), why })
-    }
-}
-
-/// Without what may be a password.
-fn shown(text: &str) -> String {
-    let start = text.find("://").map_or(0, |at| at + 3);
-    match text.rfind('@').filter(|at| *at >= start) {
-        None => text.to_owned(),
-        Some(at) => format!("{}...{}", &text[..start], &text[at..]),
-    }
-}
-
-fn read(text: &str) -> Result<Url, &'static str> {
-    let word = text.find("://").and_then(|at| text.get(..at)).unwrap_or("");
-    let known = Scheme::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(word));
-    let scheme = match (word, known) {
-        ("", _) => return Err("it must begin with http:// or https://, redis:// or memcached://"),
-        (_, None) => return Err("only http://, https://, redis:// and memcached:// are known"),
-        (_, Some(scheme)) => scheme,
+        Err(error) => return Err(failed(error.to_string())),
     };
-    let rest = &text[word.len() + 3..];
-    let rest = rest.split('#').next().unwrap_or("");
-    let cut = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(cut);
-    if authority.contains('@') {
-        return Err(match scheme.is_store() {
-            true => {
-                "it holds a user name or password, which would be stored; give BOXSCORE_KV_PASSWORD in the environment"
-            }
-            false => "it holds a user name; give an Authorization header instead",
-        });
-    }
-    let (host, port) = split_port(authority)?;
-    let port = match port {
-        None => scheme.port(),
-        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            digits.parse().ok().filter(|&port| port > 0).ok_or("its port is not 1 to 65535")?
+    let mut addresses = Vec::new();
+    for address in found {
+        if !addresses.contains(&address) {
+            addresses.push(address);
         }
-        Some(_) => return Err("its port is not a number"),
-    };
-    if path.bytes().any(|byte| !(0x21..0x7f).contains(&byte)) {
-        return Err("its path holds a blank or other than ASCII; write it as %XX");
     }
-    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-    if scheme.is_store() && path != "/" {
-        return Err("a store has no paths: a load uses keys of its own, in database 0");
-    }
-    Ok(Url { scheme, host, port, path })
-}
-
-/// Host without brackets, and what stands after its colon.
-fn split_port(authority: &str) -> Result<(String, Option<&str>), &'static str> {
-    if let Some(rest) = authority.strip_prefix('[') {
-        let (address, rest) = rest.split_once(']').ok_or("its `[` is not closed")?;
-        let address: Ipv6Addr =
-            address.parse().map_err(|_| "what stands in brackets is not an IPv6 address")?;
-        let port = match rest {
-            "" => None,
-            _ => Some(rest.strip_prefix(':').ok_or("after `]` only a port may follow")?),
-        };
-        return Ok((address.to_string(), port));
-    }
-    let (host, port) = authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port)));
-    if port.is_some_and(|port| port.contains(':')) {
-        return Err("an IPv6 address stands in brackets: http://[::1]:8080/");
-    }
-    let ok = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    if host.is_empty() || !host.bytes().all(ok) {
-        return Err("its host is empty or holds a character that no host name has");
-    }
-    Ok((host.to_ascii_lowercase(), port))
-}
-
-impl Url {
-    /// As in a `Host` header: the port only where it is not the scheme's own.
-    #[must_use]
-    pub fn authority(&self) -> String {
-        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
-        if self.port == self.scheme.port() { host } else { format!("{host}:{}", self.port) }
-    }
-
-    /// Whether it is under TLS.
-    #[must_use]
-    pub const fn is_tls(&self) -> bool {
-        matches!(self.scheme, Scheme::Https)
-    }
-
-    /// Whether both are answered by the same server.
-    #[must_use]
-    pub fn same_server(&self, other: &Url) -> bool {
-        (self.scheme, &self.host, self.port) == (other.scheme, &other.host, other.port)
-    }
-
-    /// The addresses of the host, as the system's resolver orders them. `localhost` is loopback wherever the resolver
-    /// does not know it (RFC 6761).
-    pub fn addresses(&self) -> Result<Vec<SocketAddr>, String> {
-        if let Ok(address) = self.host.parse::<IpAddr>() {
-            return Ok(vec![SocketAddr::new(address, self.port)]);
-        }
-        let failed = |why: String| {
-            format!("the name {} was not found: {why}; check it, or give an address", self.host)
-        };
-        let found = match (self.host.as_str(), self.port).to_socket_addrs() {
-            Ok(found) => found,
-            Err(_) if self.host == "localhost" => {
-                let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
-                return Ok(loopback.map(|address| SocketAddr::new(address, self.port)).to_vec());
-            }
-            Err(error) => return Err(failed(error.to_string())),
-        };
-        let mut addresses = Vec::new();
-        for address in found {
-            if !addresses.contains(&address) {
-                addresses.push(address);
-            }
-        }
-        if addresses.is_empty() { Err(failed("it has no address".to_owned())) } else { Ok(addresses) }
-    }
-}
-
-impl fmt::Display for Url {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = if self.scheme.is_store() { "" } else { &self.path };
-        write!(to, "{}://{}{path}", self.scheme.name(), self.authority())
-    }
+    if addresses.is_empty() { Err(failed("it has no address".to_owned())) } else { Ok(addresses) }
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    fn url(text: &str) -> Url {
-        text.parse().unwrap()
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_printed_is_read_back(
-            scheme in proptest::sample::select(Scheme::ALL.to_vec()),
-            host in prop_oneof!["[a-z0-9][a-z0-9.-]{0,12}", any::<Ipv6Addr>().prop_map(|address| address.to_string())],
-            port in 1u16..,
-            path in "/[!-\"$-~]{0,20}",
-        ) {
-            let path = if scheme.is_store() { "/".to_owned() } else { path };
-            let url = Url { scheme, host, port, path };
-            prop_assert_eq!(url.to_string().parse::<Url>().unwrap(), url);
-        }
-
-        #[test]
-        fn any_text_is_a_url_or_an_error(text in "((https?|redis|memcached)://)?[ -~\u{e9}]{0,30}") {
-            if let Ok(url) = text.parse::<Url>() {
-                prop_assert_eq!(url.to_string().parse::<Url>().unwrap(), url);
-            }
-        }
-    }
-
-    #[test]
-    fn parts_are_found() {
-        let plain = url("HTTP://Example.org");
-        assert_eq!((plain.host.as_str(), plain.port, plain.path.as_str()), ("example.org", 80, "/"));
-        let full = url("https://[2001:DB8::1]:8443/a/b?c=d#e");
-        assert_eq!((full.scheme, full.host.as_str(), full.port), (Scheme::Https, "2001:db8::1", 8443));
-        assert_eq!(url("redis://a").port, 6379);
-        assert_eq!(url("Memcached://a/").to_string(), "memcached://a");
-        assert_eq!((full.path.as_str(), full.authority().as_str()), ("/a/b?c=d", "[2001:db8::1]:8443"));
-        assert_eq!(url("http://a?b").path, "/?b");
-        assert_eq!(url("https://a:443/").authority(), "a");
-        assert!(url("http://a/x").same_server(&url("http://a:80/y")));
-        assert!(!url("http://a/").same_server(&url("https://a/")));
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
-        for (text, why) in [
-            ("", "begin with"),
-            ("localhost:80/", "begin with"),
-            ("ftp://a/", "only http"),
-            ("redis://a/1", "no paths"),
-            ("redis://:secret@a/", "password"),
-            ("http://", "host is empty"),
-            ("http://u:p@a/", "user name"),
-            ("http://a:0/", "1 to 65535"),
-            ("http://a:65536/", "1 to 65535"),
-            ("http://a:x/", "not a number"),
-            ("http://::1/", "brackets"),
-            ("http://[::1", "not closed"),
-            ("http://[1.2.3.4]/", "not an IPv6"),
-            ("http://a/ b", "blank"),
-            ("http://a b/", "host"),
-        ] {
-            let error = text.parse::<Url>().unwrap_err().to_string();
-            assert!(error.contains(why) && !error.contains("secret"), "{text}: {error}");
-        }
-    }
 
     #[test]
     fn names_and_addresses_resolve() {
-        assert_eq!(url("http://127.0.0.1:81/").addresses().unwrap(), ["127.0.0.1:81".parse().unwrap()]);
-        assert_eq!(url("http://[::1]:81/").addresses().unwrap(), ["[::1]:81".parse().unwrap()]);
-        assert!(url("http://localhost:81/").addresses().unwrap().iter().all(|one| one.ip().is_loopback()));
-        let error = url("http://no-such-host.invalid/").addresses().unwrap_err();
+        let found = |text: &str| addresses(&text.parse().unwrap());
+        assert_eq!(found("http://127.0.0.1:81/").unwrap(), ["127.0.0.1:81".parse().unwrap()]);
+        assert_eq!(found("http://[::1]:81/").unwrap(), ["[::1]:81".parse().unwrap()]);
+        assert!(found("http://localhost:81/").unwrap().iter().all(|one| one.ip().is_loopback()));
+        let error = found("http://no-such-host.invalid/").unwrap_err();
         assert!(error.contains("no-such-host.invalid was not found"), "{error}");
     }
 }

@@ -14,11 +14,11 @@ use instruments::load::kv::Spec;
 use instruments::load::kv::data::{At, Work};
 use instruments::load::kv::keys::{Popularity, Sizes};
 use instruments::load::schedule::Schedule;
-use instruments::load::target::{Scheme, Url};
 use instruments::load::{self, Control, Load};
 use instruments::workload::server::kind::ServerError;
 use instruments::workload::server::{account, tree};
 use instruments::workload::store::{self, Options, Persistence, Store, StoreKind};
+use model::url::{Scheme, Url};
 
 /// `xtask/setup.sh test` installs them: without one the tests would show less than they say.
 pub fn stores_are_installed() {

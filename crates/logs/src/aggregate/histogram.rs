@@ -1,9 +1,10 @@
 //! A log-linear histogram of whole numbers that merges exactly: 2^BITS buckets to each power of two.
 //!
-//! The bucket scheme of the load engine's recorder. Values below 2^(BITS+1) are exact; others are known to one part in
+//! Its buckets are those of `model::log_linear`, as in the load engine's recorder. Values below 2^(BITS+1) are exact; others are known to one part in
 //! 2^BITS, and what is given back is the middle of a bucket, so at most one part in 2^(BITS+1) off. Values above the
 //! highest stand in the last bucket and are counted as saturated.
 
+use model::log_linear;
 use serde::{Deserialize, Serialize};
 
 /// Counts of values by bucket; `MAX_BITS` is how many bits the highest value has.
@@ -38,14 +39,11 @@ impl<const BITS: u32, const MAX_BITS: u32> LogLinear<BITS, MAX_BITS> {
 
     #[inline(always)]
     pub(super) const fn index_of(value: u64) -> usize {
-        let fine = (1u64 << (BITS + 1)) - 1;
-        let bucket = u64::BITS - 1 - (value | fine).leading_zeros() - BITS;
-        ((bucket as usize) << BITS) + (value >> bucket) as usize
+        log_linear::index_of::<BITS>(value)
     }
 
     const fn lowest_of(index: usize) -> u64 {
-        let bucket = (index >> BITS).saturating_sub(1);
-        ((index - (bucket << BITS)) as u64) << bucket
+        log_linear::lowest_of::<BITS>(index)
     }
 
     #[inline(always)]
@@ -151,13 +149,7 @@ struct Sparse {
 
 impl<const BITS: u32, const MAX_BITS: u32> From<LogLinear<BITS, MAX_BITS>> for Sparse {
     fn from(from: LogLinear<BITS, MAX_BITS>) -> Sparse {
-        let mut buckets = Vec::new();
-        let mut next = 0;
-        for (index, &count) in from.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            buckets.push(((index - next) as u32, count));
-            next = index + 1;
-        }
-        Sparse { saturated: from.saturated, buckets }
+        Sparse { saturated: from.saturated, buckets: log_linear::gaps(&from.counts) }
     }
 }
 
@@ -166,9 +158,7 @@ impl<const BITS: u32, const MAX_BITS: u32> TryFrom<Sparse> for LogLinear<BITS, M
 
     fn try_from(sparse: Sparse) -> Result<Self, &'static str> {
         let mut into = Self { saturated: sparse.saturated, ..Self::default() };
-        let mut next = 0usize;
-        for (gap, count) in sparse.buckets {
-            let index = next.saturating_add(gap as usize);
+        for (index, count) in log_linear::from_gaps(sparse.buckets) {
             if index >= Self::LEN {
                 return Err("a value beyond the highest");
             }
@@ -178,7 +168,6 @@ impl<const BITS: u32, const MAX_BITS: u32> TryFrom<Sparse> for LogLinear<BITS, M
             into.grow(index);
             into.counts[index] = count;
             into.total = into.total.checked_add(count).ok_or("too many values")?;
-            next = index + 1;
         }
         if into.saturated > into.counts.get(Self::LEN - 1).copied().unwrap_or(0) {
             return Err("more values are over the highest than there are");

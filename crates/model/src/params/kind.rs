@@ -4,6 +4,8 @@
 
 use core::net::IpAddr;
 
+use crate::url::Scheme;
+
 use super::{parse_bytes, parse_cpus, show_bytes, show_cpus};
 
 /// What values a parameter takes.
@@ -90,8 +92,8 @@ impl ParamKind {
                 let weights = words(value, |word| number(word).filter(|weight| *weight >= 0.0))?;
                 Some(weights.iter().map(f64::to_string).collect::<Vec<_>>().join(" "))
             }
-            ParamKind::Urls => Some(words(value, |word| url(word, &["http", "https"]))?.join(" ")),
-            ParamKind::StoreUrl => url(value.trim(), &["redis", "memcached"]).map(str::to_owned),
+            ParamKind::Urls => Some(words(value, |word| url(word, |scheme| !scheme.is_store()))?.join(" ")),
+            ParamKind::StoreUrl => url(value.trim(), Scheme::is_store).map(str::to_owned),
             ParamKind::Ratio { max } => {
                 let (one, other) = value.split_once(':')?;
                 let both = [whole(one.trim())?, whole(other.trim())?];
@@ -185,10 +187,10 @@ fn words<'a, T>(text: &'a str, read: impl Fn(&'a str) -> Option<T>) -> Option<Ve
     (!all.is_empty()).then_some(all)
 }
 
-fn url<'a>(text: &'a str, schemes: &[&str]) -> Option<&'a str> {
-    let (scheme, rest) = text.split_once("://")?;
-    let is_known = schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known));
-    (is_known && !rest.is_empty()).then_some(text)
+/// A text that begins as a URL of such a scheme; what is wrong behind it is said where it is read as a [`crate::url::Url`].
+fn url(text: &str, is_allowed: impl Fn(Scheme) -> bool) -> Option<&str> {
+    let has_host = !text.ends_with("://");
+    Scheme::of(text).filter(|scheme| has_host && is_allowed(*scheme)).map(|_| text)
 }
 
 /// A decimal number, with `k`, `M` or `G` for its thousands, millions and thousand millions.

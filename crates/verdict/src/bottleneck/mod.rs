@@ -10,8 +10,11 @@ mod machine;
 mod silent;
 mod waiting;
 
+use std::net::IpAddr;
+
 use model::Unit;
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};
+use model::url::Url;
 
 use crate::loads::sweep::OTHERS;
 use crate::loads::{Core, LEAST_REQUESTS, LEAST_S, Load, stall};
@@ -202,12 +205,17 @@ fn idle(others: &[&Core]) -> Option<String> {
 impl View<'_, '_> {
     /// Whether requests come over the loopback interface.
     fn is_loopback(&self) -> bool {
-        let host = match self.load.given("url") {
-            None => self.load.params.get("listen").unwrap_or("127.0.0.1"),
-            Some(url) => url.split_once("://").map_or(url, |(_, rest)| rest),
-        };
-        let host = host.trim_start_matches('[');
-        host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("::1")
+        match self.load.given("url") {
+            None => self.load.params.get("listen").is_none_or(|address| {
+                let address = address.parse::<IpAddr>();
+                address.is_ok_and(|address| address.is_loopback())
+            }),
+            Some(urls) => urls
+                .split(' ')
+                .next()
+                .and_then(|url| url.parse::<Url>().ok())
+                .is_some_and(|url| url.is_loopback()),
+        }
     }
 
     /// Cores of CPU time that the server used, and others on its cores, where others fill them.

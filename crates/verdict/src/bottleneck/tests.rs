@@ -199,7 +199,7 @@ fn a_slow_handler_of_one_thread_is_seen_by_its_queue() {
     let says = "waiting for the server: 100 % of response time, as if it served one request at a time (2.00 ms each); no \
                 core above 2.0 %";
     assert_eq!(queued.sentence, says);
-    let says = "as if 1.00 were served at once, 2.00 ms each, which is how long it takes with 1 connection";
+    let says = "as if 0.998 were served at once, 2.00 ms each, which is how long it takes with 1 connection";
     assert!(queued.evidence.iter().any(|text| text == says), "{queued:?}");
 }
 

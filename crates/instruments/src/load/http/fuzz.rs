@@ -5,10 +5,10 @@
 use std::time::{Duration, Instant};
 
 use model::mutate::{Dice, mutate};
+use model::url::Url;
 
 use super::response::{RequestFlags, read_all};
 use crate::load::schedule::{Schedule, read_replay};
-use crate::load::target::Url;
 
 const ANSWERS: [&[u8]; 6] = [
     b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 20:00:00 GMT\r\nContent-Type: image/gif\r\n\

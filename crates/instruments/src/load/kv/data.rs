@@ -8,11 +8,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use model::login::{Login, REMEDY, refusal};
+use model::url::Scheme;
 
 use super::{Asked, Dialect, Kv, Reply, Spec};
 use crate::load::failure::Failure;
 use crate::load::protocol::Step;
-use crate::load::target::Scheme;
 use crate::store_protocol::memcached::Memcached;
 use crate::store_protocol::resp::Resp;
 

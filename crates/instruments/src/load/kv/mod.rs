@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
 use super::protocol::{Answer, Protocol, Step};
-use super::target::Scheme;
 use crate::bench::kernels::random::Random;
 use crate::store_protocol::MOST_LINE;
 use crate::store_protocol::memcached::Memcached;
 use crate::store_protocol::resp::Resp;
 use keys::{Keys, Popularity, Sizes, told};
+use model::url::Scheme;
 
 /// The number of a key has so many digits at least.
 const DIGITS: usize = 10;

@@ -79,7 +79,7 @@ fn answers_come_in_any_framing_and_in_pieces() {
     });
     for (path, bytes) in [("/", 3), ("/chunked", 3), ("/until-close", 3), ("/interim", 0), ("/moved", 0)] {
         let mut load = requests(&server, 8, 2);
-        load.targets = vec![Target::from(server.url(path).parse::<crate::load::target::Url>().unwrap())];
+        load.targets = vec![Target::from(server.url(path).parse::<model::url::Url>().unwrap())];
         let outcome = go(&load);
         assert_eq!((outcome.record.good, outcome.record.body_bytes), (8, 8 * bytes), "{path}");
     }
@@ -129,7 +129,7 @@ fn targets_share_the_requests_by_weight() {
     let mut load = requests(&server, 400, 2);
     let target = |path, weight| Target {
         weight,
-        ..Target::from(server.url(path).parse::<crate::load::target::Url>().unwrap())
+        ..Target::from(server.url(path).parse::<model::url::Url>().unwrap())
     };
     load.targets = vec![target("/a", 1.0), target("/b", 3.0), target("/c", 0.0)];
     assert_eq!(go(&load).record.good, 400);
@@ -190,7 +190,7 @@ fn descriptions_that_cannot_be_are_refused() {
     };
     refused(&|load| load.targets.clear(), "no URL");
     refused(
-        &|load| load.targets.push(Target::from("http://other/".parse::<crate::load::target::Url>().unwrap())),
+        &|load| load.targets.push(Target::from("http://other/".parse::<model::url::Url>().unwrap())),
         "different servers",
     );
     refused(&|load| load.targets[0].weight = -1.0, "weights");

@@ -105,7 +105,7 @@ fn statuses_are_counted_with_the_url_that_met_them_first() {
     let mut load = requests(&server, 300, 3);
     load.threads = 3;
     load.targets = ["/", "/none", "/busy"]
-        .map(|path| server.url(path).parse::<crate::load::target::Url>().unwrap().into())
+        .map(|path| server.url(path).parse::<model::url::Url>().unwrap().into())
         .to_vec();
     let outcome = go(&load);
     let seen: Vec<(u16, u64)> = outcome.record.statuses.seen().map(|met| (met.status, met.count)).collect();

@@ -86,7 +86,7 @@ fn a_replay_asks_for_its_paths() {
     let replay = read_replay("10.00 /a\n10.01 /b\n10.02 /a\n10.02 /c\n").unwrap();
     let mut load = requests(&server, 1, 2);
     load.requests = None;
-    let target = |path: &String| Target::from(server.url(path).parse::<crate::load::target::Url>().unwrap());
+    let target = |path: &String| Target::from(server.url(path).parse::<model::url::Url>().unwrap());
     load.targets = replay.paths.iter().map(target).collect();
     load.schedule = Schedule::Replay(replay.arrivals);
     assert_eq!(go(&load).record.good, 4);

@@ -1,13 +1,13 @@
 //! What the parameters of a load on a key-value store ask for.
 
 use model::format::quantity;
+use model::url::{Scheme, Url};
 use model::{Setup, Unfit, Unit};
 
 use crate::load::Load;
 use crate::load::generators::Remote;
 use crate::load::kv::Spec;
 use crate::load::kv::keys::{Popularity, Sizes};
-use crate::load::target::{Scheme, Url};
 use crate::workload::store::StoreKind;
 use crate::workload::store::beside::PREFIX;
 use crate::workload::store::options::{self, Options};

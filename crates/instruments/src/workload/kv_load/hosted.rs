@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use model::url::{Scheme, Url};
+
 use super::theirs::WRITING;
 use crate::load::kv::Spec;
 use crate::load::kv::data::{At, Work};
-use crate::load::target::{Scheme, Url};
 use crate::progress::ProgressCounter;
 use crate::workload::guard;
 use crate::workload::server::keeper;

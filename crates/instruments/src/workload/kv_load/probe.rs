@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use model::url::Url;
 use model::{Fault, Probe, Record, Seconds, Setup, Unfit};
 
 use super::ask::KvAsk;
 use super::hosted::{self, Hosted, Key};
 use super::theirs::Theirs;
 use crate::load::reach::reachable;
-use crate::load::target::Url;
 use crate::workload::web::params::Subject;
 use crate::workload::web::probe::Loads;
 use crate::workload::web_slo::Placed;

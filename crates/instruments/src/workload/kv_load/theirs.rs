@@ -7,12 +7,12 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
 use model::login::Login;
+use model::url::Scheme;
 use model::{Fault, Record};
 
 use super::room;
 use crate::load::kv::Spec;
 use crate::load::kv::data::{At, Work};
-use crate::load::target::Scheme;
 use crate::load::watched::CUT;
 use crate::progress::ProgressCounter;
 use crate::workload::store::{self, Info, beside};

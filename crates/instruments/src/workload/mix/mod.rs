@@ -174,9 +174,8 @@ pub(crate) mod tests {
     #[test]
     fn weights_are_shared_among_methods_and_connections() {
         let mix = planted();
-        let plain: Vec<Target> = ["http://a/x", "http://a/y"]
-            .map(|url| url.parse::<crate::load::target::Url>().unwrap().into())
-            .to_vec();
+        let plain: Vec<Target> =
+            ["http://a/x", "http://a/y"].map(|url| url.parse::<model::url::Url>().unwrap().into()).to_vec();
         let all = spread(&plain, &mix);
         let sum = |of: &dyn Fn(&Target) -> bool| -> f64 {
             all.iter().filter(|one| of(one)).map(|one| one.weight).sum::<f64>() / 2.0

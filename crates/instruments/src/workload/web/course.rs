@@ -5,12 +5,12 @@
 use std::time::Duration;
 
 use model::Params;
+use model::url::Url;
 
 use super::params::NONE;
 use super::replay;
 use crate::load::Target;
 use crate::load::schedule::Schedule;
-use crate::load::target::Url;
 
 /// The URLs of a load, separated by blanks, and how often each is asked for beside the others.
 pub fn targets(urls: &str, weights: &str) -> Result<Vec<Target>, String> {

@@ -10,12 +10,13 @@ use model::Record;
 use super::served::Served;
 use crate::facts::root::Root;
 use crate::load::host::Host;
+use crate::load::target::addresses;
 use crate::load::{Load, ask};
 use crate::telemetry::parse::{lines, number, words};
 
 /// Says what the load may meet.
 pub fn tell(served: &Served, load: &Load, record: &mut dyn Record) {
-    let addresses = load.targets.first().and_then(|target| target.url.addresses().ok()).unwrap_or_default();
+    let addresses = load.targets.first().and_then(|target| addresses(&target.url).ok()).unwrap_or_default();
     let Some(address) = addresses.first() else { return };
     for text in Host::read(&Root::live()).notes(&ask(load, address.ip())) {
         record.note("limit", &text);
@@ -77,8 +78,7 @@ mod tests {
     #[test]
     fn a_load_that_is_too_large_is_told() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let url: crate::load::target::Url =
-            format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        let url: model::url::Url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
         let served = Served::theirs(&url);
         let told = |connections| {
             let mut values = Values::default();

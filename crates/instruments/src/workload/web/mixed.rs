@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use model::doc::MixDoc;
+use model::url::Url;
 use model::{Setup, Unfit};
 
 use super::params::{NONE, Offered};
 use crate::load::Target;
-use crate::load::target::Url;
 use crate::workload::mix::{float, left_out, objects, spread};
 
 /// What the parameters ask of a mix must be possible: its document, where they name one.

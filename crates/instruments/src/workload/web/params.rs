@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use model::doc::MixDoc;
 use model::params::parse_bytes;
+use model::url::Url;
 use model::{ParamKind, ParamSpec, Params, Setup, Size, Unfit};
 
 use super::cold;
@@ -18,7 +19,6 @@ use crate::load::generators::{Generators, Local, Remote, Sent};
 use crate::load::http::request::header;
 use crate::load::schedule::{self, Schedule};
 use crate::load::shape::Shape;
-use crate::load::target::Url;
 use crate::load::{Control, Error, Load, check};
 use crate::workload::mix;
 use crate::workload::server::content::{Limits, Set};

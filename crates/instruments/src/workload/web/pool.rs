@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use model::url::{BadUrl, Url};
+
 use crate::load::Target;
 use crate::load::http::request::Expected;
-use crate::load::target::{BadUrl, Url};
 use crate::workload::guard;
 use crate::workload::server::account;
 use crate::workload::server::content::{Content, Item, Limits, Set};

@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use model::url::Url;
+
 use super::pool::Hosted;
-use crate::load::target::Url;
+use crate::load::target::addresses;
 use crate::workload::guard;
 use crate::workload::server::sockets;
 use crate::workload::server::tree::{self, Stat, Usage};
@@ -108,7 +110,7 @@ impl Theirs {
 fn listeners(url: &Url) -> Result<BTreeSet<i32>, String> {
     let is_local = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
     let mut why = format!("the server at {} is not known to be on this machine", url.authority());
-    for address in url.addresses()?.into_iter().filter(is_local) {
+    for address in addresses(url)?.into_iter().filter(is_local) {
         match sockets::listeners(address) {
             Ok(listeners) => return Ok(listeners),
             Err(error) => why = error,
