@@ -115,19 +115,15 @@ fn facts(row: &csv::Row) -> Vec<Fact> {
             _ => facts.push(Fact::unknown(key, source, "not given by the study")),
         }
     }
-    caveat(&mut facts, row.get("note"));
+    caveat(&mut facts, row.get("note"), row.get("note_about"));
     facts
 }
 
-/// A note belongs to the fact that it speaks of, as far as that can be told; otherwise to the model's name.
-fn caveat(facts: &mut [Fact], note: Option<&str>) {
+/// A note stays with the fact of the column that it is about (`note_about`), or with the model's name.
+fn caveat(facts: &mut [Fact], note: Option<&str>, about: Option<&str>) {
     let Some(note) = note else { return };
-    let about = match note {
-        note if note.contains("memory clock") => "memory.mts",
-        note if note.contains("W is the whole") => "power.watts",
-        note if note.contains("sockets") => "cpu.sockets.max",
-        _ => "cpu.model",
-    };
+    let column = NUMBERS.iter().find(|(column, ..)| about == Some(*column));
+    let about = column.map_or("cpu.model", |(_, key, ..)| *key);
     if let Some(fact) = facts.iter_mut().find(|fact| fact.key == about) {
         fact.why = Some(match fact.why.take() {
             Some(why) => format!("{why}; {note}"),

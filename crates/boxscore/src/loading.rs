@@ -17,9 +17,9 @@ use instruments::load::schedule::Schedule;
 use instruments::workload::kv_load::{self, ask::KvAsk};
 use instruments::workload::web::{self, params::Ask};
 use model::doc::LoadDoc;
-use model::plan::{PLAN_VERSION, PLAN_VERSION_ALONE, Takes};
+use model::plan::Takes;
 use model::url::Url;
-use model::{Cell, Fault, FaultKind, Instrument, ParamKind, Params, Plan, Setup};
+use model::{Cell, Fault, FaultKind, Instrument, NoteBody, ParamKind, Params, Plan, Setup};
 use report::text::load::live::Live;
 use report::text::load::{Tail, screen};
 
@@ -97,7 +97,6 @@ fn plan(args: &Args, allowed: &[usize], seed: u64) -> Result<(Plan, Load), CliEr
         seed,
         cpus,
         label: args.label.clone(),
-        version: if mix.is_some() { PLAN_VERSION } else { PLAN_VERSION_ALONE },
         mixes: mix.map(|named| (named.name, named.mix)).into_iter().collect(),
         ..Plan::bare(vec![Cell { instrument: card.name.to_owned(), params, headline }], Takes::Fixed(1))
     };
@@ -291,7 +290,7 @@ fn finish(outcome: &Outcome, runs: &[String], global: &Global) -> Result<u8, Cli
     let mut resolver = Resolver::new(global)?;
     let run = runs.first().ok_or_else(|| CliError::data("nothing was measured"))?;
     let shown = present::shown(run, "boxscore.show/1", false, &mut resolver)?;
-    let cut = shown.data.notes.iter().any(|note| note.kind == "cut");
+    let cut = shown.data.notes.iter().any(|note| matches!(note.body, NoteBody::Cut(_)));
     if let Some(doc) = verdict::load_doc(&shown.data, &shown.doc) {
         if global.json {
             out::json(&doc);

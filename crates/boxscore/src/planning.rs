@@ -13,9 +13,7 @@ mod words;
 use std::sync::Arc;
 
 use model::fake::FakeWorld;
-use model::plan::{
-    Command, Level, PLAN_VERSION, PLAN_VERSION_ALONE, PLAN_VERSION_CHANGED, PLAN_VERSION_UNMIXED, Takes,
-};
+use model::plan::{Command, Level, PLAN_VERSION, Takes};
 use model::{Arm, Cadence, Card, Cell, Family, Need, Node, ParamKind, ParamSpec, Params, Plan, Setup, Tier};
 use words::Word;
 
@@ -115,7 +113,7 @@ pub fn plan(
         web::profile(&cells, &mut arms)?;
     }
     let plan = Plan {
-        version: version(&unchanged, mix.is_some(), !args.from.is_empty() || args.far.is_some()),
+        version: PLAN_VERSION,
         seed,
         level,
         cells,
@@ -166,16 +164,6 @@ fn all_cells(
         cells.extend(card_cells(card, level, tier(card, level, args.arms.len()), sets, &host)?);
     }
     Ok(cells)
-}
-
-/// The first version of plans that knows what this one asks for.
-fn version(unchanged: &[u32], is_mixed: bool, has_generators: bool) -> u32 {
-    match (is_mixed, has_generators) {
-        _ if !unchanged.is_empty() => PLAN_VERSION,
-        (true, _) => PLAN_VERSION_CHANGED,
-        (false, true) => PLAN_VERSION_UNMIXED,
-        (false, false) => PLAN_VERSION_ALONE,
-    }
 }
 
 /// Reads a plan that somebody may have written by hand.

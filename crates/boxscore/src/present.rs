@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use model::data::{RunData, Status};
 use model::doc::{CompareDoc, FactDoc, RatioDoc, RunDoc};
 use model::plan::{Level, Plan};
-use model::traffic::Traffic;
 use report::html::ReportInput;
 use report::text::score::{Advice, Tail, score};
 use store::StoreError;
@@ -74,7 +73,7 @@ fn logs_command(data: &RunData) -> Option<String> {
     let labels = |names: &mut dyn Iterator<Item = &str>| {
         names.map(|name| word(&format!("{name}=FILE"))).collect::<Vec<_>>().join(" ")
     };
-    Some(match Traffic::of(data)?.cut {
+    Some(match &data.traffic.as_ref()?.cut {
         Some(cut) => {
             format!("boxscore logs {} --cut {}", labels(&mut [cut.of.as_str()].into_iter()), word(&cut.given))
         }

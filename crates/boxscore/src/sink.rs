@@ -1,11 +1,11 @@
 //! Where a run goes: every take into the store, in one transaction, before the next begins; a copy to the display.
 
 use harness::conductor::{Show, Sink, SinkError};
-use model::data::{Note, Price, Status};
+use model::data::{Price, Status};
 use model::fact::FactValue;
 use model::frame::{Hello, OwnCost, Segment, WIRE_VERSION};
 use model::reading::Take;
-use model::{Cell, Fact, Plan};
+use model::{Cell, Fact, Note, NoteBody, Plan};
 use store::{Appended, NewRun, Origin, Store, StoreError};
 
 use crate::cli::agent::BUILD;
@@ -20,7 +20,7 @@ struct Participant {
     /// What earlier sittings of this run used, as far as they told.
     cost: Option<OwnCost>,
     /// Notes from before the run exists.
-    early: Vec<(String, String)>,
+    early: Vec<NoteBody>,
 }
 
 /// A run of an earlier sitting.
@@ -101,7 +101,10 @@ impl<'a> StoreSink<'a> {
                     was.text(),
                     now.text()
                 );
-                let appended = self.store.note(run, &note("changed", &text)).map_err(refused)?;
+                let appended = self
+                    .store
+                    .note(run, &Note::of_run(NoteBody::remark("changed", text)))
+                    .map_err(refused)?;
                 self.told(&appended);
             }
         }
@@ -168,10 +171,6 @@ fn together(earlier: Option<OwnCost>, now: Option<OwnCost>) -> Option<OwnCost> {
     }
 }
 
-fn note(kind: &str, text: &str) -> Note {
-    Note { kind: kind.to_owned(), text: text.to_owned(), at_ns: None }
-}
-
 fn same_build(hello: &Hello) -> Result<(), SinkError> {
     if hello.wire == WIRE_VERSION && hello.build == BUILD {
         return Ok(());
@@ -209,8 +208,8 @@ impl Sink for StoreSink<'_> {
         let new = self.new_run(machine, facts);
         self.store.begin_run(&new).map_err(refused)?;
         self.store.put_facts(&new.id, facts).map_err(refused)?;
-        for (kind, text) in std::mem::take(&mut self.machines[machine].early) {
-            let appended = self.store.note(&new.id, &note(&kind, &text)).map_err(refused)?;
+        for note in std::mem::take(&mut self.machines[machine].early) {
+            let appended = self.store.note(&new.id, &Note::of_run(note)).map_err(refused)?;
             self.told(&appended);
         }
         self.machines[machine].run = Some(new.id);
@@ -241,13 +240,13 @@ impl Sink for StoreSink<'_> {
         display::title(cell)
     }
 
-    fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError> {
+    fn note(&mut self, machine: usize, note: NoteBody) -> Result<(), SinkError> {
         match &self.machines[machine].run {
             Some(run) => {
-                let appended = self.store.note(run, &note(kind, text)).map_err(refused)?;
+                let appended = self.store.note(run, &Note::of_run(note)).map_err(refused)?;
                 self.told(&appended);
             }
-            None => self.machines[machine].early.push((kind.to_owned(), text.to_owned())),
+            None => self.machines[machine].early.push(note),
         }
         Ok(())
     }

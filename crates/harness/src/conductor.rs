@@ -13,9 +13,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use model::data::{GIVEN_UP, UNFIT};
 use model::frame::{Frame, Job, OwnCost, Segment};
 use model::login::Login;
+use model::note::{Dropped, NoteBody};
 use model::plan::Plan;
 use model::reading::Take;
 use model::{Better, Phase, Value};
@@ -287,14 +287,13 @@ impl<'a> Conductor<'a> {
         self.sink.show(&Show::Unfit { machine, cell, arm, why });
         let known = self.plan.cells.get(cell as usize);
         let title = known.map(|cell| self.sink.title(cell)).unwrap_or_default();
-        let note = match self.plan.arm_name(cell, arm) {
-            "" => format!("{title}: {why}"),
-            name => format!("{title}: arm {name} cannot run: {why}"),
-        };
+        let arm = self.plan.arm_name(cell, arm).to_owned();
+        let dropped = Dropped { what: title, arm, why: why.to_owned() };
         let is_begun = self.tally.contains_key(&entry);
         // The take that was asked for failed.
         self.machines[machine].faults += u64::from(is_begun);
-        self.sink.note(machine, if is_begun { GIVEN_UP } else { UNFIT }, &note)
+        let note = if is_begun { NoteBody::GivenUp(dropped) } else { NoteBody::Unfit(dropped) };
+        self.sink.note(machine, note)
     }
 
     fn taken(&mut self, machine: usize, take: &Take) -> Result<(), SinkError> {
@@ -466,7 +465,7 @@ impl<'a> Conductor<'a> {
         let why = parting.after(why);
         self.machines[machine].lost = Some(why.clone());
         self.sink.show(&Show::Lost { machine, why: &why, hint: parting.hint.as_deref() });
-        self.sink.note(machine, "lost", &why)
+        self.sink.note(machine, NoteBody::remark("lost", why))
     }
 
     /// Waits for a frame of one machine and handles frames of the others meanwhile. `None` when the machine is lost
@@ -560,9 +559,7 @@ impl<'a> Conductor<'a> {
                 self.sink.show(&Show::Doing { machine, text: &inflow::cut(text) });
             }
             Frame::Live(live) => self.sink.show(&Show::Live { machine, live: &live }),
-            Frame::Note { kind, text } => {
-                self.sink.note(machine, &inflow::cut(kind), &inflow::cut(text))?;
-            }
+            Frame::Note(note) => self.sink.note(machine, inflow::cut_note(note))?,
             Frame::Bye(cost) => {
                 state.cost = Some(cost);
                 return Ok(Some((machine, Frame::Bye(cost))));

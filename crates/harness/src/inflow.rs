@@ -4,6 +4,7 @@
 //! Counted in frames; each [`VALUES`] telemetry values count as one more. Answers to orders are not counted: the pipe
 //! bounds their size, and an unsolicited answer ends the child.
 
+use model::NoteBody;
 use model::frame::{Frame, Segment};
 
 /// Frames allowed at once, and per second since the start. A machine of 256 CPUs sends about 5 per second.
@@ -64,6 +65,15 @@ pub fn cut(mut text: String) -> String {
         text.push_str(&format!(" ... (cut; {whole} bytes)"));
     }
     text
+}
+
+/// A note that is no longer than anybody reads; one that is too long becomes a remark.
+#[must_use]
+pub fn cut_note(note: NoteBody) -> NoteBody {
+    if note.kind().len().max(note.text().len()) <= MOST_TEXT {
+        return note;
+    }
+    NoteBody::Remark { kind: cut(note.kind().to_owned()), text: cut(note.text().into_owned()) }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use model::data::Status;
 use model::frame::{Frame, Hello, Live, OwnCost, Segment};
 use model::reading::Take;
-use model::{Cell, Fact};
+use model::{Cell, Fact, NoteBody};
 
 /// A connection to one child.
 pub trait Link {
@@ -101,7 +101,7 @@ pub trait Sink {
     fn facts(&mut self, machine: usize, facts: &[Fact]) -> Result<(), SinkError>;
     fn commit(&mut self, machine: usize, take: Option<&Take>, telemetry: &[Segment])
     -> Result<(), SinkError>;
-    fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError>;
+    fn note(&mut self, machine: usize, note: NoteBody) -> Result<(), SinkError>;
     fn end(
         &mut self,
         machine: usize,

@@ -143,7 +143,7 @@ impl<'a> ProbeCache<'a> {
                 }
                 let made = one.prepare(&setup);
                 if let Err(unfit) = &made {
-                    record.note("condition", &format!("{}: {}", one.card().name, unfit.why));
+                    record.remark("condition", &format!("{}: {}", one.card().name, unfit.why));
                 }
                 made.ok().map(|probe| (one.card(), probe))
             };
@@ -186,7 +186,7 @@ impl<'a> ProbeCache<'a> {
         stays()?;
         let at_least = Seconds(plan.take_seconds);
         let repeats = probe.calibrate(at_least).map_err(|fault| Unfit::new(fault.to_string()))?;
-        record.note("repeats", &format!("{} {params}: {repeats} units a take", card.name));
+        record.remark("repeats", &format!("{} {params}: {repeats} units a take", card.name));
         Ok(PreparedProbe { probe, card, params, repeats, used: 0 })
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::frame::Live;
 use model::instrument::Record;
-use model::{Card, Fact, Finding, Histogram, MetricInfo, Params, Reading, SeriesKey, Value};
+use model::{Card, Fact, Finding, Histogram, MetricInfo, NoteBody, Params, Reading, SeriesKey, Value};
 
 /// Live progress of a take, and the flag that cuts it short.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl fmt::Debug for Watch {
 pub struct Recorder {
     pub readings: Vec<Reading>,
     pub facts: Vec<Fact>,
-    pub notes: Vec<(String, String)>,
+    pub notes: Vec<NoteBody>,
     pub refusals: Vec<Finding>,
     /// Errors of an instrument: a metric that its card does not list, or a unit of another kind.
     pub undeclared: Vec<String>,
@@ -95,8 +95,7 @@ impl Record for Recorder {
         self.facts.push(fact);
     }
 
-    fn note(&mut self, kind: &str, text: &str) {
-        let note = (kind.to_owned(), text.to_owned());
+    fn note(&mut self, note: NoteBody) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::frame::{Frame, Segment};
-use model::{Cadence, Card, Instrument, Params, Probe, Setup, Value};
+use model::{Cadence, Card, Instrument, NoteBody, Params, Probe, Setup, Value};
 
 use crate::recorder::Recorder;
 
@@ -77,7 +77,7 @@ impl Ticker {
                 Err(unfit) => {
                     let text = format!("{}: {}", one.card().name, unfit.why);
                     // A broken pipe shows at the first tick, just below.
-                    (self.send)(&Frame::Note { kind: "telemetry".to_owned(), text });
+                    (self.send)(&Frame::Note(NoteBody::remark("telemetry", text)));
                 }
             }
         }

@@ -13,7 +13,7 @@ use model::frame::{self, Frame, Hello, Job, Live, OwnCost};
 use model::generate::Relay;
 use model::plan::TakeOrder;
 use model::reading::Take;
-use model::{Cadence, Fact, Fault, Instrument, Params, Phase, ProgressHandle, Unfit};
+use model::{Cadence, Fact, Fault, Instrument, NoteBody, Params, Phase, ProgressHandle, Unfit};
 
 use crate::generator::{self, Generate};
 use crate::probe_cache::{Host, ProbeCache, setup};
@@ -255,8 +255,8 @@ impl WorkerSession<'_> {
             Ok(take) => Frame::TakeDone(Box::new(take)),
             Err(Unfit { why }) => {
                 // There is no take that they could stay with.
-                for (kind, text) in recorder.notes {
-                    send(self.output, &Frame::Note { kind, text })?;
+                for note in recorder.notes {
+                    send(self.output, &Frame::Note(note))?;
                 }
                 Frame::Fault { cell: order.cell, arm: order.arm, text: why }
             }
@@ -323,7 +323,7 @@ impl WorkerSession<'_> {
             recorder.open(card, &Params::default(), arm, at_ns);
             if let Err(fault) = probe.take(side, recorder) {
                 recorder.readings.truncate(from);
-                recorder.notes.push(("condition".to_owned(), format!("{}: {fault}", card.name)));
+                recorder.notes.push(NoteBody::remark("condition", format!("{}: {fault}", card.name)));
             }
             recorder.close(from, at_ns, now(self.job, self.zero_ns, 0));
         }

@@ -9,23 +9,10 @@ use crate::fault::Fault;
 use crate::finding::Finding;
 use crate::frame::{OwnCost, Segment};
 use crate::metric::Better;
+use crate::note::Note;
 use crate::plan::Plan;
 use crate::reading::{Phase, SeriesKey, Value};
-
-/// Kinds of the notes of what could not run, and of what could not go on: what, a colon, why.
-pub const UNFIT: &str = "unfit";
-pub const GIVEN_UP: &str = "given-up";
-/// Notes of the compiler or virtual machine that figures are of, and of results that are right without being the
-/// reference to the last bit.
-pub const TOOLCHAIN: &str = "toolchain";
-pub const BITS: &str = "bits";
-
-/// Kind of the note that holds the CPU seconds of the program that hands out the takes, as a plain number.
-pub const CONTROLLER_CPU: &str = "controller-cpu-seconds";
-
-/// Kind of the note with the part of it that was used while takes were under way: from each order to its answer. Noted
-/// by the sittings that have an [`OwnCost`] alone.
-pub const CONTROLLER_TAKES_CPU: &str = "controller-takes-cpu-seconds";
+use crate::traffic::Traffic;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
@@ -85,14 +72,6 @@ pub struct RunHead {
     pub faults: u64,
     /// Measured takes without a fault: a run that has none has no figure.
     pub measured: u64,
-}
-
-/// A note that stays with a run: `kind` is one word.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Note {
-    pub kind: String,
-    pub text: String,
-    pub at_ns: Option<u64>,
 }
 
 /// One reading as stored; `seq` is the number of its take, which its conditions share.
@@ -186,6 +165,8 @@ pub struct RunData {
     pub series: Vec<Series>,
     pub takes: Vec<TakeHead>,
     pub notes: Vec<Note>,
+    /// Of a run of logs.
+    pub traffic: Option<Traffic>,
     pub telemetry: Vec<Segment>,
     pub own_cost: Option<OwnCost>,
 }

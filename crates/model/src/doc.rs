@@ -19,6 +19,7 @@ use crate::data::Price;
 use crate::fact::{Fact, FactValue};
 use crate::finding::{Finding, Validity};
 use crate::metric::Better;
+use crate::note::Note;
 use crate::params::Params;
 use crate::reading::Samples;
 use crate::unit::Unit;
@@ -183,6 +184,29 @@ pub struct NoteDoc {
     pub text: String,
 }
 
+impl From<&Note> for NoteDoc {
+    fn from(note: &Note) -> NoteDoc {
+        NoteDoc { kind: note.kind().to_owned(), text: note.text().into_owned() }
+    }
+}
+
+/// Notes in a document: kind and text. What is read back are remarks.
+mod note_docs {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::NoteDoc;
+    use crate::note::{Note, NoteBody};
+
+    pub fn serialize<S: Serializer>(notes: &[Note], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(notes.iter().map(NoteDoc::from))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Note>, D::Error> {
+        let docs = Vec::<NoteDoc>::deserialize(from)?;
+        Ok(docs.into_iter().map(|doc| Note::of_run(NoteBody::remark(&doc.kind, doc.text))).collect())
+    }
+}
+
 /// `boxscore run`, `show`, `resume`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunDoc {
@@ -213,7 +237,9 @@ pub struct RunDoc {
     /// Loads as curves over connections, generators and offered load; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curves: Vec<CurveDoc>,
-    pub notes: Vec<NoteDoc>,
+    #[serde(with = "note_docs")]
+    #[schemars(with = "Vec<NoteDoc>")]
+    pub notes: Vec<Note>,
     /// Faults by text.
     pub errors: BTreeMap<String, u64>,
     /// CPU time that boxscore itself used during the run, in seconds.

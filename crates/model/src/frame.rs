@@ -9,6 +9,7 @@ use crate::fact::Fact;
 use crate::generate::{Generator, Loaded, NotLoaded, Order, Part};
 use crate::histogram::Histogram;
 use crate::login::Login;
+use crate::note::NoteBody;
 use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
@@ -95,10 +96,7 @@ pub enum Frame {
     Progress(String),
     /// How the take in flight goes, where the job is watched.
     Live(Box<Live>),
-    Note {
-        kind: String,
-        text: String,
-    },
+    Note(NoteBody),
     /// In place of a take: the cell cannot run here with this arm.
     Fault {
         cell: u32,

@@ -13,6 +13,7 @@ use crate::generate::Relay;
 use crate::histogram::Histogram;
 use crate::login::Login;
 use crate::metric::{Metric, MetricInfo};
+use crate::note::NoteBody;
 use crate::params::Params;
 use crate::unit::{Quantity, Seconds};
 
@@ -106,8 +107,12 @@ pub trait Record {
     fn value_of(&mut self, metric: &MetricInfo, extra: &Params, value: f64);
     fn histogram(&mut self, metric: &MetricInfo, histogram: Histogram);
     fn fact(&mut self, fact: Fact);
+    /// A note that stays with the run.
+    fn note(&mut self, note: NoteBody);
     /// A remark that stays with the run; `kind` is one word (`doubt`, `repeats`, `pinning`).
-    fn note(&mut self, kind: &str, text: &str);
+    fn remark(&mut self, kind: &str, text: &str) {
+        self.note(NoteBody::remark(kind, text));
+    }
     /// Marks this take's readings doubtful or invalid, with the reason.
     fn refuse(&mut self, finding: crate::finding::Finding);
     /// Somebody watches: a long take tells about once a second how it goes. Where nobody does it must not spend on it.

@@ -113,7 +113,6 @@ pub struct Plan {
     pub machines: Vec<Via>,
     /// Children that send load for the machine whose take is under way (none: its own threads do), or one that is the
     /// far end of its tests of the network.
-    #[serde(default)]
     pub generators: Vec<Via>,
     pub takes: Takes,
     /// Warm-up takes of each cell and arm.
@@ -132,10 +131,8 @@ pub struct Plan {
     pub label: Option<String>,
     pub fake: Option<FakeWorld>,
     /// Mixes of requests that cells or arms name in their parameter `mix`.
-    #[serde(default)]
     pub mixes: BTreeMap<String, MixDoc>,
     /// Numbers of the cells that no arm changes: they are measured once a block, and their series are of no arm.
-    #[serde(default)]
     pub unchanged: Vec<u32>,
 }
 
@@ -146,21 +143,15 @@ pub const PROFILE: &str = "profile";
 /// The parameter of tests of the network that names the child which is their far end.
 pub const FAR: &str = "far";
 
-/// Raised when an older program could not carry out a newer plan.
-pub const PLAN_VERSION: u32 = 4;
-
-/// Of a plan that arms change as a whole, of one without mixes, and of one without generators either, which programs of
-/// that version carry out too.
-pub const PLAN_VERSION_CHANGED: u32 = 3;
-pub const PLAN_VERSION_UNMIXED: u32 = 2;
-pub const PLAN_VERSION_ALONE: u32 = 1;
+/// Version of plans; a newer one is refused.
+pub const PLAN_VERSION: u32 = 1;
 
 impl Plan {
     /// These cells on this machine, each with so many takes: one arm, no warm-up, no limits.
     #[must_use]
     pub fn bare(cells: Vec<Cell>, takes: Takes) -> Plan {
         Plan {
-            version: PLAN_VERSION_ALONE,
+            version: PLAN_VERSION,
             seed: 1,
             level: Level::Named,
             cells,

@@ -9,6 +9,7 @@ use crate::fault::Fault;
 use crate::finding::Finding;
 use crate::histogram::Histogram;
 use crate::metric::Better;
+use crate::note::NoteBody;
 use crate::params::Params;
 use crate::unit::Unit;
 
@@ -118,7 +119,7 @@ pub struct Take {
     pub readings: Vec<Reading>,
     /// Rules that the instrument itself knows (page cache instead of disk, no flush seen).
     pub refusals: Vec<Finding>,
-    pub notes: Vec<(String, String)>,
+    pub notes: Vec<NoteBody>,
     /// The reason, when the take failed; then there are no readings of its instrument.
     pub fault: Option<Fault>,
 }

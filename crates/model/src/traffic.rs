@@ -1,6 +1,6 @@
 //! What one group of servers served, as access logs say it: what comparisons like with like and the report are made of.
 //!
-//! Bytes, seconds, requests. It is kept with a run as a note in JSON. Verdicts are not in it; they are recomputed. What
+//! Bytes, seconds, requests. It is kept with a run of logs. Verdicts are not in it; they are recomputed. What
 //! a machine did meanwhile is kept as rows, not recomputed from the run that recorded it: the log's seconds, which it
 //! stood beside, are not stored, and that run may lie in another store.
 
@@ -8,13 +8,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Note, RunData};
 use crate::doc::{BesideDoc, TopDoc};
 
 /// The instrument that logs are stored and compared under.
 pub const INSTRUMENT: &str = "logs";
-/// Kind of the note that holds it.
-pub const NOTE: &str = "traffic";
 
 /// What one group served.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -119,19 +116,6 @@ pub struct Traffic {
     pub beside: Option<BesideDoc>,
 }
 
-impl Traffic {
-    pub fn note(&self) -> Result<Note, serde_json::Error> {
-        Ok(Note { kind: NOTE.to_owned(), text: serde_json::to_string(self)?, at_ns: None })
-    }
-
-    /// Of a run of logs; none of another run, and of a note that this version cannot read.
-    #[must_use]
-    pub fn of(run: &RunData) -> Option<Traffic> {
-        let note = run.notes.iter().find(|note| note.kind == NOTE)?;
-        serde_json::from_str(&note.text).ok()
-    }
-}
-
 /// Cells as `[block, class, requests, bytes, seconds]`.
 mod cells {
     use std::collections::BTreeMap;
@@ -198,18 +182,18 @@ mod tests {
             ..Group::default()
         };
         let plain = Traffic { group, ..Traffic::default() };
-        let note = plain.note().unwrap();
-        assert!(note.text.contains("\"cells\":[[5,2,3,700.0,0.1]]"), "{}", note.text);
+        let text = serde_json::to_string(&plain).unwrap();
+        assert!(text.contains("\"cells\":[[5,2,3,700.0,0.1]]"), "{text}");
         // A log that was neither cut nor set beside a machine is kept as it was before there were such.
-        assert!(!note.text.contains("beside") && !note.text.contains("cut"), "{}", note.text);
-        assert_eq!(serde_json::from_str::<Traffic>(&note.text).unwrap(), plain);
+        assert!(!text.contains("beside") && !text.contains("cut"), "{text}");
+        assert_eq!(serde_json::from_str::<Traffic>(&text).unwrap(), plain);
         let buckets = vec![Bucket { at: -5, local: 3595, cells: BTreeMap::from([(2, cell)]) }];
         let cut = CutSide { of: "ssd".into(), at: 7, is_after: true, step: 5, buckets, ..CutSide::default() };
         let beside = BesideDoc { label: "ssd".into(), drift: Some(0.25), ..BesideDoc::default() };
         let kept = Traffic { cut: Some(cut), beside: Some(beside), ..plain };
-        let note = kept.note().unwrap();
-        assert!(note.text.contains("\"buckets\":[[-5,3595,[[2,3,700.0,0.1]]]]"), "{}", note.text);
-        assert_eq!(serde_json::from_str::<Traffic>(&note.text).unwrap(), kept);
+        let text = serde_json::to_string(&kept).unwrap();
+        assert!(text.contains("\"buckets\":[[-5,3595,[[2,3,700.0,0.1]]]]"), "{text}");
+        assert_eq!(serde_json::from_str::<Traffic>(&text).unwrap(), kept);
     }
 
     #[test]

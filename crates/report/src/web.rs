@@ -4,7 +4,7 @@
 //! Figures are those of the document; nothing is computed here. Times are seconds, rates 1/s.
 
 use model::doc::{Binding, BottleneckDoc, CurveDoc, CurvePointDoc, RunDoc, SeriesDoc};
-use model::{Params, Validity};
+use model::{NoteBody, Params, Validity};
 
 use crate::text::names::web::{is_web, server, topic, unusual};
 
@@ -172,17 +172,18 @@ pub fn sweeps(run: &RunDoc) -> Vec<Sweep<'_>> {
     out
 }
 
-/// What the server is called: by the parameters, else by the first words of what the run noted, `nginx/1.22.1`.
+/// What the server is called: by the parameters, else by the note of its setup, `nginx/1.22.1`.
 #[must_use]
 pub fn served(run: &RunDoc, params: &Params) -> String {
     let named = server(params);
     if !named.is_empty() {
         return named;
     }
-    let noted = run.notes.iter().find(|note| note.kind == "web-setup").map(|note| note.text.as_str());
-    let first = noted.and_then(|text| text.split([',', ';', '\n']).next()).unwrap_or("");
-    let first = first.split(" on CPU").next().unwrap_or("").trim();
-    if first.starts_with("the server at") { String::new() } else { first.to_owned() }
+    let noted = run.notes.iter().find_map(|note| match &note.body {
+        NoteBody::WebSetup(setup) => Some(setup),
+        _ => None,
+    });
+    noted.and_then(|setup| setup.name.clone()).unwrap_or_default()
 }
 
 /// What binds a load.
@@ -212,6 +213,8 @@ pub fn is_refused(point: &CurvePointDoc) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use model::note::WebSetup;
+
     use super::*;
     use crate::common::web;
     use crate::plot::check;
@@ -258,10 +261,11 @@ mod tests {
         let (mut run, _) = web::web();
         let auto = Params::parse("server=auto;url=none").expect("pairs");
         assert_eq!(served(&run, &auto), "");
-        let note = |text: &str| model::doc::NoteDoc { kind: "web-setup".to_owned(), text: text.to_owned() };
-        run.notes = vec![note("nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 1")];
+        let named = |name: Option<&str>| WebSetup { name: name.map(str::to_owned), ..WebSetup::default() };
+        let note = |name| model::Note::of_run(NoteBody::WebSetup(named(name)));
+        run.notes = vec![note(Some("nginx/1.22.1"))];
         assert_eq!(served(&run, &auto), "nginx/1.22.1");
-        run.notes = vec![note("the server at 10.0.0.7:80; 1 generator on CPU 1")];
+        run.notes = vec![note(None)];
         assert_eq!(served(&run, &auto), "");
     }
 }

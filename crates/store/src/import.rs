@@ -177,15 +177,18 @@ fn import_points(tx: &Transaction<'_>, no: i64, run: &RunData, series: &mut Seri
     Ok(())
 }
 
-/// Clock offsets, notes and telemetry that are not there yet.
+/// Clock offsets, notes, traffic and telemetry that are not there yet.
 fn import_rest(tx: &Transaction<'_>, no: i64, run: &RunData) -> rusqlite::Result<()> {
     for offset in &run.clock_offsets {
         rows::insert_clock_offset(tx, no, offset)?;
     }
     for note in &run.notes {
-        if !rows::has_note(tx, no, &note.kind, &note.text, note.at_ns)? {
-            rows::insert_note(tx, no, &note.kind, &note.text, note.at_ns)?;
+        if !rows::has_note(tx, no, note)? {
+            rows::insert_note(tx, no, &note.body, note.at_ns)?;
         }
+    }
+    if let Some(traffic) = &run.traffic {
+        rows::insert_traffic(tx, no, traffic)?;
     }
     for segment in &run.telemetry {
         if !rows::has_segment(tx, no, segment)? {

@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::data::Note;
+use model::Note;
 use model::frame::{OwnCost, Segment};
 use model::reading::Take;
 use serde::{Deserialize, Serialize};
@@ -29,9 +29,9 @@ const LOCK_PAUSE: Duration = Duration::from_millis(20);
 /// What could not be stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Entry {
-    Take { take: Take, telemetry: Vec<Segment>, notes: Vec<(String, String, Option<u64>)> },
+    Take { take: Take, telemetry: Vec<Segment>, notes: Vec<Note> },
     Telemetry(Segment),
-    Note { kind: String, text: String, at_ns: Option<u64> },
+    Note(Note),
     Finish { status: String, seconds: f64, cost: Option<OwnCost> },
 }
 
@@ -42,10 +42,6 @@ pub(crate) struct Contents {
     pub entries: Vec<Entry>,
     /// Bytes at the end that are no record: a write that was cut.
     pub damaged_bytes: usize,
-}
-
-pub(crate) fn triple(note: &Note) -> (String, String, Option<u64>) {
-    (note.kind.clone(), note.text.clone(), note.at_ns)
 }
 
 #[derive(Debug)]
@@ -227,10 +223,12 @@ fn used(bytes: &[u8]) -> usize {
 mod tests {
     use proptest::prelude::*;
 
+    use model::NoteBody;
+
     use super::*;
 
     fn entry(text: &str) -> Entry {
-        Entry::Note { kind: "doubt".into(), text: text.into(), at_ns: Some(1) }
+        Entry::Note(Note { body: NoteBody::remark("doubt", text), at_ns: Some(1) })
     }
 
     fn bytes_of(dir: &Path, texts: &[&str]) -> Vec<u8> {

@@ -1,11 +1,12 @@
 //! Reading runs back, as much of them as a caller wants.
 
-use model::data::{ClockOffset, Note, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
+use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
 use model::fact::CONFIG_CLASS;
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
 use model::reading::{Phase, SeriesKey, Value};
-use model::{Better, Fact, Fault, Histogram, Params};
+use model::traffic::Traffic;
+use model::{Better, Fact, Fault, Histogram, Note, Params};
 use rusqlite::{Params as SqlParams, Row, params};
 
 use crate::error::StoreError;
@@ -34,7 +35,7 @@ pub enum Which<'a> {
 pub struct Want<'a> {
     pub series: Which<'a>,
     pub telemetry: bool,
-    /// Facts, takes and notes.
+    /// Facts, takes, notes and traffic.
     pub rest: bool,
 }
 
@@ -108,6 +109,7 @@ impl Store {
             series: self.series_of(no, want.series)?,
             takes: if want.rest { self.takes_of(no)? } else { Vec::new() },
             notes: if want.rest { self.notes_of(no)? } else { Vec::new() },
+            traffic: if want.rest { self.traffic_of(no)? } else { None },
             telemetry: if want.telemetry { self.telemetry_of(no)? } else { Vec::new() },
             own_cost,
             head,
@@ -150,6 +152,11 @@ impl Store {
     /// Notes of a run, in order.
     pub fn notes(&self, run: &str) -> Result<Vec<Note>> {
         self.notes_of(self.number(run)?)
+    }
+
+    /// What a run of logs served.
+    pub fn traffic(&self, run: &str) -> Result<Option<Traffic>> {
+        self.traffic_of(self.number(run)?)
     }
 
     pub fn origin(&self, run: &str) -> Result<Origin> {
@@ -328,10 +335,20 @@ impl Store {
     }
 
     pub(crate) fn notes_of(&self, no: i64) -> Result<Vec<Note>> {
-        self.rows("SELECT kind, text, at_ns FROM note WHERE run = $1 ORDER BY ord", [no], |row| {
-            let at_ns: Option<i64> = row.get(2)?;
-            Ok(Note { kind: row.get(0)?, text: row.get(1)?, at_ns: at_ns.map(i64::cast_unsigned) })
-        })
+        let sql = "SELECT body, at_ns FROM note WHERE run = $1 ORDER BY ord";
+        let rows: Vec<(String, Option<i64>)> = self.rows(sql, [no], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let note = |(body, at_ns): (String, Option<i64>)| {
+            let body = serde_json::from_str(&body).map_err(|_| self.data("a note cannot be read"))?;
+            Ok(Note { body, at_ns: at_ns.map(i64::cast_unsigned) })
+        };
+        rows.into_iter().map(note).collect()
+    }
+
+    fn traffic_of(&self, no: i64) -> Result<Option<Traffic>> {
+        let sql = "SELECT document FROM traffic WHERE run = $1";
+        let found = self.rows(sql, [no], |row| row.get::<_, String>(0))?;
+        let wrong = |_| self.data("the traffic of a run cannot be read");
+        found.first().map(|text| serde_json::from_str(text).map_err(wrong)).transpose()
     }
 
     pub(crate) fn telemetry_of(&self, no: i64) -> Result<Vec<Segment>> {

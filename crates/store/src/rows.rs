@@ -7,7 +7,8 @@ use model::fact::config_class;
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
 use model::reading::{Phase, Reading, SeriesKey, Take, Value};
-use model::{Better, Fact, Fault};
+use model::traffic::Traffic;
+use model::{Better, Fact, Fault, Note, NoteBody};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::journal::Entry;
@@ -50,7 +51,7 @@ pub(crate) fn discard(tx: &Transaction<'_>, study: &str) -> Sql<bool> {
     if kept > 0 {
         return Ok(false);
     }
-    for table in ["note", "telemetry", "clock_offset", "fact", "participant"] {
+    for table in ["note", "traffic", "telemetry", "clock_offset", "fact", "participant"] {
         let sql = format!("DELETE FROM {table} WHERE run IN (SELECT no FROM run WHERE study = $1)");
         tx.execute(&sql, [study])?;
     }
@@ -221,18 +222,18 @@ pub(crate) fn apply(
                 return Ok(());
             }
             insert_readings(tx, no, take, series)?;
-            for (kind, text) in &take.notes {
-                insert_note(tx, no, kind, text, Some(take.start_ns))?;
+            for body in &take.notes {
+                insert_note(tx, no, body, Some(take.start_ns))?;
             }
-            for (kind, text, at_ns) in notes {
-                insert_note(tx, no, kind, text, *at_ns)?;
+            for note in notes {
+                insert_note(tx, no, &note.body, note.at_ns)?;
             }
             telemetry.iter().try_for_each(|segment| insert_segment(tx, no, segment))
         }
         Entry::Telemetry(segment) if again && has_segment(tx, no, segment)? => Ok(()),
         Entry::Telemetry(segment) => insert_segment(tx, no, segment),
-        Entry::Note { kind, text, at_ns } if again && has_note(tx, no, kind, text, *at_ns)? => Ok(()),
-        Entry::Note { kind, text, at_ns } => insert_note(tx, no, kind, text, *at_ns),
+        Entry::Note(note) if again && has_note(tx, no, note)? => Ok(()),
+        Entry::Note(note) => insert_note(tx, no, &note.body, note.at_ns),
         Entry::Finish { status, seconds, cost } => {
             write_finish(tx, no, status, Some(*seconds), cost.as_ref())
         }
@@ -333,31 +334,28 @@ pub(crate) fn insert_reading(
     Ok(())
 }
 
-pub(crate) fn insert_note(
-    tx: &Transaction<'_>,
-    no: i64,
-    kind: &str,
-    text: &str,
-    at_ns: Option<u64>,
-) -> Sql<()> {
+pub(crate) fn insert_note(tx: &Transaction<'_>, no: i64, body: &NoteBody, at_ns: Option<u64>) -> Sql<()> {
     let ord = next_ord(tx, "note", no)?;
-    let sql = "INSERT INTO note (run, ord, kind, text, at_ns) VALUES ($1, $2, $3, $4, $5)";
-    tx.prepare_cached(sql)?.execute(params![no, ord, kind, text, at_ns.map(u64::cast_signed)])?;
+    let sql = "INSERT INTO note (run, ord, kind, body, at_ns) VALUES ($1, $2, $3, $4, $5)";
+    let columns = params![no, ord, body.kind(), to_json(body)?, at_ns.map(u64::cast_signed)];
+    tx.prepare_cached(sql)?.execute(columns)?;
     Ok(())
 }
 
-pub(crate) fn has_note(
-    tx: &Transaction<'_>,
-    no: i64,
-    kind: &str,
-    text: &str,
-    at_ns: Option<u64>,
-) -> Sql<bool> {
+pub(crate) fn has_note(tx: &Transaction<'_>, no: i64, note: &Note) -> Sql<bool> {
     let sql =
-        "SELECT count(*) FROM note WHERE run = $1 AND kind = $2 AND text = $3 AND coalesce(at_ns, -1) = $4";
-    let at = at_ns.map_or(-1, u64::cast_signed);
-    let there: i64 = tx.prepare_cached(sql)?.query_row(params![no, kind, text, at], |row| row.get(0))?;
+        "SELECT count(*) FROM note WHERE run = $1 AND kind = $2 AND body = $3 AND coalesce(at_ns, -1) = $4";
+    let at = note.at_ns.map_or(-1, u64::cast_signed);
+    let columns = params![no, note.kind(), to_json(&note.body)?, at];
+    let there: i64 = tx.prepare_cached(sql)?.query_row(columns, |row| row.get(0))?;
     Ok(there > 0)
+}
+
+/// Keeps what a run of logs served; what is there already stays.
+pub(crate) fn insert_traffic(tx: &Transaction<'_>, no: i64, traffic: &Traffic) -> Sql<()> {
+    let sql = "INSERT INTO traffic (run, document) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    tx.prepare_cached(sql)?.execute(params![no, to_json(traffic)?])?;
+    Ok(())
 }
 
 pub(crate) fn has_segment(tx: &Transaction<'_>, no: i64, segment: &Segment) -> Sql<bool> {

@@ -58,8 +58,9 @@ CREATE TABLE reading (
     warm_up BIGINT NOT NULL, at_ns BIGINT NOT NULL, window_ns BIGINT NOT NULL,
     value DOUBLE PRECISION, bits BIGINT, histogram {BLOB}, PRIMARY KEY (series, seq, ord)) {CLUSTERED};
 CREATE TABLE note (
-    run BIGINT NOT NULL REFERENCES run (no), ord BIGINT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
+    run BIGINT NOT NULL REFERENCES run (no), ord BIGINT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,
     at_ns BIGINT, PRIMARY KEY (run, ord));
+CREATE TABLE traffic (run BIGINT NOT NULL PRIMARY KEY REFERENCES run (no), document TEXT NOT NULL);
 CREATE TABLE telemetry (
     run BIGINT NOT NULL REFERENCES run (no), ord BIGINT NOT NULL, source TEXT NOT NULL, segment {BLOB} NOT NULL,
     PRIMARY KEY (run, ord));

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use model::data::{Note, Status};
+use model::data::Status;
 use model::reading::{Phase, Reading, SeriesKey, Take, Value};
 use model::{Better, Params, Unit};
+use model::{Note, NoteBody};
 
 use crate::open::{Mode, Options};
 use crate::schema::{self, MIGRATIONS, Migration};
@@ -85,7 +86,7 @@ fn a_disk_that_fills_up_midway_loses_nothing() {
     store.append_take("r", &take(0), &[], &[]).unwrap();
     fill(&store, true);
     let first = spill(&mut store, "r");
-    let note = Note { kind: "doubt".into(), text: "x".into(), at_ns: None };
+    let note = Note::of_run(NoteBody::remark("doubt", "x"));
     assert!(matches!(store.note("r", &note).unwrap(), Appended::Spilled(_)));
     assert_eq!(seqs(&store, "r"), (0..first).collect::<Vec<_>>());
     fill(&store, false);

@@ -1,14 +1,14 @@
 //! Writing a run, take by take: each one transaction, on the disk when the call returns.
 
-use model::Fact;
-use model::data::{ClockOffset, Note, Origin, Price, Status};
+use model::data::{ClockOffset, Origin, Price, Status};
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
 use model::reading::Take;
+use model::{Fact, Note};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::error::StoreError;
-use crate::journal::{self, Entry, Journal, triple};
+use crate::journal::{self, Entry, Journal};
 use crate::rows::{self, Series};
 use crate::{Live, Result, Store};
 
@@ -112,11 +112,7 @@ impl Store {
         telemetry: &[Segment],
         notes: &[Note],
     ) -> Result<Appended> {
-        let entry = Entry::Take {
-            take: take.clone(),
-            telemetry: telemetry.to_vec(),
-            notes: notes.iter().map(triple).collect(),
-        };
+        let entry = Entry::Take { take: take.clone(), telemetry: telemetry.to_vec(), notes: notes.to_vec() };
         self.append(run, entry)
     }
 
@@ -127,13 +123,12 @@ impl Store {
 
     /// Adds a note to a run, at any time.
     pub fn note(&mut self, run: &str, note: &Note) -> Result<Appended> {
-        let (kind, text, at_ns) = triple(note);
         if self.live.contains_key(run) {
-            return self.append(run, Entry::Note { kind, text, at_ns });
+            return self.append(run, Entry::Note(note.clone()));
         }
         self.must_write()?;
         let no = self.number(run)?;
-        self.transact(|tx| rows::insert_note(tx, no, &kind, &text, at_ns))?;
+        self.transact(|tx| rows::insert_note(tx, no, &note.body, note.at_ns))?;
         Ok(Appended::Stored)
     }
 

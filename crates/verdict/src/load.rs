@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 use model::data::{Point, RunData, Series};
 use model::doc::{Binding, GeneratorDoc, LoadDoc, RunDoc, StatusDoc, TimesDoc};
 use model::format::quantity;
-use model::{Histogram, Phase, Unit, Value, ladder};
-
-use crate::rules::cut;
+use model::{Histogram, NoteBody, Phase, Unit, Value, ladder};
 
 /// Steps of the histograms, the slowest apart.
 const STEPS: usize = 11;
@@ -65,11 +63,14 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
         machine: doc.machine.clone(),
         label: run.head.label.clone(),
         url: cell.params.get("url").unwrap_or_default().to_owned(),
-        setup: run.notes.iter().find(|note| note.kind == "web-setup").map(|note| note.text.clone()),
+        setup: run.notes.iter().find_map(|note| match &note.body {
+            setup @ NoteBody::WebSetup(_) => Some(setup.text().into_owned()),
+            _ => None,
+        }),
         params: cell.params.clone(),
         seconds: number("answering-time"),
         window: number("window"),
-        cut: run.notes.iter().any(|note| note.kind == cut::KIND),
+        cut: run.notes.iter().any(|note| matches!(note.body, NoteBody::Cut(_))),
         requests,
         good: requests.saturating_sub(failed),
         errors,
@@ -106,12 +107,21 @@ fn errors(seen: &[(&Series, Point)]) -> BTreeMap<String, u64> {
         .collect()
 }
 
+/// The first URL that met each status.
+pub(crate) fn first_urls<'r>(notes: impl IntoIterator<Item = &'r NoteBody>) -> BTreeMap<u16, &'r str> {
+    let mut urls = BTreeMap::new();
+    for note in notes {
+        if let NoteBody::Status { status, first_url } = note {
+            urls.entry(*status).or_insert(first_url.as_str());
+        }
+    }
+    urls
+}
+
 /// Answers of 4xx and 5xx by status, with the first URL that met each.
 fn statuses(run: &RunData, seen: &[(&Series, Point)]) -> BTreeMap<String, StatusDoc> {
-    let url = |status: &str| {
-        let notes = run.notes.iter().filter(|note| note.kind == "status");
-        notes.filter_map(|note| note.text.strip_prefix(status)?.strip_prefix(' ')).next().map(str::to_owned)
-    };
+    let urls = first_urls(run.notes.iter().map(|note| &note.body));
+    let url = |status: &str| Some((*urls.get(&status.parse().ok()?)?).to_owned());
     let of = seen.iter().filter(|(series, _)| series.key.metric == "failed-statuses");
     of.filter_map(|(series, point)| {
         let status = series.key.params.get("status")?;
@@ -146,9 +156,14 @@ pub(crate) fn times_doc(histogram: &Histogram, borders: &[u64]) -> TimesDoc {
 
 /// What was noted of how a replay was read, and of a store beside the load.
 fn noted(run: &RunData) -> Vec<String> {
-    const KINDS: [&str; 4] = ["replay", "store-holds", "store-evicts", "keys-left"];
-    let noted = run.notes.iter().filter(|note| KINDS.contains(&note.kind.as_str()));
-    noted.map(|note| note.text.clone()).collect()
+    let noted = run.notes.iter().filter_map(|note| match &note.body {
+        NoteBody::Replay(text)
+        | NoteBody::StoreHolds(text)
+        | NoteBody::StoreEvicts(text)
+        | NoteBody::KeysLeft(text) => Some(text.clone()),
+        _ => None,
+    });
+    noted.collect()
 }
 
 /// What a reader must know to take the figures for what they are.
@@ -266,8 +281,8 @@ mod tests {
     fn a_replay_that_goes_back_is_remarked() {
         let mut run = crate::loads::planted::empty();
         assert_eq!(noted(&run), [""; 0]);
-        for (kind, text) in [("web-setup", "one"), ("replay", "its times go back")] {
-            run.notes.push(model::data::Note { kind: kind.into(), text: text.into(), at_ns: None });
+        for body in [NoteBody::User("one".into()), NoteBody::Replay("its times go back".into())] {
+            run.notes.push(model::Note::of_run(body));
         }
         assert_eq!(noted(&run), ["its times go back"]);
     }

@@ -10,6 +10,7 @@ pub mod sweep;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::NoteBody;
 use model::data::{Point, RunData, Series};
 use model::url::authority;
 use model::{Better, Histogram, Params, Phase, Unit, Value};
@@ -182,17 +183,17 @@ impl<'a> Load<'a> {
         Some(if counted > 0.0 { counted } else { timed as f64 }).filter(|requests| *requests > 0.0)
     }
 
-    /// The texts of a kind of note that was made in the measured takes.
+    /// The notes that were made in the measured takes.
     #[must_use]
-    pub fn notes<'r>(&self, run: &'r RunData, kind: &str) -> Vec<&'r str> {
+    pub fn notes<'r>(&self, run: &'r RunData) -> Vec<&'r NoteBody> {
         let takes = self.takes();
         let spans: Vec<(u64, u64)> = (run.takes.iter())
             .filter(|take| takes.contains(&take.seq))
             .map(|take| (take.start_ns, take.end_ns))
             .collect();
         let inside = |at: u64| spans.iter().any(|(start, end)| (*start..=*end).contains(&at));
-        let notes = run.notes.iter().filter(|note| note.kind == kind && note.at_ns.is_some_and(inside));
-        notes.map(|note| note.text.as_str()).collect()
+        let notes = run.notes.iter().filter(|note| note.at_ns.is_some_and(inside));
+        notes.map(|note| &note.body).collect()
     }
 
     /// Mean of a metric's histograms over all takes, in seconds.

@@ -8,7 +8,7 @@ use model::Histogram;
 use model::data::RunData;
 use model::doc::{RequestsDoc, StatusDoc};
 
-use crate::load::{times_doc, whole};
+use crate::load::{first_urls, times_doc, whole};
 use crate::loads::{Load, of_run};
 
 /// In the order of the run's series; a load whose requests were not counted is left out.
@@ -21,10 +21,8 @@ fn of_load(run: &RunData, load: &Load<'_>) -> Option<RequestsDoc> {
     let requests = whole(load.requests()?);
     let count = |sums: BTreeMap<String, f64>| sums.into_iter().map(|(name, count)| (name, whole(count)));
     let errors: BTreeMap<String, u64> = count(load.sums_by("failed", "kind")).collect();
-    let urls = load.notes(run, "status");
-    let url = |status: &str| {
-        urls.iter().find_map(|text| text.strip_prefix(status)?.strip_prefix(' ')).map(|url| (*url).to_owned())
-    };
+    let urls = first_urls(load.notes(run));
+    let url = |status: &str| Some((*urls.get(&status.parse().ok()?)?).to_owned());
     let statuses = count(load.sums_by("failed-statuses", "status")).map(|(status, count)| {
         let first_url = url(&status);
         (status, StatusDoc { count, first_url })

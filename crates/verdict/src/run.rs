@@ -4,11 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use model::data::{CONTROLLER_CPU, RunData};
-use model::doc::{MachineDoc, Noise, NoteDoc, RunDoc, SeriesDoc};
+use model::data::RunData;
+use model::doc::{MachineDoc, Noise, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
-use model::traffic::Traffic;
-use model::{Card, Phase, Samples};
+use model::{Card, NoteBody, Phase, Samples};
 use stats::Summary;
 
 use crate::rules::{self, Look};
@@ -39,10 +38,13 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         SeriesDoc { validity, reasons, ..series_doc(&look, row) }
     };
     let series = look.figures().map(doc).collect();
-    let traffic = Traffic::of(run);
-    let served = traffic.iter().flat_map(traffic::of_run);
+    let traffic = run.traffic.as_ref();
+    let served = traffic.into_iter().flat_map(traffic::of_run);
     let curves = crate::curves(&look, &rulings);
-    let ended = run.notes.iter().rev().find(|note| note.kind == "ended-by");
+    let ended = run.notes.iter().rev().find_map(|note| match &note.body {
+        NoteBody::EndedBy(word) => Some(word.clone()),
+        _ => None,
+    });
     RunDoc {
         schema: "boxscore.run/1".to_owned(),
         run: head.id.clone(),
@@ -55,19 +57,19 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         command: context.command.clone(),
         config: config(run),
         seconds: head.seconds,
-        ended_by: ended.map_or_else(|| head.status.word().to_owned(), |note| note.text.clone()),
+        ended_by: ended.unwrap_or_else(|| head.status.word().to_owned()),
         price: head.price.clone(),
         watts: head.watts,
         series,
         findings: rulings.into_iter().map(|ruling| ruling.finding).chain(served).collect(),
         bottlenecks: crate::bottlenecks(&look),
         curves,
-        notes: run.notes.iter().map(|n| NoteDoc { kind: n.kind.clone(), text: n.text.clone() }).collect(),
+        notes: run.notes.clone(),
         errors: errors(run),
         own_cpu_seconds: own_cpu_seconds(run),
         siblings: context.siblings.clone(),
         logs_side: traffic.as_ref().and_then(|traffic| traffic.cut.as_ref()).map(traffic::side_doc),
-        beside: traffic.and_then(|traffic| traffic.beside),
+        beside: traffic.and_then(|traffic| traffic.beside.clone()),
     }
 }
 
@@ -75,14 +77,18 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
 fn own_cpu_seconds(run: &RunData) -> Option<f64> {
     let cost = run.own_cost?;
     let child = cost.agent_cpu_seconds + cost.telemetry_cpu_seconds;
-    Some(noted_seconds(run, CONTROLLER_CPU).map_or(child, |controller| child + controller))
+    Some(
+        noted_seconds(run, |note| match note {
+            NoteBody::ControllerCpu(seconds) => Some(*seconds),
+            _ => None,
+        })
+        .map_or(child, |controller| child + controller),
+    )
 }
 
-/// The sum of what every sitting of a run noted of this kind; `None` where none did.
-pub(crate) fn noted_seconds(run: &RunData, kind: &str) -> Option<f64> {
-    let noted = run.notes.iter().filter(|note| note.kind == kind);
-    let seconds: Vec<f64> =
-        noted.filter_map(|note| note.text.parse().ok()).filter(|seconds: &f64| seconds.is_finite()).collect();
+/// The sum of the seconds that every sitting of a run noted; `None` where none did.
+pub(crate) fn noted_seconds(run: &RunData, of: impl Fn(&NoteBody) -> Option<f64>) -> Option<f64> {
+    let seconds: Vec<f64> = run.notes.iter().filter_map(|note| of(&note.body)).collect();
     (!seconds.is_empty()).then(|| seconds.iter().sum())
 }
 

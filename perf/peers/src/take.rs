@@ -22,8 +22,8 @@ impl Record for Values {
     }
     fn histogram(&mut self, _: &MetricInfo, _: Histogram) {}
     fn fact(&mut self, _: Fact) {}
-    fn note(&mut self, kind: &str, text: &str) {
-        eprintln!("{kind}: {text}");
+    fn note(&mut self, note: model::NoteBody) {
+        eprintln!("{}: {}", note.kind(), note.text());
     }
     fn refuse(&mut self, finding: Finding) {
         eprintln!("doubtful: {}", finding.text);

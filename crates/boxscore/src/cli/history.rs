@@ -1,11 +1,11 @@
 //! `boxscore history`: the runs in the store, newest first. Reads heads and notes; readings only of a load that the
 //! user ended before its time, to say how long it lasted.
 
+use model::NoteBody;
 use model::data::RunHead;
 use model::doc::{HistoryDoc, HistoryRow};
 use model::plan::Plan;
 use store::{Filter, Store};
-use verdict::rules::cut::KIND as CUT;
 
 use crate::cli::Global;
 use crate::error::CliError;
@@ -65,7 +65,7 @@ fn rows(args: &Args, store: &Store) -> Result<Vec<HistoryRow>, CliError> {
         };
         known = Some((head.study.clone(), planned.clone()));
         let noted = store.notes(&head.id).map_err(present::store_error)?;
-        let cut = match noted.iter().any(|note| note.kind == CUT) {
+        let cut = match noted.iter().any(|note| matches!(note.body, NoteBody::Cut(_))) {
             true => verdict::cut_short(&store.load(&head.id).map_err(present::store_error)?),
             false => None,
         };

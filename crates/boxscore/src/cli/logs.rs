@@ -11,9 +11,8 @@ use logs::aggregate::filter::Filter;
 use logs::aggregate::keys::Key;
 use logs::read::tally::Wants;
 use logs::read::{Besides, Fault, Options, Outcome, Watch};
-use model::Finding;
-use model::data::Note;
 use model::doc::{BesideDoc, FormatDoc, LogsDoc};
+use model::{Finding, Note, NoteBody};
 use stats::Margin;
 use store::Store;
 
@@ -330,9 +329,9 @@ fn keep(
 ) -> Result<Option<String>, CliError> {
     let told = |format: &FormatDoc| format!("{}: {} ({})", format.file, format.format, format.how);
     let text = document.formats.iter().map(told).collect::<Vec<_>>().join("\n");
-    let notes = [Note { kind: "logs".to_owned(), text, at_ns: None }];
+    let notes = [Note::of_run(NoteBody::remark("logs", text))];
     let besides = traffic::Besides { parted, machines: &document.beside };
-    let runs = traffic::keep(named, besides, args.label.as_deref(), &notes, &mut Ids::new(None))?;
+    let runs = traffic::keep(named, besides, args.label.as_deref(), &notes, &mut Ids::new(None));
     if runs.is_empty() {
         out::say("note: nothing is stored: no request with a time of day was read");
         return Ok(None);

@@ -3,9 +3,9 @@
 //! A run's facts are what was found when it ran, so a fact always goes to the machine. A machine's price and watts go
 //! to each of its runs as well.
 
-use model::data::{Note, Price};
+use model::data::Price;
 use model::doc::{DoneDoc, MachineDoc};
-use model::{Fact, Unit};
+use model::{Fact, Note, NoteBody, Unit};
 use store::{Filter, Mode, Store};
 
 use crate::cli::Global;
@@ -132,7 +132,7 @@ fn fact(text: &str) -> Result<Fact, CliError> {
 fn to_run(run: &str, said: &Said, store: &mut Store) -> Result<(), CliError> {
     let whole = store.load_light(run).map_err(present::store_error)?;
     if let Some(text) = &said.text {
-        let note = Note { kind: "note".to_owned(), text: text.clone(), at_ns: None };
+        let note = Note::of_run(NoteBody::User(text.clone()));
         // Said twice is said once.
         if !whole.notes.contains(&note) {
             store.note(run, &note).map_err(present::store_error)?;

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 
 use instruments::clusterperf::{self, Figure};
-use model::data::{Note, Origin, Point, RunData, RunHead, Series, Status, TakeHead};
+use model::data::{Origin, Point, RunData, RunHead, Series, Status, TakeHead};
 use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
-use model::{Cell, Params, Plan};
+use model::{Cell, Note, NoteBody, Params, Plan};
 use uuid::Builder;
 
 use crate::error::CliError;
@@ -106,8 +106,9 @@ pub fn parse(
         facts: Vec::new(),
         takes,
         series,
-        notes: vec![Note { kind: "source".to_owned(), text: note, at_ns: None }],
+        notes: vec![Note::of_run(NoteBody::remark("source", note))],
         telemetry: Vec::new(),
+        traffic: None,
         own_cost: None,
     };
     Ok((run, said))

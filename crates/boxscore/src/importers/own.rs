@@ -5,11 +5,12 @@
 
 use std::path::Path;
 
-use model::data::{ClockOffset, Note, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
+use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
 use model::reading::{Phase, SeriesKey, Value};
-use model::{Better, Fact, FactValue, Fault, FaultKind, Finding, Histogram, Params, Unit, Validity};
+use model::traffic::Traffic;
+use model::{Better, Fact, FactValue, Fault, FaultKind, Finding, Histogram, Note, Params, Unit, Validity};
 use serde::{Deserialize, Serialize};
 
 use crate::error::CliError;
@@ -170,23 +171,22 @@ struct Run {
     started_ns: i64,
     seconds: Option<Exact>,
     build: String,
-    #[serde(default)]
     origin: OriginText,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     clock_offsets: Vec<(u64, i64, u64)>,
     price: Option<Cost>,
     watts: Option<Exact>,
     own_cost: Option<[Exact; 3]>,
     plan: Plan,
     facts: Vec<FactText>,
-    notes: Vec<(String, String, Option<u64>)>,
+    notes: Vec<Note>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    traffic: Option<Traffic>,
     takes: Vec<TakeText>,
     series: Vec<SeriesText>,
     telemetry: Vec<SegmentText>,
 }
 
-/// Earlier exports have none.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct OriginText {
     hostname: String,
     boot_id: Option<String>,
@@ -307,7 +307,8 @@ impl Run {
             own_cost: run.own_cost.map(cost),
             plan: run.plan.clone(),
             facts: run.facts.iter().map(fact_text).collect(),
-            notes: run.notes.iter().map(|n| (n.kind.clone(), n.text.clone(), n.at_ns)).collect(),
+            notes: run.notes.clone(),
+            traffic: run.traffic.clone(),
             takes: run.takes.iter().map(take_text).collect(),
             series: run.series.iter().map(series_text).collect(),
             telemetry: run.telemetry.iter().map(segment_text).collect(),
@@ -326,7 +327,6 @@ impl Run {
             telemetry_cpu_seconds: telemetry.0,
             seconds: seconds.0,
         });
-        let note = |(kind, text, at_ns)| Note { kind, text, at_ns };
         let offset = |(at_ns, offset_ns, error_ns)| ClockOffset { at_ns, offset_ns, error_ns };
         let origin = Origin {
             hostname: self.origin.hostname,
@@ -359,7 +359,8 @@ impl Run {
             facts,
             series,
             takes,
-            notes: self.notes.into_iter().map(note).collect(),
+            notes: self.notes,
+            traffic: self.traffic,
             telemetry: self.telemetry.into_iter().map(segment_back).collect::<Result<_, _>>()?,
             own_cost,
         })

@@ -8,19 +8,18 @@ use std::collections::BTreeMap;
 use instruments::workload::logs as card;
 use logs::aggregate::sums::Sums;
 use logs::aggregate::{Aggregate, CoarseTimes};
-use model::data::{Note, Origin, Point, RunData, RunHead, Series, Status, TakeHead};
+use model::data::{Origin, Point, RunData, RunHead, Series, Status, TakeHead};
 use model::doc::BesideDoc;
 use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
-use model::traffic::{NOTE as TRAFFIC, Traffic};
-use model::{Better, Cell, Instrument, MetricInfo, Params, Plan};
+use model::traffic::Traffic;
+use model::{Better, Cell, Instrument, MetricInfo, Note, Params, Plan};
 use store::{Filter, Store};
 
 use super::Named;
 use super::cut::Parted;
 use super::figures::{group, tops};
 use crate::cli::agent::BUILD;
-use crate::error::CliError;
 use crate::ids::Ids;
 
 /// Paths of a list that are kept.
@@ -42,7 +41,7 @@ pub fn keep(
     label: Option<&str>,
     notes: &[Note],
     ids: &mut Ids,
-) -> Result<Vec<RunData>, CliError> {
+) -> Vec<RunData> {
     let all: Vec<(&str, &Aggregate, Vec<Hour>)> = all
         .iter()
         .map(|(name, one)| (*name, *one, hours(one)))
@@ -51,19 +50,18 @@ pub fn keep(
     let names: Vec<&str> = all.iter().map(|(name, ..)| *name).collect();
     let (study, plan) = (ids.next(), plan(&names, label));
     let first = all.iter().filter_map(|(.., hours)| hours.first()).map(|hour| hour.hour).min().unwrap_or(0);
-    let run = |(name, one, hours): &(&str, &Aggregate, Vec<Hour>)| {
-        Ok(RunData {
-            head: head(ids.next(), &study, (*name, *one), label, hours),
-            origin: Origin { build: BUILD.to_owned(), ..Origin::default() },
-            clock_offsets: Vec::new(),
-            plan: plan.clone(),
-            facts: Vec::new(),
-            takes: takes(hours, first),
-            series: series(hours, first),
-            notes: [notes, &[traffic(name, one, besides)?]].concat(),
-            telemetry: Vec::new(),
-            own_cost: None,
-        })
+    let run = |(name, one, hours): &(&str, &Aggregate, Vec<Hour>)| RunData {
+        head: head(ids.next(), &study, (*name, *one), label, hours),
+        origin: Origin { build: BUILD.to_owned(), ..Origin::default() },
+        clock_offsets: Vec::new(),
+        plan: plan.clone(),
+        facts: Vec::new(),
+        takes: takes(hours, first),
+        series: series(hours, first),
+        notes: notes.to_vec(),
+        traffic: Some(traffic(name, one, besides)),
+        telemetry: Vec::new(),
+        own_cost: None,
     };
     all.iter().map(run).collect()
 }
@@ -87,14 +85,13 @@ pub fn stored(store: &Store, runs: &[RunData]) -> store::Result<Option<String>> 
 
 /// Stored runs of the same label that say the same as this one.
 fn same(store: &Store, run: &RunData, study: Option<&String>) -> store::Result<Vec<RunHead>> {
-    let said = |notes: &[Note]| notes.iter().find(|note| note.kind == TRAFFIC).map(|note| note.text.clone());
     let filter =
         Filter { machine_id: Some(run.head.machine_id.clone()), study: study.cloned(), ..Filter::default() };
     let mut found = Vec::new();
     for head in store.heads(&filter)? {
         let hour = |head: &RunHead| head.started_ns.div_euclid(3600 * NS);
         let alike = head.label == run.head.label && hour(&head) == hour(&run.head);
-        if alike && head.takes == run.head.takes && said(&store.notes(&head.id)?) == said(&run.notes) {
+        if alike && head.takes == run.head.takes && store.traffic(&head.id)? == run.traffic {
             found.push(head);
         }
     }
@@ -102,16 +99,15 @@ fn same(store: &Store, run: &RunData, study: Option<&String>) -> store::Result<V
 }
 
 /// What comparisons and the report are made of.
-fn traffic(name: &str, one: &Aggregate, besides: Besides<'_>) -> Result<Note, CliError> {
+fn traffic(name: &str, one: &Aggregate, besides: Besides<'_>) -> Traffic {
     // A run that recorded another time lies beside nothing.
     let is_beside = |doc: &&BesideDoc| doc.label == name && doc.step.is_some();
-    let kept = Traffic {
+    Traffic {
         group: group(name, one),
         top: tops(name, one, TOP),
         cut: besides.parted.and_then(|parted| parted.side(name)).cloned(),
         beside: besides.machines.iter().find(is_beside).cloned(),
-    };
-    kept.note().map_err(|error| CliError::data(format!("{name}: cannot be stored: {error}")))
+    }
 }
 
 fn plan(names: &[&str], label: Option<&str>) -> Plan {

@@ -64,15 +64,6 @@ fn clock_offsets_and_the_origin_are_in_the_round_trip() {
     assert_eq!(other.only().clock_offsets, [offset]);
     assert_eq!(other.only(), bench.data(&id));
     assert_eq!(other.run(&["export"]).expect(0, &[]).out, once);
-    // An export of an earlier version has neither.
-    let mut plain: serde_json::Value = serde_json::from_str(&once).expect("an export");
-    for field in ["origin", "clock_offsets"] {
-        plain["runs"][0].as_object_mut().and_then(|run| run.remove(field)).expect(field);
-    }
-    let third = Bench::new();
-    std::fs::write(third.path("old.json"), plain.to_string()).expect("a file");
-    third.run(&["import", "old.json"]).expect(0, &["1 added"]);
-    assert_eq!(third.only().head, bench.data(&id).head);
 }
 
 #[test]

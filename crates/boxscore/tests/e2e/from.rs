@@ -25,8 +25,8 @@ fn study(bench: &Bench, takes: &str, more: &[&str], from: &[String]) -> Said {
     bench.run(&args)
 }
 
-fn notes<'a>(run: &'a RunData, kind: &str) -> Vec<&'a str> {
-    run.notes.iter().filter(|note| note.kind == kind).map(|note| note.text.as_str()).collect()
+fn notes<'a>(run: &'a RunData, kind: &str) -> Vec<std::borrow::Cow<'a, str>> {
+    run.notes.iter().filter(|note| note.kind() == kind).map(|note| note.text()).collect()
 }
 
 fn faults(run: &RunData) -> Vec<&str> {
@@ -117,7 +117,9 @@ fn generators_in_one_cpu_quota_say_so_and_share_it() {
     study(&bench, "1", &["--set", "generators=2"], &from).expect(0, &[]);
     let run = bench.only();
     let said = notes(&run, "generators");
-    let says = |text: &&str| text.ends_with("; tight and beside share a CPU quota of 0.25 cores");
+    let says = |text: &std::borrow::Cow<'_, str>| {
+        text.ends_with("; tight and beside share a CPU quota of 0.25 cores")
+    };
     assert!(!said.is_empty() && said.iter().all(says), "{said:?}");
     let share = run.series.iter().find(|series| series.key.metric == "generator-share").expect("a share");
     assert!(share.measured().iter().all(|share| *share > 0.0 && *share <= 1.0), "{:?}", share.measured());

@@ -40,7 +40,7 @@ fn last_lines(said: &Said, run: &RunData) {
     };
     assert!(said.out.contains(lacks), "{said:#?}");
     assert_eq!(run.head.status, Status::Interrupted);
-    assert!(run.notes.iter().any(|note| note.text == "an interrupt"), "{:?}", run.notes);
+    assert!(run.notes.iter().any(|note| note.text() == "an interrupt"), "{:?}", run.notes);
 }
 
 /// Interrupted while the command runs for the n-th time, by signals at once.

@@ -168,7 +168,7 @@ fn a_quick_run_has_basic_of_both_stores_and_compares_with_the_studies() {
         assert!((parts / of("rtt") - 1.0).abs() < 1e-6, "{kv}: {parts}");
         assert_eq!(find(&data, "server-command", &format!("kv={kv}")).is_some(), kv == "redis");
     }
-    assert!(data.notes.iter().any(|note| note.kind == "kv-split" && note.text.contains("most is")));
+    assert!(data.notes.iter().any(|note| note.kind() == "kv-split" && note.text().contains("most is")));
     let table = bench.run(&["compare", "atom-c2750", "latest"]).expect(0, &[]);
     assert!(table.out.contains("basic.write1M"), "{table:#?}");
 }
@@ -232,9 +232,9 @@ fn a_users_store_keeps_what_it_has() {
             run(&bench, &["--kv", &users.name(), "--quick", "--set", "fill=1;limit=0.02"]).expect(0, &[]);
         let data = newest(&bench);
         assert!(value(&data, "basic.read1M", &format!("kv={};definition=era3", users.name())) > 0.0);
-        let held: Vec<_> = data.notes.iter().filter(|note| note.kind == "store-holds").collect();
+        let held: Vec<_> = data.notes.iter().filter(|note| note.kind() == "store-holds").collect();
         assert_eq!(held.len(), 1, "{:?}", data.notes);
-        assert!(held[0].text.contains("the store held 1 other key before"), "{:?}", held[0]);
+        assert!(held[0].text().contains("the store held 1 other key before"), "{:?}", held[0]);
         assert!(words(&said).contains("the store held 1 other key before"), "{said:#?}");
     }
     assert_eq!(redis.ask("DBSIZE"), ":1\r\n");
@@ -386,7 +386,8 @@ impl Drop for Planted {
 fn split(bench: &Bench, users: &Users) -> (f64, f64, String) {
     run(bench, &["--kv", &users.name(), "--test", "split", "--set", "op=read"]).expect(0, &[]);
     let data = newest(bench);
-    let note = data.notes.iter().find(|note| note.kind == "kv-split").expect("a sentence").text.clone();
+    let note =
+        data.notes.iter().find(|note| note.kind() == "kv-split").expect("a sentence").text().into_owned();
     (value(&data, "rtt", "op=read"), value(&data, "server-time", "op=read"), note)
 }
 
@@ -437,6 +438,6 @@ fn a_planted_delay_of_the_wire_is_the_wires() {
     let data = newest(&bench);
     let of = |metric: &str| value(&data, metric, "op=read");
     assert!(of("rtt") > 0.019 && of("wire-time") > 0.7 * of("rtt"), "{} of {}", of("wire-time"), of("rtt"));
-    let note = data.notes.iter().find(|note| note.kind == "kv-split").expect("a sentence");
-    assert!(note.text.contains("most is the wire"), "{}", note.text);
+    let note = data.notes.iter().find(|note| note.kind() == "kv-split").expect("a sentence");
+    assert!(note.text().contains("most is the wire"), "{}", note.text());
 }

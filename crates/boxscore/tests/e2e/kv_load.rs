@@ -88,10 +88,10 @@ fn stores_are_loaded_and_keep_what_was_theirs() {
         // Ours are gone, theirs is there and was told of.
         assert_eq!(store.keys(), 1, "{}", kind.name());
         let notes = bench.only().notes;
-        let holds = notes.iter().find(|note| note.kind == "store-holds").expect("a note");
-        assert!(holds.text.contains("the store held 1 other key before"), "{}", holds.text);
-        assert!(doc.remarks.contains(&holds.text), "{:?}", doc.remarks);
-        assert!(notes.iter().all(|note| note.kind != "keys-left"), "{notes:?}");
+        let holds = notes.iter().find(|note| note.kind() == "store-holds").expect("a note");
+        assert!(holds.text().contains("the store held 1 other key before"), "{}", holds.text());
+        assert!(doc.remarks.contains(&holds.text().into_owned()), "{:?}", doc.remarks);
+        assert!(notes.iter().all(|note| note.kind() != "keys-left"), "{notes:?}");
     }
 }
 
@@ -239,7 +239,7 @@ fn a_store_that_is_killed_stopped_answering() {
     assert!(doc.good > 0 && doc.errors.contains_key("connect"), "{:?}", doc.errors);
     assert_eq!(doc.bottlenecks[0].kind, Binding::Silent, "{said:#?}");
     // Its keys could not be deleted any more.
-    assert!(bench.only().notes.iter().any(|note| note.kind == "keys-left"), "{said:#?}");
+    assert!(bench.only().notes.iter().any(|note| note.kind() == "keys-left"), "{said:#?}");
 }
 
 #[test]
@@ -268,8 +268,8 @@ fn a_run_starts_a_store_of_its_own_and_searches_a_goal() {
     assert_eq!(runs.len(), 2);
     for run in &runs {
         assert!(run.takes.iter().all(|take| take.fault.is_none()), "{:?}", run.takes);
-        let setup = run.notes.iter().find(|note| note.kind == "web-setup").expect("a note");
-        assert!(setup.text.contains("/") && setup.text.contains("generator"), "{}", setup.text);
+        let setup = run.notes.iter().find(|note| note.kind() == "web-setup").expect("a note");
+        assert!(setup.text().contains("/") && setup.text().contains("generator"), "{}", setup.text());
         assert!(run.series.iter().any(|series| series.key.metric == "throughput"), "{:?}", run.head);
     }
     let goal =
@@ -397,7 +397,7 @@ fn writing_keys_of_a_run_is_told_and_left() {
     }
     for head in bench.heads() {
         assert_eq!((head.status, head.takes), (model::data::Status::Interrupted, 0));
-        assert!(bench.data(&head.id).notes.iter().all(|note| note.kind != "unfit"));
+        assert!(bench.data(&head.id).notes.iter().all(|note| note.kind() != "unfit"));
     }
     assert_eq!(bench.heads().len(), 3);
 }

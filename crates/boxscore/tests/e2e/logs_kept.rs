@@ -124,6 +124,7 @@ fn recorded(name: &str, cache: f64, read: f64) -> RunData {
                 vec![Some(6.5 * GIB), Some(cache)]
             }),
         ],
+        traffic: None,
         own_cost: None,
     }
 }

@@ -201,8 +201,8 @@ fn our_server_serves_a_mix_and_figures_of_two_are_kept_apart() {
         assert_eq!(mix.label, name);
         let of_web = || run.series.iter().filter(|series| series.key.instrument == "web");
         assert!(of_web().count() > 0 && of_web().all(|series| series.key.params.get("mix") == Some(named)));
-        let said: Vec<&str> =
-            run.notes.iter().filter(|note| note.kind == "mix").map(|note| note.text.as_str()).collect();
+        let said: Vec<_> =
+            run.notes.iter().filter(|note| note.kind() == "mix").map(|note| note.text()).collect();
         assert!(said.iter().any(|text| text.contains("files of")), "{said:?}");
         names.push(named.clone());
     }

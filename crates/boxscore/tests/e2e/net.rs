@@ -96,8 +96,8 @@ fn the_loopback_is_measured_with_a_child() {
         assert!(value(&run, instrument, metric, params) > 10.0, "{metric} {params}");
     }
     assert!(said.out.contains("net tcp 64 B rtt") && said.out.contains("net connection-rate"), "{said:#?}");
-    let place = run.notes.iter().find(|note| note.kind == "place").expect("where both ends ran");
-    assert!(place.text.contains("the peer on CPU"), "{}", place.text);
+    let place = run.notes.iter().find(|note| note.kind() == "place").expect("where both ends ran");
+    assert!(place.text().contains("the peer on CPU"), "{}", place.text());
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_peer_that_dies_is_given_up_and_said_once() {
     let faulted = run.takes.iter().filter(|take| take.fault.is_some()).count();
     // The take in which it died, and three that looked for it.
     assert!((3..=4).contains(&faulted), "{faulted} of {}", run.takes.len());
-    let given_up = run.notes.iter().filter(|note| note.kind == "given-up").count();
+    let given_up = run.notes.iter().filter(|note| note.kind() == "given-up").count();
     assert_eq!(given_up, run.plan.cells.len(), "{:?}", run.notes);
     let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(" more: nothing listens at") && words.contains("given up: "), "{words}");

@@ -22,8 +22,8 @@ const RTT: [&str; 10] = [
 ];
 const SHORT: &str = "direction=send;streams=1;duration=50ms";
 
-fn notes<'a>(run: &'a RunData, kind: &str) -> Vec<&'a str> {
-    run.notes.iter().filter(|note| note.kind == kind).map(|note| note.text.as_str()).collect()
+fn notes<'a>(run: &'a RunData, kind: &str) -> Vec<std::borrow::Cow<'a, str>> {
+    run.notes.iter().filter(|note| note.kind() == kind).map(|note| note.text()).collect()
 }
 
 /// A command that leaves its pid in a file and becomes the program.

@@ -25,7 +25,7 @@ fn a_run_takes_words_price_watts_and_a_label() {
     assert_eq!((document.run, document.watts), (id, Some(35.0)));
     let price = document.price.expect("a price");
     assert_eq!((price.amount, price.currency.as_str(), price.hourly), (0.2, "EUR", true));
-    assert_eq!(document.notes.iter().filter(|note| note.text == "after the update").count(), 1);
+    assert_eq!(document.notes.iter().filter(|note| note.text() == "after the update").count(), 1);
 }
 
 #[test]

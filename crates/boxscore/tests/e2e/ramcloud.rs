@@ -115,7 +115,7 @@ fn a_quick_run_prints_the_table_of_basic_and_leaves_nothing() {
             );
         }
     }
-    let said: String = data.notes.iter().map(|note| format!("{}\n", note.text)).collect();
+    let said: String = data.notes.iter().map(|note| format!("{}\n", note.text())).collect();
     assert!(said.contains("ramcloud at tcp:host=127.0.0.1,port=12246"), "{said}");
     assert!(said.contains("writes to a table of its own, boxscore-"), "{said}");
     assert_eq!(tables(&world), "");
@@ -191,7 +191,7 @@ fn a_cluster_is_started_with_as_many_servers_as_its_replicas_need() {
         world.run(BASIC, &args, &[]).expect(0, &[]);
         let data = world.bench.data(&world.bench.heads().last().expect("a run").id);
         assert!(value(&data, "basic.write100", "") > 0.0);
-        let notes: String = data.notes.iter().map(|note| format!("{}\n", note.text)).collect();
+        let notes: String = data.notes.iter().map(|note| format!("{}\n", note.text())).collect();
         let servers = format!("servers {}", replicas.parse::<u32>().expect("a number") + 1);
         assert!(
             notes.contains(&servers) && notes.contains(&format!("replicas of each segment {replicas}")),

@@ -66,7 +66,7 @@ fn stops_at(name: &str) {
     let run = bench.only();
     assert!(said.out.contains(crate::common::short(&run.head.id)), "{said:#?}");
     assert_eq!(run.head.status, Status::Interrupted);
-    assert!(run.notes.iter().any(|note| note.text == "an interrupt"), "{:?}", run.notes);
+    assert!(run.notes.iter().any(|note| note.text() == "an interrupt"), "{:?}", run.notes);
     assert_eq!(child.len(), 1);
     assert_gone(child[0]);
     let before = stored(&bench);
@@ -127,7 +127,7 @@ fn a_killed_child_is_named_and_its_takes_are_kept() {
     );
     let run = bench.only();
     assert_eq!(run.head.status, Status::Interrupted);
-    assert!(run.notes.iter().any(|note| note.kind == "lost"), "{:?}", run.notes);
+    assert!(run.notes.iter().any(|note| note.kind() == "lost"), "{:?}", run.notes);
     let before = stored(&bench);
     assert_eq!(shown(&said.err.lines().map(str::to_owned).collect::<Vec<_>>()), before);
     resumed(&bench, &before);

@@ -129,7 +129,7 @@ fn plans_that_cannot_be_carried_out_are_refused() {
             .expect("a file");
         bench.run(&["run", "--plan", "plan.json"]).expect(1, texts);
     };
-    refused(&|plan| plan.version = 99, &["plan.json: a plan of version 99", "up to 4"]);
+    refused(&|plan| plan.version = 99, &["plan.json: a plan of version 99", "up to 1"]);
     refused(&|plan| plan.arms.clear(), &["no arm or no machine"]);
     refused(&|plan| plan.take_seconds = -1.0, &["no time above 0"]);
     refused(&|plan| plan.cells[0].instrument = "crc23c".into(), &["no instrument is called `crc23c`"]);

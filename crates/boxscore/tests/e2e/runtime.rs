@@ -31,8 +31,8 @@ fn keys(run: &RunData, metric: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn notes<'a>(run: &'a RunData, kind: &str) -> Vec<&'a str> {
-    run.notes.iter().filter(|note| note.kind == kind).map(|note| note.text.as_str()).collect()
+fn notes<'a>(run: &'a RunData, kind: &str) -> Vec<std::borrow::Cow<'a, str>> {
+    run.notes.iter().filter(|note| note.kind() == kind).map(|note| note.text()).collect()
 }
 
 #[test]

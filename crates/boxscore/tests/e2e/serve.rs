@@ -89,11 +89,12 @@ fn a_profile_is_noted_once_and_changes_no_series() {
     let bench = Bench::new();
     bench.run(&[&LOAD[..], &["--set", "connections=5", "--profile"]].concat()).expect(0, &[]);
     let run = bench.only();
-    let notes: Vec<_> = run.notes.iter().filter(|note| note.kind.ends_with("profile")).collect();
+    let notes: Vec<_> = run.notes.iter().filter(|note| note.kind().ends_with("profile")).collect();
     assert_eq!(notes.len(), 1, "{notes:?}");
-    match notes[0].kind.as_str() {
+    match notes[0].kind() {
         "profile" => {
-            let mut lines = notes[0].text.lines();
+            let text = notes[0].text();
+            let mut lines = text.lines();
             assert!(lines.next().is_some_and(|title| title.starts_with("# server=builtin content=gif")));
             for line in lines {
                 let count = line.rsplit_once(' ').and_then(|(_, count)| count.parse::<u64>().ok());
@@ -101,7 +102,7 @@ fn a_profile_is_noted_once_and_changes_no_series() {
             }
         }
         // No perf here, or no right to use it: the reason is there, with what would change it.
-        "no-profile" => assert!(notes[0].text.contains("perf"), "{}", notes[0].text),
+        "no-profile" => assert!(notes[0].text().contains("perf"), "{}", notes[0].text()),
         other => panic!("{other}"),
     }
     assert!(run.series.iter().all(|series| series.key.params.get("profile").is_none()));

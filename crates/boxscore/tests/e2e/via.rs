@@ -216,8 +216,8 @@ fn a_server_where_the_loopback_is_down_is_refused_at_once_and_the_rest_is_measur
     let runs = runs(&bench);
     let run = of(&runs, &space.0);
     assert!(!run.takes.is_empty());
-    let note = run.notes.iter().find(|note| note.kind == "unfit").expect("a note");
-    assert!(note.text.starts_with("web") && !note.text.contains("access-log"), "{}", note.text);
+    let note = run.notes.iter().find(|note| note.kind() == "unfit").expect("a note");
+    assert!(note.text().starts_with("web") && !note.text().contains("access-log"), "{}", note.text());
 }
 
 #[test]

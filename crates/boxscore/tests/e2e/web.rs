@@ -51,8 +51,8 @@ fn each_server_is_measured_and_gone() {
         let busy: Vec<_> = run.series.iter().filter(|series| series.key.metric == "core-busy").collect();
         assert!(busy.iter().all(|series| series.key.params.get("role").is_some()) && !busy.is_empty());
         assert!(busy.iter().all(|series| series.key.params.get("server") == Some(server)));
-        let setup = run.notes.iter().find(|note| note.kind == "web-setup").expect("what ran where");
-        assert!(setup.text.contains("generator"), "{}", setup.text);
+        let setup = run.notes.iter().find(|note| note.kind() == "web-setup").expect("what ran where");
+        assert!(setup.text().contains("generator"), "{}", setup.text());
     }
     assert_eq!(left_overs(bench.dir.path()), [""; 0]);
 }

@@ -2,7 +2,8 @@
 //!
 //! Seconds are of the whole run, earlier sittings included; CPU seconds are of this sitting.
 
-use model::data::{CONTROLLER_CPU, CONTROLLER_TAKES_CPU, Status};
+use model::NoteBody;
+use model::data::Status;
 use model::frame::Frame;
 
 use super::{Conductor, Ended, Outcome, SinkError};
@@ -89,15 +90,15 @@ impl Conductor<'_> {
         if !telemetry.is_empty() {
             self.sink.commit(machine, None, &telemetry)?;
         }
-        self.sink.note(machine, "ended-by", ended.word())?;
+        self.sink.note(machine, NoteBody::EndedBy(ended.word().to_owned()))?;
         if self.plan.fake.is_none() {
             // A planted run gives the same bytes every time; what this host spent on it is not among them.
             let spent_ns = sys::clock::process_cpu_ns().saturating_sub(self.cpu_from_ns);
-            self.sink.note(machine, CONTROLLER_CPU, &format!("{:.3}", spent_ns as f64 / 1e9))?;
+            self.sink.note(machine, NoteBody::ControllerCpu(spent_ns as f64 / 1e9))?;
             // It is set against the time that the child tells.
             if self.machines[machine].cost.is_some() {
-                let beside = format!("{:.3}", self.beside_ns as f64 / 1e9);
-                self.sink.note(machine, CONTROLLER_TAKES_CPU, &beside)?;
+                let seconds = self.beside_ns as f64 / 1e9;
+                self.sink.note(machine, NoteBody::ControllerTakesCpu(seconds))?;
             }
         }
         let seconds = match &self.plan.fake {

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use model::NoteBody;
 use model::frame::{Frame, Hello};
 use model::generate::{self, Loaded, NotLoaded, Order, Part};
 
@@ -176,7 +177,8 @@ impl Conductor<'_> {
                 hint: parting.hint.as_deref(),
             });
         }
-        (0..self.machines.len()).try_for_each(|machine| self.sink.note(machine, "lost", &text))
+        (0..self.machines.len())
+            .try_for_each(|machine| self.sink.note(machine, NoteBody::remark("lost", text.as_str())))
     }
 
     /// Tells every generator that no load follows.

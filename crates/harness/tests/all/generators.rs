@@ -136,7 +136,8 @@ impl Sink for Shelf {
         self.takes.extend(take.cloned());
         Ok(())
     }
-    fn note(&mut self, _: usize, kind: &str, text: &str) -> Result<(), SinkError> {
+    fn note(&mut self, _: usize, note: model::NoteBody) -> Result<(), SinkError> {
+        let (kind, text) = (note.kind(), note.text());
         self.notes.push(format!("{kind}: {text}"));
         Ok(())
     }

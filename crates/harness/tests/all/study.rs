@@ -156,8 +156,9 @@ impl Sink for Shared<'_> {
         shelf.takes.extend(take.map(|take| (machine, take.clone())));
         Ok(())
     }
-    fn note(&mut self, machine: usize, kind: &str, text: &str) -> Result<(), SinkError> {
-        self.0.lock().unwrap().notes.push((machine, kind.to_owned(), text.to_owned()));
+    fn note(&mut self, machine: usize, note: model::NoteBody) -> Result<(), SinkError> {
+        let (kind, text) = (note.kind(), note.text());
+        self.0.lock().unwrap().notes.push((machine, kind.to_owned(), text.into_owned()));
         Ok(())
     }
     fn end(
@@ -388,7 +389,7 @@ fn a_study_says_what_its_program_used() {
         let note = shelf.notes.iter().find(|(_, kind, _)| kind == wanted);
         note.and_then(|(_, _, text)| text.parse::<f64>().ok()).expect("seconds")
     };
-    let (all, beside) = (seconds(model::data::CONTROLLER_CPU), seconds(model::data::CONTROLLER_TAKES_CPU));
+    let (all, beside) = (seconds("controller-cpu-seconds"), seconds("controller-takes-cpu-seconds"));
     assert!((0.0..=all).contains(&beside), "{beside} of {all}");
 }
 
@@ -476,7 +477,7 @@ fn a_child_that_answers_what_it_was_not_asked_is_lost() {
             .map(|(_, _, text)| text.as_str())
             .collect();
         assert_eq!(lost, ["it sent an answer that was not asked for"]);
-        let beside = shelf.notes.iter().any(|(_, kind, _)| kind == model::data::CONTROLLER_TAKES_CPU);
+        let beside = shelf.notes.iter().any(|(_, kind, _)| kind == "controller-takes-cpu-seconds");
         assert!(!beside && shelf.costs == 0, "a part of a time that nobody told");
         assert_eq!(shelf.ends, [(0, Status::Interrupted)]);
     }

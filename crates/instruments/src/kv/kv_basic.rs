@@ -222,7 +222,7 @@ impl Basic {
         self.held.target.tell(record);
         if self.era == Era::Three && self.fill < USUAL_FILL && !std::mem::replace(&mut self.told, true) {
             let mb = self.fill as f64 / 1e6;
-            record.note(
+            record.remark(
                 "kv-fill",
                 &format!("basic draws from {mb} MB of objects of each size; clusterperf fills 200 MB (--set fill=200)"),
             );

@@ -225,7 +225,7 @@ impl Probe for Split {
         record.push(&HANDSHAKE, Seconds(parts.handshake));
         if !std::mem::replace(&mut self.told, true) {
             let what = if self.what == What::Read { "read" } else { "write" };
-            record.note("kv-split", &parts.sentence(&self.held.target.name, what));
+            record.remark("kv-split", &parts.sentence(&self.held.target.name, what));
         }
         Ok(())
     }

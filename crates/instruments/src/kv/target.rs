@@ -307,10 +307,10 @@ impl Target {
     /// Says once what the store is.
     pub fn tell(&mut self, record: &mut dyn Record) {
         for note in self.notes.drain(..) {
-            record.note("kv-store", &note);
+            record.remark("kv-store", &note);
         }
         if let Some(holds) = self.holds.take() {
-            record.note("store-holds", &holds);
+            record.remark("store-holds", &holds);
         }
     }
 

@@ -8,16 +8,14 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use model::frame::Live;
-use model::{Histogram, Record};
+use model::note::CutAt;
+use model::{Histogram, NoteBody, Record};
 
 use super::{Control, Error};
 use crate::progress;
 
 const LOOK: Duration = Duration::from_millis(50);
 const TELL_NS: u64 = 1_000_000_000;
-
-/// Kind of the note on a load that the user ended early.
-pub const CUT: &str = "cut";
 
 /// A server without a good answer for this long is silent.
 const SILENT_NS: u64 = 1_000_000_000;
@@ -34,7 +32,7 @@ pub fn watched<T: Send>(
     let (mut teller, mut silence) = (Teller::new(threads), Silence::default());
     looked_at(&control, carry_out, || {
         if record.is_cut() && !control.stop.swap(true, Ordering::Relaxed) {
-            record.note(CUT, "the user ended the load before its time");
+            record.note(NoteBody::Cut(CutAt::Load));
         }
         if control.started.load(Ordering::Relaxed)
             && let Some(is_silent) = silence.look(control.good.load(Ordering::Relaxed), sys::clock::now_ns())
@@ -176,8 +174,8 @@ mod tests {
         fn value_of(&mut self, _: &MetricInfo, _: &Params, _: f64) {}
         fn histogram(&mut self, _: &MetricInfo, _: Histogram) {}
         fn fact(&mut self, _: Fact) {}
-        fn note(&mut self, kind: &str, text: &str) {
-            self.notes.push(format!("{kind}: {text}"));
+        fn note(&mut self, note: NoteBody) {
+            self.notes.push(format!("{}: {}", note.kind(), note.text()));
         }
         fn refuse(&mut self, _: Finding) {}
         fn is_watched(&self) -> bool {

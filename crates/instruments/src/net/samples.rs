@@ -150,7 +150,7 @@ impl Samples {
             record.push(lost, Ratio(self.lost as f64 / self.sent().max(1) as f64));
         }
         if self.lost > 0 {
-            record.note(
+            record.remark(
                 "lost",
                 &format!(
                     "{} of {} had no answer in time ({} of them were answered later); they count as longer than any",

@@ -192,9 +192,9 @@ impl Target {
     /// Notes once where both ends run.
     pub fn tell(&mut self, record: &mut dyn Record) {
         if !std::mem::replace(&mut self.told, true) {
-            record.note("place", &self.place);
+            record.remark("place", &self.place);
             if let Some(way) = way::sentence(&Root::live(), self.address.ip()) {
-                record.note("way", &way);
+                record.remark("way", &way);
             }
         }
     }

@@ -6,8 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::data::{BITS, TOOLCHAIN};
-use model::{Fault, Record, Setup, Unfit};
+use model::{Fault, NoteBody, Record, Setup, Unfit};
 use sys::process::Start;
 
 use super::kernel::{Kernel, Size};
@@ -30,7 +29,7 @@ pub struct Program {
     out: PathBuf,
     limit: Duration,
     /// Notes that stay with the run, each written once.
-    said: Vec<String>,
+    said: Vec<NoteBody>,
     /// Why no further take can come, if so.
     gone: Option<String>,
     _place: PrivateFolder,
@@ -65,13 +64,13 @@ impl Program {
             (1, _) => format!("on CPUs {shown}, so that its compiler works beside it"),
             _ => format!("{copies} copies at once on CPUs {shown}"),
         };
-        self.note(TOOLCHAIN, format!("{}; {place}", self.sentence()), record);
+        self.note(NoteBody::Toolchain(format!("{}; {place}", self.sentence())), record);
     }
 
-    fn note(&mut self, kind: &str, text: String, record: &mut dyn Record) {
-        if !self.said.contains(&text) {
-            record.note(kind, &text);
-            self.said.push(text);
+    fn note(&mut self, note: NoteBody, record: &mut dyn Record) {
+        if !self.said.contains(&note) {
+            record.note(note.clone());
+            self.said.push(note);
         }
     }
 
@@ -144,7 +143,7 @@ impl Program {
             let text = format!(
                 "{title}: results differ from the reference in their last bits, by less than 1e-10: {why}"
             );
-            self.note(BITS, text, record);
+            self.note(NoteBody::Bits(text), record);
         }
         Ok(())
     }

@@ -205,7 +205,7 @@ impl Work {
         }
         if ended.stdout.dropped() > 0 {
             let kept = shell::STDOUT_BYTES >> 20;
-            record.note("output", &format!("only the last {kept} MiB of the output were searched"));
+            record.remark("output", &format!("only the last {kept} MiB of the output were searched"));
         }
         Ok(())
     }

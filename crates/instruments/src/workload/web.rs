@@ -80,7 +80,7 @@ impl Instrument for Web {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::{Fact, Fault, Finding, Histogram, MetricInfo, Params, Record, Size};
+    use model::{Fact, Fault, Finding, Histogram, MetricInfo, NoteBody, Params, Record, Size};
 
     use super::*;
     use crate::load::tests::OK;
@@ -104,8 +104,8 @@ mod tests {
             self.counts.insert(metric.name, histogram.count());
         }
         fn fact(&mut self, _: Fact) {}
-        fn note(&mut self, _: &str, text: &str) {
-            self.notes.push(text.to_owned());
+        fn note(&mut self, note: NoteBody) {
+            self.notes.push(note.text().into_owned());
         }
         fn refuse(&mut self, _: Finding) {}
     }

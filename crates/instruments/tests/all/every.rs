@@ -57,7 +57,8 @@ impl Record for Sheet {
         self.facts += 1;
     }
 
-    fn note(&mut self, kind: &str, text: &str) {
+    fn note(&mut self, note: model::NoteBody) {
+        let (kind, text) = (note.kind(), &*note.text());
         if kind.is_empty() || kind.contains(char::is_whitespace) || text.is_empty() {
             self.wrong.push(format!("the note `{kind}`: `{text}` is not a word and a text"));
         }

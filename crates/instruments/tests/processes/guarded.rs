@@ -108,7 +108,8 @@ impl Record for Sheet {
     }
     fn histogram(&mut self, _: &MetricInfo, _: Histogram) {}
     fn fact(&mut self, _: Fact) {}
-    fn note(&mut self, kind: &str, text: &str) {
+    fn note(&mut self, note: model::NoteBody) {
+        let (kind, text) = (note.kind(), &*note.text());
         self.notes.push(format!("{kind}: {text}"));
     }
     fn refuse(&mut self, _: Finding) {}

@@ -1,7 +1,7 @@
 //! Notes of the user, takes that faulted, and what could not run here.
 
 use maud::{Markup, html};
-use model::data::{GIVEN_UP, UNFIT};
+use model::NoteBody;
 
 use crate::page;
 use crate::section::{ReportInput, Section};
@@ -22,10 +22,9 @@ impl Section for Faults {
         if faulted == 0 && notes == 0 {
             return None;
         }
-        let noted = |kind: &str| {
-            input.runs.iter().flat_map(|(run, _)| &run.notes).filter(|note| note.kind == kind).count()
-        };
-        let (unfit, given_up) = (noted(UNFIT), noted(GIVEN_UP));
+        let bodies = || input.runs.iter().flat_map(|(run, _)| &run.notes).map(|note| &note.body);
+        let unfit = bodies().filter(|body| matches!(body, NoteBody::Unfit(_))).count();
+        let given_up = bodies().filter(|body| matches!(body, NoteBody::GivenUp(_))).count();
         let mut said = vec![if faulted == 0 {
             "no take faulted".to_owned()
         } else {
@@ -44,7 +43,7 @@ impl Section for Faults {
                     (Trust::Refused.line(&html! { (page::prose(text)) @if *times > 1 { " (" (times) " times)" } }))
                 }
                 @for note in doc.notes.iter().take(100) {
-                    (Trust::Info.line(&html! { span class="mut" { (note.kind) ": " } (page::prose(&note.text)) }))
+                    (Trust::Info.line(&html! { span class="mut" { (note.kind()) ": " } (page::prose(&note.text())) }))
                 }
             }
         } };

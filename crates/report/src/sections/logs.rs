@@ -142,7 +142,7 @@ impl Label {
             requests: counts.iter().map(|(_, count)| count).sum(),
             rate: counts,
             times,
-            traffic: Traffic::of(data),
+            traffic: data.traffic.clone(),
             side: doc.logs_side.clone(),
             beside: doc.beside.clone(),
         })

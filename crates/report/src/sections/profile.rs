@@ -4,6 +4,7 @@
 //! are of the profiled processes' CPU time, not of the machine's.
 
 use maud::{Markup, html};
+use model::NoteBody;
 
 use crate::number::{fixed, percent};
 use crate::page::{self, Column};
@@ -29,8 +30,11 @@ impl Section for Profiled {
         let mut title = None;
         let mut body: Vec<Markup> = Vec::new();
         for (run, (_, data)) in input.runs.iter().enumerate() {
-            let notes = data.notes.iter().filter(|note| note.kind == "profile");
-            let profiles = profile::profiles(notes.map(|note| note.text.as_str()));
+            let folded = data.notes.iter().filter_map(|note| match &note.body {
+                NoteBody::Profile(folded) => Some(folded.as_str()),
+                _ => None,
+            });
+            let profiles = profile::profiles(folded);
             let several = input.runs.len() > 1 || profiles.len() > 1;
             for profile in profiles.iter().take(GRAPHS) {
                 let said = said(profile);

@@ -3,8 +3,10 @@
 //! Findings of one rule are one line, however many figures they are about. What could not be checked is counted,
 //! with its rules.
 
-use model::data::{BITS, GIVEN_UP, TOOLCHAIN, UNFIT};
+use std::borrow::Cow;
+
 use model::doc::{CompareDoc, RunDoc};
+use model::note::{Dropped, NoteBody};
 use model::{Finding, Validity};
 
 use super::fold::{self, Headlines, Subject};
@@ -110,42 +112,61 @@ pub fn marked(mark: &str, tone: Tone, text: &str, look: Look) -> String {
 
 /// What could not run, or not go on, one line a reason: `not run: net-rdma size=64 and 7 more: no RDMA device here`.
 fn unfit(run: &RunDoc) -> Vec<String> {
-    let kinds = [(UNFIT, "not run"), (GIVEN_UP, "given up")];
-    kinds.into_iter().flat_map(|(kind, says)| of_kind(run, kind, says)).collect()
+    let unfit = run.notes.iter().filter_map(|note| match &note.body {
+        NoteBody::Unfit(cell) => Some(cell),
+        _ => None,
+    });
+    let given_up = run.notes.iter().filter_map(|note| match &note.body {
+        NoteBody::GivenUp(cell) => Some(cell),
+        _ => None,
+    });
+    [reasons(unfit, "not run"), reasons(given_up, "given up")].concat()
 }
 
-fn of_kind(run: &RunDoc, kind: &str, says: &str) -> Vec<String> {
-    let mut reasons: Vec<(&str, &str, usize)> = Vec::new();
-    for note in run.notes.iter().filter(|note| note.kind == kind) {
-        let (what, why) = note.text.split_once(": ").unwrap_or(("", &note.text));
+/// The dropped cells, one line a reason.
+fn reasons<'r>(cells: impl Iterator<Item = &'r Dropped>, says: &str) -> Vec<String> {
+    let mut reasons: Vec<(&str, Cow<'r, str>, usize)> = Vec::new();
+    for cell in cells {
+        let why = cell.reason();
         match reasons.iter_mut().find(|(_, known, _)| *known == why) {
             Some((_, _, more)) => *more += 1,
-            None => reasons.push((what, why, 0)),
+            None => reasons.push((&cell.what, why, 0)),
         }
     }
-    let line = |(what, why, more)| match (what, more) {
-        ("", _) => format!("{says}: {why}"),
-        (what, 0) => format!("{says}: {what}: {why}"),
-        (what, more) => format!("{says}: {what} and {more} more: {why}"),
+    let line = |(what, why, more)| match more {
+        0 => format!("{says}: {what}: {why}"),
+        more => format!("{says}: {what} and {more} more: {why}"),
     };
     reasons.into_iter().map(line).collect()
 }
 
-/// Notes of these kinds, each text once.
-fn of_kinds(run: &RunDoc, kinds: &[&str], look: Look) -> String {
-    let mut said: Vec<&str> = Vec::new();
-    for note in run.notes.iter().filter(|note| kinds.contains(&note.kind.as_str())) {
-        if !said.contains(&note.text.as_str()) {
-            said.push(&note.text);
+/// The wanted notes, each text once.
+fn texts(run: &RunDoc, is_wanted: fn(&NoteBody) -> bool, look: Look) -> String {
+    let mut texts: Vec<Cow<'_, str>> = Vec::new();
+    for note in run.notes.iter().filter(|note| is_wanted(&note.body)) {
+        if !texts.contains(&note.text()) {
+            texts.push(note.text());
         }
     }
-    said.into_iter().map(|text| marked("-", Tone::Dim, text, look)).collect()
+    texts.into_iter().map(|text| marked("-", Tone::Dim, &text, look)).collect()
+}
+
+/// Notes that stand below the figures of every run.
+fn is_shown(note: &NoteBody) -> bool {
+    matches!(
+        note,
+        NoteBody::User(_)
+            | NoteBody::NoProfile(_)
+            | NoteBody::StoreHolds(_)
+            | NoteBody::StoreEvicts(_)
+            | NoteBody::KeysLeft(_)
+    )
 }
 
 /// The compilers and virtual machines that a run's figures are of.
 #[must_use]
 pub fn tools(run: &RunDoc, look: Look) -> String {
-    of_kinds(run, &[TOOLCHAIN, BITS], look)
+    texts(run, |note| matches!(note, NoteBody::Toolchain(_) | NoteBody::Bits(_)), look)
 }
 
 /// Everything to be said below a run's figures.
@@ -166,8 +187,7 @@ pub fn of_run(run: &RunDoc, look: Look) -> String {
     for text in unfit(run) {
         out.push_str(&marked("-", Tone::Dim, &text, look));
     }
-    const TOLD: [&str; 5] = ["user", "no-profile", "store-holds", "store-evicts", "keys-left"];
-    out.push_str(&of_kinds(run, &TOLD, look));
+    out.push_str(&texts(run, is_shown, look));
     out.push_str(&tools(run, look));
     let other = if out.is_empty() { "" } else { "other " };
     let ok = quiet(&run.findings, Validity::Ok);

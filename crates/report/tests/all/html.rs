@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::note::{Dropped, Note, NoteBody};
 use report::html::{ReportInput, report};
 use report::sections::ALL;
 
@@ -340,11 +341,13 @@ fn the_report_of_fixed_input_is_as_agreed() {
 fn commands_in_notes_faults_and_doubts_are_code() {
     let mut given = input();
     let run = &mut given.runs[0].0;
-    let note = |kind: &str, text: &str| model::doc::NoteDoc { kind: kind.to_owned(), text: text.to_owned() };
-    run.notes = vec![
-        note("unfit", "net-ping: `sysctl -w net.ipv4.ping_group_range='0 1'` lets it -> 5 % of <all>"),
-        note("user", "one ` alone"),
-    ];
+    let unfit = Dropped {
+        what: "net-ping".to_owned(),
+        arm: String::new(),
+        why: "`sysctl -w net.ipv4.ping_group_range='0 1'` lets it -> 5 % of <all>".to_owned(),
+    };
+    let notes = [NoteBody::Unfit(unfit), NoteBody::User("one ` alone".to_owned())];
+    run.notes = notes.map(Note::of_run).to_vec();
     run.errors = BTreeMap::from([("nothing listens; `boxscore peer --listen <host>`".to_owned(), 3)]);
     run.findings.push(
         model::Finding::new("background", model::Validity::Doubtful, "end them (`top` shows which)")

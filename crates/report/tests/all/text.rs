@@ -1,10 +1,11 @@
 //! The text outputs of fixed documents, as agreed.
 
 use model::doc::{
-    CheckDoc, CheckState, DoctorDoc, HistoryDoc, HistoryRow, InstrumentDoc, ListDoc, MetricDoc, NoteDoc,
-    ParamDoc, RemarkDoc, VerdictWord,
+    CheckDoc, CheckState, DoctorDoc, HistoryDoc, HistoryRow, InstrumentDoc, ListDoc, MetricDoc, ParamDoc,
+    RemarkDoc, VerdictWord,
 };
 use model::metric::Better;
+use model::note::{Dropped, Note, NoteBody};
 use model::unit::Unit;
 use model::why::{Disturbance, Reason, Withheld};
 use model::{Finding, Validity};
@@ -57,7 +58,10 @@ fn a_run_without_reference_facts_or_intervals() {
     let text = score::score(&run, &[], None, &Tail::default(), Look::plain());
     insta::assert_snapshot!(sound(&text, 80));
     run.series.clear();
-    let unfit = |what: &str, why: &str| NoteDoc { kind: "unfit".to_owned(), text: format!("{what}: {why}") };
+    let unfit = |what: &str, why: &str| {
+        let cell = Dropped { what: what.to_owned(), arm: String::new(), why: why.to_owned() };
+        Note::of_run(NoteBody::Unfit(cell))
+    };
     run.notes = vec![
         unfit("net-rdma size=64", "no device: none is there"),
         unfit("web", "no nginx"),

@@ -1,6 +1,6 @@
 //! The raw side of the invented run: takes, the clock around them, telemetry. All planted, always the same.
 
-use model::data::{Note, Point, RunData, RunHead, Series, Status, TakeHead};
+use model::data::{Point, RunData, RunHead, Series, Status, TakeHead};
 use model::frame::{OwnCost, Segment};
 use model::metric::Better;
 use model::plan::{Cell, Level, Plan, Takes};
@@ -70,8 +70,9 @@ pub fn data(takes: usize, cores: usize, seconds: u64) -> RunData {
         facts: facts().iter().map(Fact::from).collect(),
         series,
         takes: heads,
-        notes: vec![Note { kind: "user".to_owned(), text: "lid closed".to_owned(), at_ns: None }],
+        notes: vec![model::Note::of_run(model::NoteBody::User("lid closed".to_owned()))],
         telemetry: telemetry(cores, seconds),
+        traffic: None,
         own_cost: Some(OwnCost { agent_cpu_seconds: 0.3, telemetry_cpu_seconds: 0.15, seconds: 112.0 }),
     }
 }

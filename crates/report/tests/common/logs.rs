@@ -141,6 +141,7 @@ fn raw(label: Label, rows: &[BesideRow]) -> RunData {
         telemetry: Vec::new(),
         notes: Vec::new(),
         facts: Vec::new(),
+        traffic: None,
         own_cost: None,
         ..data(1, 1, 1)
     }

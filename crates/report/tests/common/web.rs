@@ -1,12 +1,13 @@
 //! An invented run that loaded a web server: sweeps, curves, what binds, cores, a profile. All planted and always the
 //! same.
 
-use model::data::{Note, Point, RunData, Series};
+use model::data::{Point, RunData, Series};
 use model::doc::{
     Binding, BottleneckDoc, CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc, ResourceDoc,
     RunDoc,
 };
 use model::metric::Better;
+use model::note::{Note, NoteBody, WebSetup};
 use model::reading::{Phase, SeriesKey, Value};
 use model::unit::Unit;
 use model::{Histogram, Params, Validity};
@@ -373,11 +374,14 @@ pub fn web() -> (RunDoc, RunData) {
         .collect();
     doc.curves = curves(&all);
     doc.bottlenecks = bottlenecks(&all);
-    let note = |kind: &str, text: &str| Note { kind: kind.to_owned(), text: text.to_owned(), at_ns: None };
-    raw_data.notes = vec![
-        note("web-setup", "nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 1"),
-        note("profile", PROFILE),
-    ];
+    let setup = WebSetup {
+        name: Some("nginx/1.22.1".to_owned()),
+        server: "nginx/1.22.1, 1 worker on CPU 0".to_owned(),
+        generators: "1 generator on CPU 1".to_owned(),
+        shares_cpus: false,
+    };
+    let notes = [NoteBody::WebSetup(setup), NoteBody::Profile(PROFILE.to_owned())];
+    raw_data.notes = notes.map(Note::of_run).to_vec();
     raw_data.series = all.iter().flat_map(raw).collect();
     raw_data.telemetry.clear();
     (doc, raw_data)

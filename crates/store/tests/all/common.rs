@@ -1,13 +1,13 @@
 //! Runs to store in tests.
 
-use model::data::{Note, Price, RunData, Status};
+use model::data::{Price, RunData, Status};
 use model::failure::Failure;
 use model::fault::FailedRequests;
 use model::finding::{Finding, Validity};
 use model::frame::{OwnCost, Segment};
 use model::plan::{Cell, Level, Plan, Takes};
 use model::reading::{Phase, Reading, SeriesKey, Take, Value};
-use model::{Better, Fact, Fault, FaultKind, Histogram, Params, Unit};
+use model::{Better, Fact, Fault, FaultKind, Histogram, Note, NoteBody, Params, Unit};
 use store::{NewRun, Origin, Store};
 
 /// A fault of a kind with counts.
@@ -121,7 +121,7 @@ pub fn full(store: &mut Store, id: &str) -> RunData {
     begin(store, id);
     store.put_facts(id, &facts()).unwrap();
     let mut first = take(0, vec![number("bandwidth", 1.5e9), number("bandwidth", 1.6e9)]);
-    first.notes.push(("pinning".into(), "cpu 0".into()));
+    first.notes.push(NoteBody::remark("pinning", "cpu 0"));
     let mut second = take(1, vec![number("bandwidth", -0.0)]);
     second.readings.push(Reading {
         key: SeriesKey { unit: Unit::Second, arm: "thp=off".into(), ..key("latency") },
@@ -133,7 +133,7 @@ pub fn full(store: &mut Store, id: &str) -> RunData {
     second.refusals.push(Finding::new("page-cache", Validity::Invalid, "no").evidence("bytes", 4096.0));
     let mut third = take(2, vec![]);
     third.fault = Some(fault());
-    let note = Note { kind: "doubt".into(), text: "busy".into(), at_ns: None };
+    let note = Note::of_run(NoteBody::remark("doubt", "busy"));
     store.append_take(id, &first, &[segment(1)], &[]).unwrap();
     store.append_take(id, &second, &[], std::slice::from_ref(&note)).unwrap();
     store.append_take(id, &third, &[segment(3)], &[]).unwrap();

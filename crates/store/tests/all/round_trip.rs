@@ -1,12 +1,13 @@
 //! What goes in comes out, bit for bit.
 
 use crate::common::{begin, facts, fault, full, histogram, key, new_run, number, plan, segment, take};
-use model::data::{Note, Price, RunData, Status};
+use model::data::{Price, RunData, Status};
 use model::fact::config_class;
 use model::finding::{Finding, Validity};
 use model::plan::Takes;
 use model::reading::{Phase, Reading, SeriesKey, Value};
-use model::{Better, Fact, Params, Unit};
+use model::traffic::{Group, Traffic};
+use model::{Better, Fact, Note, NoteBody, Params, Unit};
 use proptest::prelude::*;
 use store::{ClockOffset, Filter, Imported, MachineSheet, Mode, Store, Want, Which};
 
@@ -42,8 +43,8 @@ fn everything_of_a_run_comes_back() {
     assert_eq!(data.series[1].points[0].value, Value::Histogram(histogram()));
     assert_eq!(data.takes[2].fault, Some(fault()));
     assert_eq!(data.takes[1].refusals[0].evidence["bytes"], 4096.0);
-    assert_eq!(data.notes[0], Note { kind: "pinning".into(), text: "cpu 0".into(), at_ns: Some(0) });
-    assert_eq!(data.notes[1], Note { kind: "doubt".into(), text: "busy".into(), at_ns: None });
+    assert_eq!(data.notes[0], Note { body: NoteBody::remark("pinning", "cpu 0"), at_ns: Some(0) });
+    assert_eq!(data.notes[1], Note::of_run(NoteBody::remark("doubt", "busy")));
     assert_eq!(data.telemetry, [segment(1), segment(3)]);
     assert_eq!(store.origin("r1").unwrap(), new_run("r1").origin);
     assert_eq!(store.heads(&Filter::default()).unwrap(), std::slice::from_ref(&data.head));
@@ -60,7 +61,7 @@ fn a_study_of_which_nothing_was_taken_is_taken_out() {
     let kept = full(&mut store, "r1");
     begin(&mut store, "r2");
     store.put_facts("r2", &facts()).unwrap();
-    let note = Note { kind: "unfit".into(), text: "no".into(), at_ns: None };
+    let note = Note::of_run(NoteBody::ControllerCpu(0.1));
     store.note("r2", &note).unwrap();
     store.append_telemetry("r2", &segment(1)).unwrap();
     assert!(!store.discard("study-r2").unwrap(), "it has not ended");
@@ -128,7 +129,7 @@ fn a_run_can_be_noted_priced_and_renamed_afterwards() {
     store.set_price("r", Some(&price)).unwrap();
     store.set_watts("r", None).unwrap();
     store.set_label("r", Some("after")).unwrap();
-    let note = Note { kind: "user".into(), text: "new \u{0} DIMM".into(), at_ns: Some(9) };
+    let note = Note { body: NoteBody::User("new \u{0} DIMM".into()), at_ns: Some(9) };
     store.note("r", &note).unwrap();
     let offset = ClockOffset { at_ns: 1, offset_ns: -5, error_ns: 2 };
     store.add_clock_offset("r", &offset).unwrap();
@@ -214,6 +215,24 @@ fn a_run_of_other_content_is_refused_and_nothing_is_added() {
 }
 
 #[test]
+fn traffic_is_imported_once_and_leaves_with_its_study() {
+    let (_dir, mut from) = store();
+    let group = Group { label: "ssd".into(), bytes: 0.1, seconds: f64::MIN_POSITIVE, ..Group::default() };
+    let traffic = Some(Traffic { group, ..Traffic::default() });
+    let run = RunData { traffic: traffic.clone(), ..full(&mut from, "r1") };
+    let (_dir, mut to) = store();
+    to.import(std::slice::from_ref(&run), &[]).unwrap();
+    to.import(std::slice::from_ref(&run), &[]).unwrap();
+    assert_eq!(to.traffic("r1").unwrap(), traffic);
+    assert_eq!(to.load("r1").unwrap(), run);
+    assert_eq!(from.load("r1").unwrap().traffic, None);
+    let bare = RunData { takes: Vec::new(), series: Vec::new(), ..run };
+    let (_dir, mut other) = store();
+    other.import(&[bare], &[]).unwrap();
+    assert!(other.discard("study-r1").unwrap());
+}
+
+#[test]
 fn origin_and_clock_offsets_are_imported() {
     let (_a, mut from) = store();
     full(&mut from, "r");
@@ -293,7 +312,7 @@ proptest! {
         };
         let mut all = take(3, bits.iter().map(reading).collect());
         all.fault = Some(model::Fault::new(text.clone()));
-        all.notes = vec![(quoted.clone(), text.clone())];
+        all.notes = vec![NoteBody::remark(&quoted, text.clone())];
         store.append_take(&id, &all, &[], &[]).unwrap();
         let data = store.load(&id).unwrap();
         prop_assert_eq!(&data.head.id, &id);
@@ -304,6 +323,6 @@ proptest! {
         let back: Vec<u64> = data.series[0].points.iter().map(|p| p.number().unwrap().to_bits()).collect();
         prop_assert_eq!(back, bits);
         prop_assert_eq!(data.takes[0].fault.as_ref().map(model::Fault::as_str), Some(text.as_str()));
-        prop_assert_eq!((&data.notes[0].kind, &data.notes[0].text), (&quoted, &text));
+        prop_assert_eq!((data.notes[0].kind(), &*data.notes[0].text()), (quoted.as_str(), text.as_str()));
     }
 }

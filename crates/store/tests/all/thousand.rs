@@ -107,6 +107,7 @@ fn run(n: u64) -> RunData {
         takes: (0..CELLS * TAKES).map(head_of_take).collect(),
         notes: vec![],
         telemetry: vec![telemetry()],
+        traffic: None,
         own_cost: None,
     }
 }

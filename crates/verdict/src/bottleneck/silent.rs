@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use model::Unit;
 use model::doc::Binding;
+use model::{NoteBody, Unit};
 
 use super::{Claim, Rank, Seen, View};
 use crate::say;
@@ -50,7 +50,10 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     let named: Vec<String> =
         met.iter().map(|(kind, says, count)| format!("{count:.0} {kind} ({says})")).collect();
     let named = say::list(&named);
-    let notes = load.notes(view.look.run, "server-silent");
+    let notes = load.notes(view.look.run).into_iter().filter_map(|note| match note {
+        NoteBody::ServerSilent(text) => Some(text.clone()),
+        _ => None,
+    });
     let idle = load.median("silent-server-cores").map(|cores| match cores < NOTHING {
         true => "its processes used no CPU time meanwhile".to_owned(),
         false => format!("it used {} cores meanwhile without answering", say::digits(cores)),
@@ -80,7 +83,7 @@ pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
             say::quantity(take.last, Unit::Second),
             say::quantity(take.window, Unit::Second)
         ),
-        evidence: notes.iter().map(|text| (*text).to_owned()).chain(idle).chain(in_flight).collect(),
+        evidence: notes.chain(idle).chain(in_flight).collect(),
         counter: Vec::new(),
         advice: vec![advice.to_owned()],
     };

@@ -434,7 +434,7 @@ fn a_server_that_hangs() {
         until(2.0, &[("failed;kind=timeout", 10.0), ("silent-server-cores", 0.0), ("in-flight", 8.3)]);
     let mut run = on_cores("connections=10", &figures, &[("server", [0.99, 0.5, 0.4, 0.0])]);
     let text = "process 7 (nginx) is stopped by a signal".to_owned();
-    run.notes.push(model::data::Note { kind: "server-silent".into(), text: text.clone(), at_ns: Some(1) });
+    run.notes.push(model::Note { body: model::NoteBody::ServerSilent(text.clone()), at_ns: Some(1) });
     let doc = first(&run);
     assert_eq!(doc.kind, Binding::Silent, "{doc:?}");
     assert!(

@@ -37,7 +37,7 @@ pub fn of_sides(sides: &[Prepared<'_>]) -> Vec<Option<Served>> {
 }
 
 fn of_side(side: &Side<'_>) -> Option<Served> {
-    let all: Option<Vec<Traffic>> = side.runs.iter().map(|run| Traffic::of(run)).collect();
+    let all: Option<Vec<Traffic>> = side.runs.iter().map(|run| run.traffic.clone()).collect();
     let all = all?;
     let beside = all.iter().rev().find_map(|traffic| traffic.beside.clone());
     let mut newest_first = all.into_iter().rev();
@@ -208,7 +208,7 @@ mod tests {
             buckets,
         };
         let traffic = Traffic { group, cut: is_after.map(side), ..Traffic::default() };
-        run.notes.push(traffic.note().unwrap());
+        run.traffic = Some(traffic);
         let points: Vec<(u64, Value)> = (0..8).map(|seq| (seq, Value::Number(1e6 / us))).collect();
         planted::series(&mut run, INSTRUMENT, "bandwidth", Params::default(), "", &points);
         run
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn readings_of_other_hours_are_put_together() {
         let sides = [run("x", 0, 2000.0, Some(false)), run("x", 48, 2000.0, Some(false))];
-        let cut = |run: &RunData| Traffic::of(run).unwrap().cut.unwrap();
+        let cut = |run: &RunData| run.traffic.clone().unwrap().cut.unwrap();
         let all = put_together(cut(&sides[1]), cut(&sides[0])).unwrap();
         assert_eq!((all.first, all.last, all.buckets.len()), (0, 96 * HOUR - 1, 384));
         assert!(all.buckets.windows(2).all(|pair| pair[0].at < pair[1].at));

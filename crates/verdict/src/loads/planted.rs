@@ -40,6 +40,7 @@ pub fn empty() -> RunData {
         takes: Vec::new(),
         notes: Vec::new(),
         telemetry: Vec::new(),
+        traffic: None,
         own_cost: None,
     }
 }

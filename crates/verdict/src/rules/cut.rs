@@ -5,7 +5,7 @@
 
 use model::data::RunData;
 use model::doc::CutDoc;
-use model::{Finding, Unit, Validity};
+use model::{Finding, NoteBody, Unit, Validity};
 
 use super::{Look, Ruling};
 use crate::loads::{self, Load};
@@ -41,7 +41,7 @@ pub fn of_run(run: &RunData) -> Option<CutDoc> {
 
 /// Only a run of one load can be ended so.
 fn ended_early(run: &RunData) -> Option<Load<'_>> {
-    let noted = run.notes.iter().any(|note| note.kind == KIND);
+    let noted = run.notes.iter().any(|note| matches!(note.body, NoteBody::Cut(_)));
     noted.then(|| loads::of_run(run).into_iter().next()).flatten()
 }
 
@@ -76,7 +76,8 @@ fn said(load: &Load<'_>, short: &CutDoc) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::data::Note;
+    use model::Note;
+    use model::note::CutAt;
 
     use super::*;
     use crate::loads::planted::{one, times};
@@ -86,7 +87,7 @@ mod tests {
         let mut run = one(given, &[("throughput", 100.0), ("answering-time", 3.004)]);
         times(&mut run, &[0], "response-times", given, &[(100, 700)]);
         if is_cut {
-            run.notes.push(Note { kind: KIND.into(), text: "ended".into(), at_ns: None });
+            run.notes.push(Note::of_run(NoteBody::Cut(CutAt::Load)));
         }
         rule(&Look::new(&run, &RunContext::default()))
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use model::{Finding, Validity};
 
 use super::{Look, Ruling, settle};
+use crate::load::first_urls;
 use crate::loads::Load;
 use crate::say;
 
@@ -30,9 +31,13 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
 }
 
 /// The kinds, the most frequent first; answers of 4xx and 5xx by their status, with the first URL that met it.
-fn named(kinds: &BTreeMap<String, f64>, statuses: &BTreeMap<String, f64>, urls: &[&str]) -> Vec<String> {
+fn named(
+    kinds: &BTreeMap<String, f64>,
+    statuses: &BTreeMap<String, f64>,
+    urls: &BTreeMap<u16, &str>,
+) -> Vec<String> {
     let first = |status: &str| {
-        let url = urls.iter().find_map(|text| text.strip_prefix(status)?.strip_prefix(' '));
+        let url = status.parse().ok().and_then(|status: u16| urls.get(&status));
         url.map_or_else(String::new, |url| format!(" (first {url})"))
     };
     let by_status =
@@ -47,7 +52,7 @@ fn named(kinds: &BTreeMap<String, f64>, statuses: &BTreeMap<String, f64>, urls: 
 
 fn failures(look: &Look<'_>, load: &Load<'_>, kinds: &BTreeMap<String, f64>) -> Ruling {
     let statuses = load.sums_by("failed-statuses", "status");
-    let named = named(kinds, &statuses, &load.notes(look.run, "status"));
+    let named = named(kinds, &statuses, &first_urls(load.notes(look.run)));
     let all: f64 = kinds.values().sum();
     let share = load.requests().map(|requests| all / requests);
     let of = share.map_or_else(String::new, |share| format!(" ({} of its requests)", say::percent(share)));

@@ -5,8 +5,7 @@
 //! work is not counted; nor is the controller while no take was under way, nor towards the limit where it may be on
 //! another machine (`--via`). Where it did not note its part, the share is a lower bound.
 
-use model::data::CONTROLLER_TAKES_CPU;
-use model::{Finding, Unit, Validity};
+use model::{Finding, NoteBody, Unit, Validity};
 
 use super::{Look, Ruling, unknown};
 use crate::run::noted_seconds;
@@ -22,7 +21,10 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     if look.run.takes.is_empty() {
         return unknown(KIND, "no take was made");
     }
-    let controller = noted_seconds(look.run, CONTROLLER_TAKES_CPU);
+    let controller = noted_seconds(look.run, |note| match note {
+        NoteBody::ControllerTakesCpu(seconds) => Some(*seconds),
+        _ => None,
+    });
     let elsewhere = look.run.plan.machines.iter().any(|via| via.command.is_some());
     let here = if elsewhere { Some(0.0) } else { controller };
     let share = (cost.telemetry_cpu_seconds + here.unwrap_or(0.0)) / cost.seconds;

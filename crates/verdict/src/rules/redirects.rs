@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Finding, Validity};
+use model::{Finding, NoteBody, Validity};
 
 use super::{Look, Ruling};
 use crate::loads::Load;
@@ -36,7 +36,7 @@ fn told(look: &Look<'_>, load: &Load<'_>, statuses: &BTreeMap<String, f64>) -> F
             "{count} of the answers were 304 (not modified), without content: leave out the headers that ask so"
         )
     } else {
-        let to = load.notes(look.run, "redirect").first().map_or_else(String::new, |to| format!(", to {to}"));
+        let to = redirect(look, load).map_or_else(String::new, |to| format!(", to {to}"));
         let what = if to.is_empty() { "the page behind them" } else { "that" };
         format!(
             "{count} of the answers were redirects ({names}), which are not followed{to}: the figures are of the \
@@ -50,9 +50,17 @@ fn told(look: &Look<'_>, load: &Load<'_>, statuses: &BTreeMap<String, f64>) -> F
     finding
 }
 
+/// Where the redirects of a load lead.
+fn redirect<'r>(look: &Look<'r>, load: &Load<'_>) -> Option<&'r str> {
+    load.notes(look.run).into_iter().find_map(|note| match note {
+        NoteBody::Redirect { to } => Some(to.as_str()),
+        _ => None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use model::data::Note;
+    use model::Note;
 
     use super::*;
     use crate::loads::planted::{empty, one};
@@ -72,13 +80,10 @@ mod tests {
         ];
         let mut run = one("connections=1", &figures);
         assert!(of(&run)[0].finding.text.contains("(302), which are not followed: the figures"));
-        run.notes.push(Note {
-            kind: "redirect".into(),
-            text: "/login".into(),
-            at_ns: Some(run.takes[1].start_ns),
-        });
+        let redirect = |to: &str, at_ns| Note { body: NoteBody::Redirect { to: to.into() }, at_ns };
+        run.notes.push(redirect("/login", Some(run.takes[1].start_ns)));
         // Of another load.
-        run.notes.insert(0, Note { kind: "redirect".into(), text: "/x".into(), at_ns: Some(u64::MAX) });
+        run.notes.insert(0, redirect("/x", Some(u64::MAX)));
         let found = of(&run);
         let says = "75 % of the answers were redirects (302), which are not followed, to /login: the figures are of \
                     the redirects; load that itself";

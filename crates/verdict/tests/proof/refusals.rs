@@ -1,7 +1,7 @@
 //! What may not be believed is refused with its reason: throttled, wrong clock, above the ceiling, published points.
 
 use crate::planted::{World, fact, run, side, watch};
-use model::data::{CONTROLLER_TAKES_CPU, Note, Published, RunData};
+use model::data::{Published, RunData};
 use model::doc::VerdictWord;
 use model::frame::OwnCost;
 use model::{Fact, Finding, Unit, Validity};
@@ -386,7 +386,7 @@ fn what_boxscore_used_is_named_and_judged_together() {
     assert_eq!(found.state, Validity::Unknown, "an unknown controller is not none: {found:?}");
     assert!(found.text.contains("agent 5") && found.text.contains("controller unknown"), "{found:?}");
     // Two sittings, of which each is little.
-    let note = Note { kind: CONTROLLER_TAKES_CPU.to_owned(), text: "0.3".to_owned(), at_ns: None };
+    let note = model::Note::of_run(model::NoteBody::ControllerTakesCpu(0.3));
     run.notes.push(note.clone());
     assert_eq!(own(&run).state, Validity::Ok, "the agent works around the takes");
     run.notes.push(note);

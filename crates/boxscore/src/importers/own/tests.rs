@@ -4,8 +4,14 @@ use proptest::prelude::*;
 
 use model::failure::Failure;
 use model::fault::FailedRequests;
+use model::traffic::Group;
 
 use super::*;
+
+fn traffic(label: &str) -> Traffic {
+    let group = Group { label: label.to_owned(), bytes: 0.1, ..Group::default() };
+    Traffic { group, ..Traffic::default() }
+}
 
 fn fault(text: &str) -> Fault {
     let failed = FailedRequests { failure: Failure::Status5xx, status: Some(503), count: u64::MAX };
@@ -93,13 +99,14 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
             fault: Some(fault(text)),
             refusals: vec![finding],
         }],
-        notes: vec![Note { kind: "note".into(), text: text.into(), at_ns: Some(u64::MAX) }],
+        notes: vec![Note { body: model::NoteBody::User(text.into()), at_ns: Some(u64::MAX) }],
         telemetry: vec![Segment {
             source: "cpu".into(),
             columns: vec![("user".into(), "ratio".into()), (text.into(), "1".into())],
             at_ns: vec![7],
             rows: vec![vec![Some(number(0)), None]],
         }],
+        traffic: Some(traffic(text)),
         own_cost: Some(OwnCost { agent_cpu_seconds: number(1), ..OwnCost::default() }),
     }
 }
@@ -121,6 +128,7 @@ proptest! {
         prop_assert_eq!(bits(&back[0]), bits(&run));
         prop_assert_eq!(&back[0].takes[0].fault, &run.takes[0].fault);
         prop_assert_eq!(&back[0].notes, &run.notes);
+        prop_assert_eq!(&back[0].traffic, &run.traffic);
         prop_assert_eq!(&back[0].origin, &run.origin);
         prop_assert_eq!(&back[0].clock_offsets, &run.clock_offsets);
     }

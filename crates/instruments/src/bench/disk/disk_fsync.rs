@@ -124,7 +124,7 @@ impl Probe for Syncs {
         record.histogram(&LATENCIES.info(), histogram);
         if !self.noted {
             self.noted = true;
-            record.note("device", &self.file.sentence());
+            record.remark("device", &self.file.sentence());
         }
         Ok(())
     }

@@ -193,9 +193,9 @@ impl Probe for Reads {
         record.histogram(&LATENCIES.info(), tally.histogram);
         if !self.noted {
             self.noted = true;
-            record.note("device", &self.file.sentence());
+            record.remark("device", &self.file.sentence());
             let why = self.why_not_uring.as_ref().map_or(String::new(), |why| format!(" ({why})"));
-            record.note("engine", &format!("{}{why}", self.engine.name()));
+            record.remark("engine", &format!("{}{why}", self.engine.name()));
         }
         Ok(())
     }

@@ -122,7 +122,7 @@ impl Probe for Transfers {
         record.push(&BANDWIDTH, Bytes(bytes as f64) / time);
         if !self.noted {
             self.noted = true;
-            record.note("device", &self.file.sentence());
+            record.remark("device", &self.file.sentence());
         }
         Ok(())
     }

@@ -108,7 +108,7 @@ impl Probe for Clocks {
                 verdict(seen.disagreement).into_iter().for_each(|finding| record.refuse(finding));
             }
             // A processor without a counter has nothing to compare with: missing, with the reason.
-            Err(error) => record.note("timer", &error.to_string()),
+            Err(error) => record.remark("timer", &error.to_string()),
         }
         Ok(())
     }

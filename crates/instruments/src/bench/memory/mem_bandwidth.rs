@@ -265,10 +265,10 @@ impl Probe for Bandwidth {
         }
         if !self.noted {
             self.noted = true;
-            record.note("pinning", &self.task.place.sentence());
+            record.remark("pinning", &self.task.place.sentence());
             let arrays = roles(self.task.op).len();
             let size = model::params::show_bytes(self.task.extent.bytes);
-            record.note("arrays", &format!("{arrays} of {size}, {} code", self.task.isa.name()));
+            record.remark("arrays", &format!("{arrays} of {size}, {} code", self.task.isa.name()));
         }
         Ok(())
     }

@@ -80,8 +80,8 @@ impl Probe for Walks {
         }
         if !self.noted {
             self.noted = true;
-            record.note("pinning", &self.chase.place().sentence());
-            record.note("arrays", &self.arrays);
+            record.remark("pinning", &self.chase.place().sentence());
+            record.remark("arrays", &self.arrays);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Fact, Finding, Histogram, MetricInfo, Params, Record};
+use model::{Fact, Finding, Histogram, MetricInfo, NoteBody, Params, Record};
 
 #[derive(Debug, Default)]
 pub struct Values {
@@ -33,8 +33,8 @@ impl Record for Values {
 
     fn fact(&mut self, _: Fact) {}
 
-    fn note(&mut self, kind: &str, text: &str) {
-        self.notes.push((kind.to_owned(), text.to_owned()));
+    fn note(&mut self, note: NoteBody) {
+        self.notes.push((note.kind().to_owned(), note.text().into_owned()));
     }
 
     fn refuse(&mut self, finding: Finding) {

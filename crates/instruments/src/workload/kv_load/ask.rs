@@ -78,7 +78,7 @@ impl KvAsk {
             course: course.map_err(Unfit::new)?.map(|(course, _)| course),
             mix: None,
             shape: None,
-            said: Vec::new(),
+            notes: Vec::new(),
             server: None,
             load,
             cores,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use model::url::{Scheme, Url};
+use model::note::ServerBuild;
 
 use super::theirs::WRITING;
 use crate::load::kv::Spec;
@@ -14,6 +15,7 @@ use crate::workload::guard;
 use crate::workload::server::keeper;
 use crate::workload::server::kind::ServerError;
 use crate::workload::store::{Options, Store};
+use crate::workload::web::words::ServerWords;
 use crate::workload::web::words::{counted, cpus};
 
 /// What makes two loads share a store.
@@ -100,9 +102,9 @@ impl Hosted {
 
     /// `redis/7.0.15, 1 thread, persistence off, 2 replicas on CPU 0 as nobody`.
     #[must_use]
-    pub fn words(&self, server: &[u32]) -> String {
+    pub fn words(&self, server: &[u32]) -> ServerWords {
         let store = locked(&self.store);
-        let Some(store) = store.as_ref() else { return String::new() };
+        let Some(store) = store.as_ref() else { return ServerWords::default() };
         let of =
             |name: &str| store.setup().iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str());
         let mut words = store.build().version.clone();
@@ -120,12 +122,12 @@ impl Hosted {
         if let Some(account) = store.primary().account() {
             words.push_str(&format!(" as {account}"));
         }
-        words
+        ServerWords { name: Some(store.build().version.clone()), place: words }
     }
 
     /// What its program says about how it was built.
     #[must_use]
-    pub fn build(&self) -> Option<String> {
+    pub fn build(&self) -> Option<ServerBuild> {
         locked(&self.store).as_ref().map(|store| crate::workload::web::words::build(store.primary()))
     }
 }

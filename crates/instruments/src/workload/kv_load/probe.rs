@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::url::Url;
-use model::{Fault, Probe, Record, Seconds, Setup, Unfit};
+use model::{Fault, NoteBody, Probe, Record, Seconds, Setup, Unfit};
 
 use super::ask::KvAsk;
 use super::hosted::{self, Hosted, Key};
@@ -11,6 +11,7 @@ use super::theirs::Theirs;
 use crate::load::reach::reachable;
 use crate::workload::web::params::Subject;
 use crate::workload::web::probe::Loads;
+use crate::workload::web::words::ServerWords;
 use crate::workload::web_slo::Placed;
 
 /// Loads on one store.
@@ -20,7 +21,7 @@ pub struct KvLoads {
     held: Held,
     loads: Loads,
     /// What is to be noted with the next take.
-    said: Vec<(&'static str, String)>,
+    notes: Vec<NoteBody>,
     /// Why the store takes no keys, where not even the first take had them.
     given_up: Option<String>,
 }
@@ -33,13 +34,13 @@ enum Held {
 
 impl KvLoads {
     pub fn prepare(setup: &Setup, mut asked: KvAsk) -> Result<KvLoads, Unfit> {
-        let mut said = Vec::new();
+        let mut notes = Vec::new();
         let held = match &asked.ours {
             Some(options) => {
                 let key = Key { options: options.clone(), spec: asked.spec.clone(), dir: setup.dir.clone() };
                 let hosted = hosted::get(key).map_err(|error| Unfit::new(error.to_string()))?;
                 let url = hosted.url().map_err(Unfit::new)?;
-                said.extend(hosted.build().map(|build| ("server-build", build)));
+                notes.extend(hosted.build().map(NoteBody::ServerBuild));
                 Held::Ours { hosted, url }
             }
             None => {
@@ -49,19 +50,19 @@ impl KvLoads {
                 let address = reachable(&asked.ask.load).map_err(|error| Unfit::new(error.to_string()))?;
                 let (theirs, what) = Theirs::look(address, url.scheme, &asked.spec, setup.login.as_ref())
                     .map_err(Unfit::new)?;
-                asked.ask.server = Some(what);
+                asked.ask.server = Some(ServerWords { name: Some(what.clone()), place: what });
                 Held::Theirs(theirs)
             }
         };
         let loads = loads(setup, &asked, &held)?;
-        Ok(KvLoads { setup: setup.clone(), asked, held, loads, said, given_up: None })
+        Ok(KvLoads { setup: setup.clone(), asked, held, loads, notes, given_up: None })
     }
 
     /// Starts a store of ours that ended anew, with its keys.
     fn ready(&mut self) -> Result<(), Fault> {
         let Held::Ours { hosted, url } = &mut self.held else { return Ok(()) };
         let ended = hosted.ensure().map_err(|error| Fault::new(error.to_string()))?;
-        self.said.extend(ended.map(|ended| ("server-restarted", ended)));
+        self.notes.extend(ended.map(|ended| NoteBody::remark("server-restarted", ended)));
         let now = hosted.url().map_err(Fault::new)?;
         if now != *url {
             *url = now;
@@ -108,9 +109,7 @@ impl Placed for KvLoads {
                 }
             }
         }
-        for (kind, text) in self.said.drain(..) {
-            record.note(kind, &text);
-        }
+        self.notes.drain(..).for_each(|note| record.note(note));
         done
     }
 

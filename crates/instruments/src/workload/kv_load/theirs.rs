@@ -7,13 +7,14 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
 use model::login::Login;
+use model::note::CutAt;
 use model::url::Scheme;
-use model::{Fault, Record};
+use model::{Fault, NoteBody, Record};
 
 use super::room;
 use crate::load::kv::Spec;
 use crate::load::kv::data::{At, Work};
-use crate::load::watched::CUT;
+
 use crate::progress::ProgressCounter;
 use crate::workload::store::{self, Info, beside};
 
@@ -39,7 +40,7 @@ pub struct Theirs {
     /// Why the keys could not be written at all.
     refused: Option<String>,
     /// What is to be noted with the next take.
-    said: Vec<(&'static str, String)>,
+    notes: Vec<NoteBody>,
 }
 
 impl Theirs {
@@ -58,23 +59,21 @@ impl Theirs {
         let name = if resp { "redis" } else { "memcached" };
         let version = info.text("redis_version").or_else(|| info.text("version")).unwrap_or("?");
         let what = format!("the store at {address} ({name}/{version})");
-        let mut said = Vec::new();
+        let mut notes = Vec::new();
         match resp {
             true => room::of_redis(spec, &info, address)?,
-            false => said.extend(room::of_memcached(spec, &info).map(|text| ("store-evicts", text))),
+            false => notes.extend(room::of_memcached(spec, &info).map(NoteBody::StoreEvicts)),
         }
         let keys = if resp { keys_of_redis(&info) } else { info.number("curr_items").unwrap_or(0) };
-        said.extend(beside::said(address, resp, login, keys).map(|text| ("store-holds", text)));
+        notes.extend(beside::said(address, resp, login, keys).map(NoteBody::StoreHolds));
         let at = At { address, scheme, login: login.cloned() };
         let (spec, written, has_held, refused) = (spec.clone(), 0, false, None);
-        Ok((Theirs { at, spec, written, has_held, refused, said }, what))
+        Ok((Theirs { at, spec, written, has_held, refused, notes }, what))
     }
 
     /// Writes the keys, until the user ends it: a load alone ends with what it says, a run is left.
     pub fn fill(&mut self, record: &mut dyn Record) -> Result<(), Fault> {
-        for (kind, text) in self.said.drain(..) {
-            record.note(kind, &text);
-        }
+        self.notes.drain(..).for_each(|note| record.note(note));
         let mut counter = ProgressCounter::new(WRITING, u64::from(self.spec.keys));
         let (mut sent, mut is_ended) = (0, false);
         let mut going = |key: u32| {
@@ -93,7 +92,7 @@ impl Theirs {
             return Ok(());
         };
         if is_ended && record.is_cut() {
-            record.note(CUT, "the user ended the load while its keys were written");
+            record.note(NoteBody::Cut(CutAt::WritingKeys));
             return Err(Fault::new(format!(
                 "the load was ended when {sent} of its {} keys were written: nothing was measured",
                 self.spec.keys
@@ -138,7 +137,7 @@ impl Theirs {
             Ok(()) => self.written = 0,
             Err(why) => {
                 let left = format!("keys that begin with `{}` are left in the store: {why}", spec.prefix);
-                record.note("keys-left", &left);
+                record.note(NoteBody::KeysLeft(left.clone()));
                 // It is said where there is no take that the note could stay with.
                 self.refused.iter_mut().for_each(|why| why.push_str(&format!("; {left}")));
             }

@@ -30,10 +30,6 @@ const SCRIPT_BYTES: u64 = 64 << 20;
 const DATA: &str = "perf.data";
 const SCRIPT: &str = "perf.txt";
 
-/// Kind of the note with the folded stacks, and of the one that says why there are none.
-pub const NOTE: &str = "profile";
-pub const NO_NOTE: &str = "no-profile";
-
 /// A folder that is gone when this is.
 struct Folder(PathBuf);
 

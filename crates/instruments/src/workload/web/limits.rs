@@ -19,7 +19,7 @@ pub fn tell(served: &Served, load: &Load, record: &mut dyn Record) {
     let addresses = load.targets.first().and_then(|target| addresses(&target.url).ok()).unwrap_or_default();
     let Some(address) = addresses.first() else { return };
     for text in Host::read(&Root::live()).notes(&ask(load, address.ip())) {
-        record.note("limit", &text);
+        record.remark("limit", &text);
     }
     // Ours was given as many as it needs.
     if let (Served::Theirs(_), Ok(usage)) = (served, served.usage()) {
@@ -31,7 +31,7 @@ pub fn tell(served: &Served, load: &Load, record: &mut dyn Record) {
         let all = limits.sum::<Option<u64>>();
         if let Some(text) = all.and_then(|most| too_few(load.connections as u64, most, usage.processes.len()))
         {
-            record.note("limit", &text);
+            record.remark("limit", &text);
         }
     }
 }

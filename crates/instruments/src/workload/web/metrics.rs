@@ -6,16 +6,13 @@
 
 use model::fault::FailedRequests;
 use model::{
-    Better, Bytes, BytesPerSec, Count, Fault, FaultKind, Metric, MetricInfo, Params, PerSec, Ratio, Record,
-    RecordExt, Seconds,
+    Better, Bytes, BytesPerSec, Count, Fault, FaultKind, Metric, MetricInfo, NoteBody, Params, PerSec, Ratio,
+    Record, RecordExt, Seconds,
 };
 
 use crate::load::Outcome;
 use crate::load::engine::ThreadUse;
 use crate::load::failure::Failure;
-
-/// Kind of the note of a status and the first URL that met it: `404 http://a/b`.
-pub const STATUS_NOTE: &str = "status";
 
 const fn neither<Q: model::Quantity>(name: &'static str, definition: &'static str) -> Metric<Q> {
     Metric::new(name, Better::Neither, definition)
@@ -349,7 +346,7 @@ pub fn push(outcome: &Outcome, are_large: bool, record: &mut dyn Record) -> Resu
     }
     push_evidence(outcome, record);
     if outcome.record.failures.total() > 0 {
-        record.note("errors", &failures(outcome));
+        record.remark("errors", &failures(outcome));
     }
     Ok(())
 }
@@ -379,7 +376,7 @@ pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
         record.push_of(&REDIRECTS, &extra, Count(count as f64));
     }
     if let Some(to) = redirects.to.as_deref().filter(|_| redirects.seen().next().is_some()) {
-        record.note("redirect", to);
+        record.note(NoteBody::Redirect { to: to.to_owned() });
     }
     for met in outcome.record.statuses.seen() {
         let mut extra = Params::default();
@@ -387,7 +384,7 @@ pub fn push_evidence(outcome: &Outcome, record: &mut dyn Record) {
         record.push_of(&STATUSES, &extra, Count(met.count as f64));
     }
     for (status, url) in &outcome.met {
-        record.note(STATUS_NOTE, &format!("{status} {url}"));
+        record.note(NoteBody::Status { status: *status, first_url: url.clone() });
     }
     if let Some(stall) = outcome.record.stalls.longest() {
         record.push(&STALL, Seconds::from_ns(stall.long_ns()));

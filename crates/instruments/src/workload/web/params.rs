@@ -8,7 +8,7 @@ use std::time::Duration;
 use model::doc::MixDoc;
 use model::params::parse_bytes;
 use model::url::Url;
-use model::{ParamKind, ParamSpec, Params, Setup, Size, Unfit};
+use model::{NoteBody, ParamKind, ParamSpec, Params, Setup, Size, Unfit};
 
 use super::cold;
 use super::cores::Cores;
@@ -25,6 +25,7 @@ use crate::workload::server::content::{Limits, Set};
 use crate::workload::server::kind::{self, Kind};
 use crate::workload::server::memory;
 use crate::workload::server::options::{self, Options};
+use crate::workload::web::words::ServerWords;
 
 pub const NONE: &str = "none";
 pub const AUTO: &str = "auto";
@@ -241,10 +242,10 @@ pub struct Ask {
     pub mix: Option<Arc<MixDoc>>,
     pub shape: Option<Shape>,
     /// What is to be said of a mix or of how a replay was read.
-    pub said: Vec<(&'static str, String)>,
+    pub notes: Vec<NoteBody>,
     pub cores: Cores,
     /// What the server is, where whoever asks knows more than its URL.
-    pub server: Option<String>,
+    pub server: Option<ServerWords>,
     /// Generators in other processes; without them, threads of this one send.
     pub remote: Option<Remote>,
 }
@@ -281,13 +282,13 @@ impl Ask {
         let course = course::schedule(&setup.params, &mut targets, load.duration, setup.seed);
         let (course, read) =
             course.map_err(Unfit::new)?.map_or((None, None), |(course, said)| (Some(course), said));
-        let mut said: Vec<(&'static str, String)> = read.map(|said| ("replay", said)).into_iter().collect();
+        let mut notes: Vec<NoteBody> = read.map(NoteBody::Replay).into_iter().collect();
         let shape = shape(setup, mix.as_deref(), &mut offered)?;
         if let Some(mix) = &mix {
-            said.push(("mix", mixed::says(text("mix"), mix)));
+            notes.push(NoteBody::remark("mix", mixed::says(text("mix"), mix)));
             if let Some(first) = targets.first().cloned() {
                 let (plain, more) = mixed::theirs(mix, &first.url);
-                said.extend(more.into_iter().map(|more| ("mix", more)));
+                notes.extend(more.into_iter().map(|more| NoteBody::remark("mix", more)));
                 targets = mixed::targets(&plain, Some(mix));
             }
         }
@@ -311,7 +312,7 @@ impl Ask {
             course,
             mix,
             shape,
-            said,
+            notes,
             is_cold,
             cores,
             remote,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::format::number;
 use model::plan::PROFILE;
-use model::{Fault, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
+use model::{Fault, NoteBody, PerSec, Probe, Record, RecordExt, Seconds, Setup, Unfit};
 
 use super::around::Around;
 use super::cold::Cold;
@@ -53,7 +53,7 @@ impl Loads {
             Subject::Url(url) => Served::theirs(url),
             Subject::Managed { kind, options, set, limits } => {
                 let made = ask.mix.as_deref().map(|mix| objects(mix, limits.mix_bytes));
-                ask.said.extend(made.as_ref().map(|made| ("mix", made.says())));
+                ask.notes.extend(made.as_ref().map(|made| NoteBody::remark("mix", made.says())));
                 let key = Key {
                     mix: made.map(|made| Arc::new(made.items)),
                     kind: *kind,
@@ -132,7 +132,7 @@ impl Loads {
     pub fn one(&mut self, rate: f64, record: &mut dyn Record) -> Result<Watched, Fault> {
         let (load, ended) = self.at(rate)?;
         if let Some(ended) = ended {
-            record.note("server-restarted", &ended);
+            record.remark("server-restarted", &ended);
         }
         self.loads += 1;
         self.tell(&load, record);
@@ -148,7 +148,7 @@ impl Loads {
         }
         let sent = ran.map_err(Fault::from)?;
         if let Some(together) = &sent.together {
-            record.note("generators", &together.to_string());
+            record.remark("generators", &together.to_string());
         }
         Ok(Watched { outcome: sent.outcome, looks: (before, after), silence, around })
     }
@@ -195,8 +195,8 @@ impl Loads {
     fn note_profile(&mut self, record: &mut dyn Record) {
         if let Some(Sampling::Done(sampled)) = self.profile.take_if(|one| matches!(one, Sampling::Done(_))) {
             match sampled {
-                Ok(text) => record.note(profile::NOTE, &text),
-                Err(why) => record.note(profile::NO_NOTE, &why),
+                Ok(folded) => record.note(NoteBody::Profile(folded)),
+                Err(why) => record.note(NoteBody::NoProfile(why)),
             }
         }
     }
@@ -204,23 +204,21 @@ impl Loads {
     /// Says once what runs where.
     fn tell(&mut self, load: &Load, record: &mut dyn Record) {
         if let Some(unread) = self.unread.take() {
-            record.note("not-warm", &unread);
+            record.remark("not-warm", &unread);
         }
         if self.told {
             return;
         }
-        for (kind, text) in &self.ask.said {
-            record.note(kind, text);
-        }
+        self.ask.notes.iter().for_each(|note| record.note(note.clone()));
         self.told = true;
         limits::tell(&self.served, load, record);
         let Ask { cores, remote, server, .. } = &self.ask;
-        let setup = words::setup(&self.served, load, cores, remote.as_ref(), server.as_deref());
-        record.note("web-setup", &setup);
+        let setup = words::setup(&self.served, load, cores, remote.as_ref(), server.as_ref());
+        record.note(NoteBody::WebSetup(setup));
         if let Served::Ours(hosted) = &*self.served
             && hosted.describe_now()
         {
-            hosted.with(|server| record.note("server-build", &words::build(server)));
+            hosted.with(|server| record.note(NoteBody::ServerBuild(words::build(server))));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use model::{Bytes, Count, Metric, Params, Ratio, Record, RecordExt, Seconds};
+use model::{Bytes, Count, Metric, NoteBody, Params, Ratio, Record, RecordExt, Seconds};
 
 use super::cores::Cores;
 use super::metrics::{
@@ -21,8 +21,6 @@ use crate::telemetry::since::extra;
 use crate::workload::server::tree::Usage;
 
 const SECTOR_BYTES: f64 = 512.0;
-/// Kind of the note that says what became of a server that fell silent.
-const SILENT: &str = "server-silent";
 /// What is waited for.
 const WAITS: [(&str, &Metric<Ratio>); 3] =
     [("cpu", &CPU_PRESSURE), ("io", &IO_PRESSURE), ("memory", &MEMORY_PRESSURE)];
@@ -111,7 +109,7 @@ impl Look {
             Err(why) => Some(why.clone()),
         };
         if let Some(text) = halted {
-            record.note(SILENT, &text);
+            record.note(NoteBody::ServerSilent(text));
         }
     }
 
@@ -135,7 +133,7 @@ impl Look {
                 }
             }
             Ok(_) => {}
-            Err(why) => record.note("server-unseen", &format!("the server's CPU time is not known: {why}")),
+            Err(why) => record.remark("server-unseen", &format!("the server's CPU time is not known: {why}")),
         }
     }
 }

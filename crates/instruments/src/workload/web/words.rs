@@ -1,6 +1,7 @@
 //! What runs where, in words.
 
 use model::generate::Generator;
+use model::note::{ServerBuild, WebSetup};
 use model::params::show_cpus;
 
 use super::cores::Cores;
@@ -12,15 +13,24 @@ use crate::workload::server::run::Server;
 /// The longest that a server's own words about its build are.
 const MOST: usize = 2000;
 
-/// `nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 1`.
+/// A server in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerWords {
+    /// What figures call it; `None` for a web server of the user's.
+    pub name: Option<String>,
+    /// With its place: `nginx/1.22.1, 1 worker on CPU 0`.
+    pub place: String,
+}
+
+/// Where the server and the generators of a load run; `server` where the caller knows better than `served`.
 #[must_use]
 pub fn setup(
     served: &Served,
     load: &Load,
     cores: &Cores,
     remote: Option<&Remote>,
-    server: Option<&str>,
-) -> String {
+    server: Option<&ServerWords>,
+) -> WebSetup {
     let generators = counted(load.threads, "generator");
     let on = match (remote, cores.generators.len()) {
         // Fewer than asked for is a fault of its own.
@@ -34,16 +44,17 @@ pub fn setup(
     let known = || match served {
         Served::Ours(hosted) => hosted.with(|server| ours(server, cores)).unwrap_or_default(),
         Served::Theirs(_) => {
-            format!("the server at {}", load.targets.first().map_or(String::new(), |one| one.url.authority()))
+            let whom = load.targets.first().map_or(String::new(), |one| one.url.authority());
+            ServerWords { name: None, place: format!("the server at {whom}") }
         }
     };
-    let server = server.map_or_else(known, str::to_owned);
-    let both = if cores.server.iter().any(|cpu| cores.generators.contains(cpu)) {
-        "; server and generators share CPUs"
-    } else {
-        ""
-    };
-    format!("{server}; {generators} {on}{both}")
+    let ServerWords { name, place } = server.cloned().unwrap_or_else(known);
+    WebSetup {
+        name,
+        server: place,
+        generators: format!("{generators} {on}"),
+        shares_cpus: cores.server.iter().any(|cpu| cores.generators.contains(cpu)),
+    }
 }
 
 /// Where generators in processes of their own work: on this host, on others, or on one that is not known.
@@ -66,13 +77,14 @@ fn places(generators: &[Generator], here: Option<&str>, own: &[u32]) -> String {
     said.map(|(_, place)| place.as_str()).collect::<Vec<_>>().join(" and ")
 }
 
-fn ours(server: &Server, cores: &Cores) -> String {
+fn ours(server: &Server, cores: &Cores) -> ServerWords {
     let of =
         |name: &str| server.setup().iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str());
     let mut words = server.build().version.clone();
     if let Some(mpm) = of("mpm") {
         words.push_str(&format!(" {mpm}"));
     }
+    let name = Some(words.clone());
     if let Some(workers) = of("workers") {
         let workers = workers.parse().map_or_else(|_| format!("{workers} workers"), |n| counted(n, "worker"));
         words.push_str(&format!(", {workers}"));
@@ -84,16 +96,16 @@ fn ours(server: &Server, cores: &Cores) -> String {
     if let Some(account) = server.account() {
         words.push_str(&format!(" as {account}"));
     }
-    words
+    ServerWords { name, place: words }
 }
 
 /// What a server says about how it was built.
 #[must_use]
-pub fn build(server: &Server) -> String {
+pub fn build(server: &Server) -> ServerBuild {
     let build = server.build();
     let details: String =
         build.details.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MOST).collect();
-    format!("{} ({}): {details}", build.version, build.program.display())
+    ServerBuild { version: build.version.clone(), program: build.program.display().to_string(), details }
 }
 
 pub(in crate::workload) fn cpus(cpus: &[u32]) -> String {
@@ -107,6 +119,8 @@ pub(in crate::workload) fn counted(count: usize, what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::NoteBody;
+
     use super::*;
 
     #[test]
@@ -130,7 +144,8 @@ mod tests {
         let mut load = Load::new("http://127.0.0.1:81/".parse().unwrap());
         let served = Served::theirs(&load.targets[0].url);
         let of = |load: &Load, cpus: &[u32]| {
-            setup(&served, load, &Cores::split(cpus, load.threads, false), None, None)
+            let setup = setup(&served, load, &Cores::split(cpus, load.threads, false), None, None);
+            NoteBody::WebSetup(setup).text().into_owned()
         };
         assert_eq!(of(&load, &[0, 1]), "the server at 127.0.0.1:81; 1 generator on CPU 1");
         load.threads = 3;

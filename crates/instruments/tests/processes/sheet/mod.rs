@@ -45,7 +45,8 @@ impl Record for Sheet {
         self.values.insert(metric.name.to_owned(), histogram.count() as f64);
     }
     fn fact(&mut self, _: Fact) {}
-    fn note(&mut self, kind: &str, text: &str) {
+    fn note(&mut self, note: model::NoteBody) {
+        let (kind, text) = (note.kind(), &*note.text());
         self.notes.push((kind.to_owned(), text.to_owned()));
     }
     fn refuse(&mut self, finding: Finding) {

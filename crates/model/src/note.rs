@@ -1,0 +1,297 @@
+//! Notes that stay with a run: typed where the program decides by them, free remarks otherwise.
+//!
+//! Kind and text of each are made here. Documents show those two alone ([`NoteDoc`](crate::doc::NoteDoc)); the store,
+//! exports and frames keep the notes as they are.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// A note of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// Monotonic time since the run's start; `None` for a note of the whole run.
+    pub at_ns: Option<u64>,
+    pub body: NoteBody,
+}
+
+/// The content of a note.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoteBody {
+    /// Where a loaded server and the generators of its load ran.
+    WebSetup(WebSetup),
+    ServerBuild(ServerBuild),
+    /// The compiler or virtual machine that figures are of.
+    Toolchain(String),
+    /// Results that are right, but not the reference's to the last bit.
+    Bits(String),
+    /// A cell that could not run.
+    Unfit(Dropped),
+    /// A cell that ran, and could not go on.
+    GivenUp(Dropped),
+    /// The first URL of a load whose answer had this status of 4xx or 5xx.
+    Status {
+        status: u16,
+        first_url: String,
+    },
+    /// Where the redirects of a server lead.
+    Redirect {
+        to: String,
+    },
+    /// The user ended a load early.
+    Cut(CutAt),
+    /// The state of a server that stopped answering.
+    ServerSilent(String),
+    /// Samples of a profile, as folded stacks.
+    Profile(String),
+    /// Why there is no profile.
+    NoProfile(String),
+    /// How the file of a replay was read.
+    Replay(String),
+    /// Keys of others in a store that is loaded.
+    StoreHolds(String),
+    /// A store that will not hold all keys of the load.
+    StoreEvicts(String),
+    /// Keys of the load that could not be deleted.
+    KeysLeft(String),
+    /// CPU seconds of the program that hands out the takes, in one sitting.
+    ControllerCpu(f64),
+    /// The part of them that was used while takes were under way, from each order to its answer. Only sittings that
+    /// have an [`OwnCost`](crate::frame::OwnCost) have this note.
+    ControllerTakesCpu(f64),
+    /// The word for what ended a sitting.
+    EndedBy(String),
+    /// The user's own words.
+    User(String),
+    /// A remark that is only shown; `kind` is one word.
+    Remark {
+        kind: String,
+        text: String,
+    },
+}
+
+/// Where a loaded server and its generators ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebSetup {
+    /// What figures call the server where no parameter names it: `nginx/1.22.1`. `None` for a web server of the user's.
+    pub name: Option<String>,
+    /// The server with its place: `nginx/1.22.1, 1 worker on CPU 0`.
+    pub server: String,
+    /// The generators with their place: `1 generator on CPU 1`.
+    pub generators: String,
+    /// Some CPU serves and generates.
+    pub shares_cpus: bool,
+}
+
+impl WebSetup {
+    /// The remark on CPUs that the server shares with its generators.
+    #[must_use]
+    pub fn shared(&self) -> Option<&'static str> {
+        self.shares_cpus.then_some("server and generators share CPUs")
+    }
+
+    fn text(&self) -> String {
+        let shared = self.shared().map_or_else(String::new, |shared| format!("; {shared}"));
+        format!("{}; {}{shared}", self.server, self.generators)
+    }
+}
+
+/// How a server was built, in its own words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerBuild {
+    pub version: String,
+    /// Path of the program.
+    pub program: String,
+    pub details: String,
+}
+
+impl ServerBuild {
+    /// `nginx/1.22.1 (/usr/sbin/nginx)`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{} ({})", self.version, self.program)
+    }
+}
+
+/// A cell that was dropped from an arm.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// Title of the cell.
+    pub what: String,
+    /// Name of the arm; empty in a run without arms.
+    pub arm: String,
+    pub why: String,
+}
+
+impl Dropped {
+    /// Why, with the arm where there is one.
+    #[must_use]
+    pub fn reason(&self) -> Cow<'_, str> {
+        match self.arm.as_str() {
+            "" => Cow::Borrowed(&self.why),
+            arm => Cow::Owned(format!("arm {arm} cannot run: {}", self.why)),
+        }
+    }
+}
+
+/// What a load did when the user ended it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutAt {
+    /// It sent requests.
+    Load,
+    /// It still wrote its keys into the store.
+    WritingKeys,
+}
+
+impl CutAt {
+    const fn text(self) -> &'static str {
+        match self {
+            CutAt::Load => "the user ended the load before its time",
+            CutAt::WritingKeys => "the user ended the load while its keys were written",
+        }
+    }
+}
+
+impl Note {
+    /// A note of the whole run.
+    #[must_use]
+    pub fn of_run(body: NoteBody) -> Note {
+        Note { at_ns: None, body }
+    }
+
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        self.body.kind()
+    }
+
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        self.body.text()
+    }
+}
+
+impl NoteBody {
+    #[must_use]
+    pub fn remark(kind: &str, text: impl Into<String>) -> NoteBody {
+        NoteBody::Remark { kind: kind.to_owned(), text: text.into() }
+    }
+
+    /// One word for the kind of note, as documents have it.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        match self {
+            NoteBody::WebSetup(_) => "web-setup",
+            NoteBody::ServerBuild(_) => "server-build",
+            NoteBody::Toolchain(_) => "toolchain",
+            NoteBody::Bits(_) => "bits",
+            NoteBody::Unfit(_) => "unfit",
+            NoteBody::GivenUp(_) => "given-up",
+            NoteBody::Status { .. } => "status",
+            NoteBody::Redirect { .. } => "redirect",
+            NoteBody::Cut(_) => "cut",
+            NoteBody::ServerSilent(_) => "server-silent",
+            NoteBody::Profile(_) => "profile",
+            NoteBody::NoProfile(_) => "no-profile",
+            NoteBody::Replay(_) => "replay",
+            NoteBody::StoreHolds(_) => "store-holds",
+            NoteBody::StoreEvicts(_) => "store-evicts",
+            NoteBody::KeysLeft(_) => "keys-left",
+            NoteBody::ControllerCpu(_) => "controller-cpu-seconds",
+            NoteBody::ControllerTakesCpu(_) => "controller-takes-cpu-seconds",
+            NoteBody::EndedBy(_) => "ended-by",
+            NoteBody::User(_) => "note",
+            NoteBody::Remark { kind, .. } => kind,
+        }
+    }
+
+    /// The note for people, as documents have it.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            NoteBody::WebSetup(setup) => setup.text().into(),
+            NoteBody::ServerBuild(build) => format!("{}: {}", build.name(), build.details).into(),
+            NoteBody::Unfit(cell) | NoteBody::GivenUp(cell) => {
+                format!("{}: {}", cell.what, cell.reason()).into()
+            }
+            NoteBody::Status { status, first_url } => format!("{status} {first_url}").into(),
+            NoteBody::Cut(at) => at.text().into(),
+            NoteBody::ControllerCpu(seconds) | NoteBody::ControllerTakesCpu(seconds) => {
+                format!("{seconds:.3}").into()
+            }
+            NoteBody::Toolchain(text)
+            | NoteBody::Bits(text)
+            | NoteBody::Redirect { to: text }
+            | NoteBody::ServerSilent(text)
+            | NoteBody::Profile(text)
+            | NoteBody::NoProfile(text)
+            | NoteBody::Replay(text)
+            | NoteBody::StoreHolds(text)
+            | NoteBody::StoreEvicts(text)
+            | NoteBody::KeysLeft(text)
+            | NoteBody::EndedBy(text)
+            | NoteBody::User(text)
+            | NoteBody::Remark { text, .. } => text.as_str().into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dropped(arm: &str) -> Dropped {
+        Dropped { what: "crc32c size=1KiB".into(), arm: arm.into(), why: "no SSE 4.2".into() }
+    }
+
+    fn all() -> Vec<(NoteBody, &'static str, &'static str)> {
+        let setup = WebSetup {
+            name: Some("nginx/1.22.1".into()),
+            server: "nginx/1.22.1, 1 worker on CPU 0".into(),
+            generators: "1 generator on CPU 0".into(),
+            shares_cpus: true,
+        };
+        let build = ServerBuild { version: "n/1".into(), program: "/n".into(), details: "by gcc".into() };
+        let status = NoteBody::Status { status: 404, first_url: "http://a/b".into() };
+        let filling = "the user ended the load while its keys were written";
+        let shared =
+            "nginx/1.22.1, 1 worker on CPU 0; 1 generator on CPU 0; server and generators share CPUs";
+        vec![
+            (NoteBody::WebSetup(WebSetup { shares_cpus: true, ..setup }), "web-setup", shared),
+            (NoteBody::ServerBuild(build), "server-build", "n/1 (/n): by gcc"),
+            (NoteBody::Toolchain("t".into()), "toolchain", "t"),
+            (NoteBody::Bits("t".into()), "bits", "t"),
+            (NoteBody::Unfit(dropped("")), "unfit", "crc32c size=1KiB: no SSE 4.2"),
+            (NoteBody::GivenUp(dropped("b")), "given-up", "crc32c size=1KiB: arm b cannot run: no SSE 4.2"),
+            (status, "status", "404 http://a/b"),
+            (NoteBody::Redirect { to: "/c".into() }, "redirect", "/c"),
+            (NoteBody::Cut(CutAt::Load), "cut", "the user ended the load before its time"),
+            (NoteBody::Cut(CutAt::WritingKeys), "cut", filling),
+            (NoteBody::ServerSilent("t".into()), "server-silent", "t"),
+            (NoteBody::Profile("t".into()), "profile", "t"),
+            (NoteBody::NoProfile("t".into()), "no-profile", "t"),
+            (NoteBody::Replay("t".into()), "replay", "t"),
+            (NoteBody::StoreHolds("t".into()), "store-holds", "t"),
+            (NoteBody::StoreEvicts("t".into()), "store-evicts", "t"),
+            (NoteBody::KeysLeft("t".into()), "keys-left", "t"),
+            (NoteBody::ControllerCpu(1.23456), "controller-cpu-seconds", "1.235"),
+            (NoteBody::ControllerTakesCpu(0.5), "controller-takes-cpu-seconds", "0.500"),
+            (NoteBody::EndedBy("t".into()), "ended-by", "t"),
+            (NoteBody::User("t".into()), "note", "t"),
+            (NoteBody::remark("limit", "t"), "limit", "t"),
+        ]
+    }
+
+    #[test]
+    fn every_note_has_its_kind_and_text_and_comes_back() {
+        for (body, kind, text) in all() {
+            assert_eq!((body.kind(), &*body.text()), (kind, text));
+            let note = Note { at_ns: Some(u64::MAX), body };
+            let json = serde_json::to_string(&note).unwrap();
+            assert_eq!(serde_json::from_str::<Note>(&json).unwrap(), note, "{json}");
+            let bytes = postcard::to_stdvec(&note).unwrap();
+            assert_eq!(postcard::from_bytes::<Note>(&bytes).unwrap(), note);
+        }
+    }
+}
