@@ -51,7 +51,7 @@ fn asks_users_store(plan: &Plan) -> bool {
 
 /// The scheme of a URL that is a store's.
 fn scheme(url: &str) -> Option<Scheme> {
-    Scheme::of(url).filter(|scheme| scheme.is_store())
+    Scheme::of_url(url).filter(|scheme| scheme.is_store())
 }
 
 /// The URLs of a load without the user name and password of a store, which are kept for its children.

@@ -3,8 +3,8 @@
 //! What goes in: the text of a URL. What comes out: its scheme, host, port and path, or what is wrong with it. Pure: no
 //! name is resolved. Only what a load needs of RFC 3986: no user names, no relative references; a fragment is dropped.
 
+use core::net::{IpAddr, Ipv6Addr};
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl Scheme {
 
     /// The scheme that a text begins with, whatever follows it.
     #[must_use]
-    pub fn of(url: &str) -> Option<Scheme> {
+    pub fn of_url(url: &str) -> Option<Scheme> {
         let word = url.split_once("://")?.0;
         Scheme::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(word))
     }
@@ -108,7 +108,7 @@ fn shown(text: &str) -> String {
 
 fn read(text: &str) -> Result<Url, &'static str> {
     let word = text.find("://").and_then(|at| text.get(..at)).unwrap_or("");
-    let scheme = match (word, Scheme::of(text)) {
+    let scheme = match (word, Scheme::of_url(text)) {
         ("", _) => return Err("it must begin with http:// or https://, redis:// or memcached://"),
         (_, None) => return Err("only http://, https://, redis:// and memcached:// are known"),
         (_, Some(scheme)) => scheme,
@@ -260,7 +260,10 @@ mod tests {
         }
         assert_eq!(split_user("redis://a:p@q/x@h:1"), Some(("redis://", "a:p@q/x", "h:1")));
         assert_eq!(split_user("redis://h:1"), None);
-        assert_eq!((Scheme::of("REDIS://u:p@"), Scheme::of("localhost")), (Some(Scheme::Redis), None));
+        assert_eq!(
+            (Scheme::of_url("REDIS://u:p@"), Scheme::of_url("localhost")),
+            (Some(Scheme::Redis), None)
+        );
     }
 
     #[test]

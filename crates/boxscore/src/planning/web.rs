@@ -163,7 +163,7 @@ pub fn settle(
 /// The kind of store that a URL names, as far as it does: RESP is spoken by others than Redis too.
 #[must_use]
 pub fn stored(url: &str) -> Option<&'static str> {
-    model::url::Scheme::of(url).filter(|scheme| scheme.is_store()).map(model::url::Scheme::name)
+    model::url::Scheme::of_url(url).filter(|scheme| scheme.is_store()).map(model::url::Scheme::name)
 }
 
 /// The server that an arm's parameters imply: only one has MPMs.

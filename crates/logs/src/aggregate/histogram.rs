@@ -1,8 +1,8 @@
 //! A log-linear histogram of whole numbers that merges exactly: 2^BITS buckets to each power of two.
 //!
-//! Its buckets are those of `model::log_linear`, as in the load engine's recorder. Values below 2^(BITS+1) are exact; others are known to one part in
-//! 2^BITS, and what is given back is the middle of a bucket, so at most one part in 2^(BITS+1) off. Values above the
-//! highest stand in the last bucket and are counted as saturated.
+//! Its buckets are those of `model::log_linear`, as in the load engine's recorder. Values below 2^(BITS+1) are exact;
+//! others are known to one part in 2^BITS, and what is given back is the middle of a bucket, so at most one part in
+//! 2^(BITS+1) off. Values above the highest stand in the last bucket and are counted as saturated.
 
 use model::log_linear;
 use serde::{Deserialize, Serialize};

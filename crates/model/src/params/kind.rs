@@ -187,10 +187,10 @@ fn words<'a, T>(text: &'a str, read: impl Fn(&'a str) -> Option<T>) -> Option<Ve
     (!all.is_empty()).then_some(all)
 }
 
-/// A text that begins as a URL of such a scheme; what is wrong behind it is said where it is read as a [`crate::url::Url`].
+/// A text that begins as a URL of such a scheme. What follows is checked where it is read as a [`crate::url::Url`].
 fn url(text: &str, is_allowed: impl Fn(Scheme) -> bool) -> Option<&str> {
     let has_host = !text.ends_with("://");
-    Scheme::of(text).filter(|scheme| has_host && is_allowed(*scheme)).map(|_| text)
+    Scheme::of_url(text).filter(|scheme| has_host && is_allowed(*scheme)).map(|_| text)
 }
 
 /// A decimal number, with `k`, `M` or `G` for its thousands, millions and thousand millions.

@@ -10,7 +10,7 @@ mod machine;
 mod silent;
 mod waiting;
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use model::Unit;
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};

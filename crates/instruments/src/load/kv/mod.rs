@@ -1,8 +1,9 @@
 //! Key-value stores: reads and writes of keys of our own, built as they are sent, answers parsed as they come.
 //!
 //! One request is in flight on a connection, as a client without pipelining has it. The protocols are those of
-//! `store_protocol`; `resp` and `memcached` say what their answers mean to a load. An answer is good when it is whole and its value as long as the one that was
-//! written; its bytes are not compared. A key without a value has failed, since all were written before (`data`).
+//! `store_protocol`; `resp` and `memcached` say what their answers mean to a load. An answer is good when
+//! it is whole and its value as long as the one that was written; its bytes are not compared. A key without a value has
+//! failed, since all were written before (`data`).
 
 pub mod data;
 #[cfg(test)]
