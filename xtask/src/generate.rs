@@ -61,6 +61,13 @@ fn settle(file: &Path, old: &str, new: &str, check: bool, stale: &mut Vec<PathBu
     fs::write(file, new).with_context(|| format!("cannot write {}", file.display()))
 }
 
+/// The folders below `folder` that have a registry, from the root of the repository on.
+pub fn folders(folder: &str) -> Result<Vec<String>> {
+    let root = shell::root();
+    let parent = |file: &PathBuf| Some(file.parent()?.strip_prefix(&root).ok()?.display().to_string());
+    Ok(registries(&root.join(folder))?.iter().filter_map(parent).collect())
+}
+
 /// Every `mod.rs` below `folder` that carries the marker, in order of path.
 fn registries(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();

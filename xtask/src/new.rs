@@ -3,30 +3,36 @@
 use std::fs;
 
 use anyhow::{Context, Result, bail};
+use model::Family;
 
 use crate::{generate, shell};
 
 const INSTRUMENT: &str = include_str!("templates/instrument.txt");
 const SECTION: &str = include_str!("templates/section.txt");
 
-/// Families, their folders below `crates/instruments/src`, and how the model spells them.
-const FAMILIES: &[(&str, &str, &str)] = &[
-    ("cpu", "bench/cpu", "Cpu"),
-    ("memory", "bench/memory", "Memory"),
-    ("disk", "bench/disk", "Disk"),
-    ("net", "net", "Net"),
-    ("machine", "bench/machine", "Machine"),
-];
-
+/// Writes a benchmark that works into the folder of its family, and enters it in the registry there.
 pub fn instrument(name: &str, family: &str) -> Result<()> {
-    let Some((_, folder, spelled)) = FAMILIES.iter().find(|(known, ..)| *known == family) else {
-        let known: Vec<&str> = FAMILIES.iter().map(|(known, ..)| *known).collect();
-        bail!("no family `{family}`; the families of benchmarks are {}", known.join(", "));
+    let known = families()?;
+    let Some((family, folder)) = known.iter().find(|(known, _)| known.name() == family) else {
+        let names: Vec<&str> = known.iter().map(|(known, _)| known.name()).collect();
+        bail!("no family `{family}`; the families of benchmarks are {}", names.join(", "));
     };
-    let text = filled(INSTRUMENT, name)?.replace("{Family}", spelled);
-    write(&format!("crates/instruments/src/{folder}/{}.rs", snake(name)), &text)?;
+    let text = filled(INSTRUMENT, name)?.replace("{Family}", &format!("{family:?}"));
+    write(&format!("{folder}/{}.rs", snake(name)), &text)?;
     println!("next: put your work into `run`, then `cargo test -p instruments {}`", snake(name));
     Ok(())
+}
+
+/// The families that have a folder of their own among the instruments, with the folder. Sources that are not measured
+/// by takes have no template.
+fn families() -> Result<Vec<(Family, String)>> {
+    let folders = generate::folders("crates/instruments/src")?;
+    let folder = |family: Family| {
+        let named = |folder: &&String| folder.rsplit('/').next() == Some(family.name());
+        Some((family, folders.iter().find(named)?.clone()))
+    };
+    let takes = |family: &Family| !matches!(family, Family::Telemetry | Family::Inventory);
+    Ok(Family::ALL.into_iter().filter(takes).filter_map(folder).collect())
 }
 
 pub fn section(name: &str) -> Result<()> {
@@ -55,7 +61,11 @@ fn filled(template: &str, name: &str) -> Result<String> {
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(fits) || name.ends_with('-') {
         bail!("`{name}` is no name: small letters, digits and `-`, beginning with a letter");
     }
-    Ok(template.replace("{name}", name).replace("{snake}", &snake(name)).replace("{Camel}", &camel(name)))
+    Ok(template
+        .replace("{name}", name)
+        .replace("{snake}", &snake(name))
+        .replace("{words}", &name.replace('-', " "))
+        .replace("{Camel}", &camel(name)))
 }
 
 fn snake(name: &str) -> String {
@@ -81,6 +91,16 @@ mod tests {
     }
 
     #[test]
+    fn families_have_folders() {
+        let families = families().expect("folders");
+        let folder =
+            |of: Family| families.iter().find(|(family, _)| *family == of).map(|(_, at)| at.as_str());
+        assert_eq!(folder(Family::Memory), Some("crates/instruments/src/bench/memory"));
+        assert_eq!(folder(Family::Net), Some("crates/instruments/src/net"));
+        assert_eq!((folder(Family::Telemetry), folder(Family::User)), (None, None));
+    }
+
+    #[test]
     fn odd_names_are_refused() {
         for name in ["", "Mem", "2x", "a b", "../x", "a-"] {
             assert!(filled("", name).is_err(), "{name}");
@@ -91,7 +111,7 @@ mod tests {
     fn templates_leave_nothing_unfilled() {
         let text = filled(INSTRUMENT, "mem-copy").expect("a name").replace("{Family}", "Cpu");
         assert!(text.starts_with("//!"), "{text}");
-        for left in ["{name}", "{snake}", "{Camel}", "{Family}"] {
+        for left in ["{name}", "{snake}", "{words}", "{Camel}", "{Family}"] {
             assert!(!text.contains(left), "{left}");
         }
     }

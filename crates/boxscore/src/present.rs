@@ -14,7 +14,6 @@ use verdict::{RunContext, run_doc};
 
 use crate::cli::Global;
 use crate::cli::agent::BUILD;
-use crate::cli::compare::cards;
 use crate::error::CliError;
 use crate::ids::short;
 use crate::resolve::{self, Loaded, Resolver};
@@ -44,10 +43,10 @@ pub fn shown(run: &str, schema: &str, with_takes: bool, resolver: &mut Resolver)
     let store = resolver.store().ok_or_else(|| CliError::data("there is no store"))?;
     let data = store.load(run).map_err(store_error)?;
     let earlier = resolver.earlier(&data.head, &[run.to_owned()], std::slice::from_ref(&data))?;
-    let cards = cards();
+    let cards = instruments::cards();
     let context = RunContext {
         earlier: &earlier,
-        cards: &cards,
+        cards,
         siblings: resolver.siblings(&data.head),
         command: logs_command(&data).unwrap_or_else(|| command(&data.plan, run)),
         with_takes,
@@ -98,8 +97,8 @@ pub fn word(text: &str) -> String {
 /// Fails when a stored run cannot be read.
 pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareDoc>, CliError> {
     let whole: Vec<&Shown> = runs.iter().filter(|one| is_whole(&one.data.head)).collect();
-    let cards = cards();
-    let options = CompareOptions { cards: &cards, ..CompareOptions::default() };
+    let cards = instruments::cards();
+    let options = CompareOptions { cards, ..CompareOptions::default() };
     let loaded: Vec<Loaded> = match whole.as_slice() {
         [] => return Ok(None),
         [one] if one.data.plan.arms.len() > 1 => resolver.arms(&one.data.head.id)?,

@@ -7,7 +7,6 @@ use model::{Better, Card, Family, Unit};
 use verdict::compare::ratio::{Unmet, ratio};
 use verdict::compare::{CompareOptions, Side};
 
-use crate::cli::compare::cards;
 use crate::error::{CliError, nearest};
 use crate::present::Shown;
 use crate::resolve::{Loaded, Resolver, of_runs};
@@ -16,11 +15,11 @@ use crate::resolve::{Loaded, Resolver, of_runs};
 const LANGUAGE: &str = "lang";
 
 /// The document of `PARAM=a/b` for these sides, or what is missing.
-pub fn document(sides: &[Side<'_>], text: &str, options: &CompareOptions<'_>) -> Result<RatioDoc, CliError> {
+pub fn document(sides: &[Side<'_>], text: &str, options: &CompareOptions) -> Result<RatioDoc, CliError> {
     ratio(sides, text, options).map_err(|unmet| refused(unmet, options))
 }
 
-fn refused(unmet: Unmet, options: &CompareOptions<'_>) -> CliError {
+fn refused(unmet: Unmet, options: &CompareOptions) -> CliError {
     let of = options.metric.as_ref().map_or(String::new(), |metric| format!(" of `{metric}`"));
     match unmet {
         Unmet::Form(says) => CliError::usage(format!("--ratio {says}"))
@@ -56,8 +55,8 @@ fn refused(unmet: Unmet, options: &CompareOptions<'_>) -> CliError {
 /// What a report of runtimes shows: the first language over each other one on every machine of the report, beside the
 /// machines of which a study printed that ratio.
 pub fn of_report(runs: &[Shown], resolver: &Resolver) -> Result<Vec<RatioDoc>, CliError> {
-    let cards = cards();
-    let languages = languages(runs, &cards);
+    let cards = instruments::cards();
+    let languages = languages(runs, cards);
     let Some((first, others)) = languages.split_first() else { return Ok(Vec::new()) };
     let called: Vec<_> = runs.iter().map(|one| report::section::called(&one.doc)).collect();
     let mut loaded: Vec<Loaded> = Vec::new();
@@ -69,7 +68,7 @@ pub fn of_report(runs: &[Shown], resolver: &Resolver) -> Result<Vec<RatioDoc>, C
     let metric =
         cards.iter().find(|card| card.family == Family::Runtime).and_then(|card| card.metrics.first());
     let metric = metric.map(|metric| metric.name.to_owned());
-    let options = CompareOptions { cards: &cards, metric, ..CompareOptions::default() };
+    let options = CompareOptions { cards, metric, ..CompareOptions::default() };
     let mut documents = Vec::new();
     for other in others {
         let text = format!("{LANGUAGE}={first}/{other}");

@@ -140,7 +140,8 @@ impl Resolver {
     /// What a name means, loaded.
     pub fn resolve(&mut self, name: &str) -> Result<Loaded, CliError> {
         if line::is_line(name) {
-            let pasted = line::parse(name).map_err(|error| CliError::data(error.to_string()))?;
+            let pasted =
+                line::parse(name, instruments::cards()).map_err(|error| CliError::data(error.to_string()))?;
             return Ok(pasted_side(&pasted));
         }
         if let Some(back) = latest(name)? {

@@ -8,7 +8,7 @@ use model::data::{Price, RunData, Series, TakeHead};
 use model::params::check_cpus;
 use model::plan::{Plan, Takes};
 use model::reading::Take;
-use model::{Card, Instrument, Params, Reading, Setup};
+use model::{Params, Reading, Setup};
 use store::{Filter, Mode, Options, Store};
 use sys::files::{Lock, LockFile};
 
@@ -201,10 +201,6 @@ fn taken(run: &RunData) -> Vec<Take> {
     run.takes.iter().map(take).collect()
 }
 
-fn cards() -> Vec<&'static Card> {
-    instruments::all().iter().map(|one: &&'static dyn Instrument| one.card()).collect()
-}
-
 /// A new plan from the arguments.
 fn fresh(args: &Args, store: &Path) -> Result<Plan, CliError> {
     let allowed = sys::affinity::allowed().map_err(|error| CliError::data(error.to_string()))?;
@@ -228,8 +224,12 @@ fn fresh(args: &Args, store: &Path) -> Result<Plan, CliError> {
     }
     let dir = args.dir.clone().unwrap_or_else(|| paths::beside(store));
     let setup = here.then(|| setup_here(dir, &allowed, seed));
-    let (plan, said) =
-        planning::plan(args, &cards(), &planning::Host { cpus: count, nodes, server, setup }, seed)?;
+    let (plan, said) = planning::plan(
+        args,
+        instruments::cards(),
+        &planning::Host { cpus: count, nodes, server, setup },
+        seed,
+    )?;
     for line in said {
         out::say(&format!("note: {line}"));
     }
@@ -257,7 +257,7 @@ fn repeated(name: &str, args: &Args, store: &Store) -> Result<Plan, CliError> {
     let mut plan = if path.is_file() {
         let text =
             std::fs::read_to_string(path).map_err(|error| CliError::data(format!("{name}: {error}")))?;
-        planning::read(name, &text, &cards())?
+        planning::read(name, &text, instruments::cards())?
     } else {
         let run = crate::runs::run_id(name, store)?;
         store.load_light(&run).map_err(present::store_error)?.plan

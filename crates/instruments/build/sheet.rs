@@ -165,7 +165,7 @@ fn arm(language: &Language) -> String {
     };
     let says = format!("what makes {title} run: a program with flags, flags alone{words}");
     let kind = format!("model::ParamKind::Only(\"lang\", &[{:?}], &model::ParamKind::Text)", language.name);
-    format!("    model::ParamSpec::new({arm:?}, {kind}, {default:?}, {says:?}),\n")
+    format!("    model::ParamSpec::new({arm:?}, {kind}, {default:?}, {says:?}).label(model::Label::Value),\n")
 }
 
 fn literal(language: &Language) -> String {

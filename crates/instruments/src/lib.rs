@@ -16,7 +16,9 @@ pub mod store_protocol;
 pub mod telemetry;
 pub mod workload;
 
-use model::Instrument;
+use std::sync::LazyLock;
+
+use model::{Card, Cards, Instrument};
 
 /// Every instrument, in the order that `list` shows.
 #[must_use]
@@ -34,6 +36,14 @@ pub fn all() -> Vec<&'static dyn Instrument> {
         inventory::ALL,
     ]
     .concat()
+}
+
+/// The card of every instrument, in the same order.
+#[must_use]
+pub fn cards() -> Cards {
+    static CARDS: LazyLock<Vec<&'static Card>> =
+        LazyLock::new(|| all().into_iter().map(Instrument::card).collect());
+    &CARDS
 }
 
 /// All of them in the order of the families, for those who read a list.

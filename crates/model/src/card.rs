@@ -2,6 +2,8 @@
 
 use crate::metric::MetricInfo;
 use crate::params::{ParamError, ParamKind, ParamSpec, Params, show_cpus};
+use crate::reading::Samples;
+use crate::shown::{Role, Shown};
 
 /// Topic of an instrument, also a name that `run` accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -134,8 +136,17 @@ pub struct Node {
     pub memory: bool,
 }
 
+/// The cards that a program knows, by which it reads what its own and other builds have measured.
+pub type Cards = &'static [&'static Card];
+
+/// The card of that name.
+#[must_use]
+pub fn find(cards: Cards, name: &str) -> Option<&'static Card> {
+    cards.iter().find(|card| card.name == name).copied()
+}
+
 /// An instrument's data sheet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
     pub name: &'static str,
     pub family: Family,
@@ -143,10 +154,16 @@ pub struct Card {
     pub says: &'static str,
     /// Where the definition comes from, e.g. `bw_mem-style (lmbench)`, or `own`.
     pub source: &'static str,
+    pub shown: Shown,
+    pub role: Role,
+    /// What the samples of its figures are.
+    pub samples: Samples,
     pub cadence: Cadence,
     /// Raised when a change can move the number; part of the series key.
     pub definition: u32,
     pub params: &'static [ParamSpec],
+    /// Parameters that readings have beside those of the take: which part of it they are of.
+    pub parts: &'static [ParamSpec],
     pub metrics: &'static [MetricInfo],
     pub needs: &'static [Need],
     pub variants: &'static [Variant],
@@ -159,9 +176,13 @@ impl Card {
         family: Family::User,
         says: "",
         source: "own",
+        shown: Shown::PLAIN,
+        role: Role::Plain,
+        samples: Samples::Takes,
         cadence: Cadence::Repeat,
         definition: 1,
         params: &[],
+        parts: &[],
         metrics: &[],
         needs: &[],
         variants: &[],
@@ -175,6 +196,12 @@ impl Card {
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
         self.params.iter().find(|param| param.name == name)
+    }
+
+    /// A parameter of the card's takes, or of parts of them.
+    #[must_use]
+    pub fn any_param(&self, name: &str) -> Option<&'static ParamSpec> {
+        self.param(name).or_else(|| self.parts.iter().find(|param| param.name == name))
     }
 
     /// Every parameter of the card: `given` in canonical spelling, the others at their default. One that has none (its

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::card::{Card, Cards};
 use crate::data::Price;
 use crate::fact::{Fact, FactValue};
 use crate::finding::{Finding, Validity};
@@ -138,6 +139,9 @@ impl Noise {
 /// One series of a run, summarised from its takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesDoc {
+    /// The instrument's card, where it is known here; not printed.
+    #[serde(skip)]
+    pub card: Option<&'static Card>,
     pub instrument: String,
     pub metric: String,
     pub unit: Unit,
@@ -210,6 +214,9 @@ mod note_docs {
 /// `boxscore run`, `show`, `resume`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunDoc {
+    /// The cards by which the document was made; not printed.
+    #[serde(skip)]
+    pub cards: Cards,
     pub schema: String,
     pub run: String,
     pub study: String,
@@ -294,6 +301,9 @@ pub struct ArmDoc {
 /// One metric of one arm against the base (the first argument). `ratio` is arm / base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RowDoc {
+    /// The instrument's card, where it is known here; not printed.
+    #[serde(skip)]
+    pub card: Option<&'static Card>,
     pub instrument: String,
     pub metric: String,
     pub unit: Unit,
@@ -362,6 +372,9 @@ pub struct IndexDoc {
 /// `boxscore compare`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompareDoc {
+    /// The cards by which the document was made; not printed.
+    #[serde(skip)]
+    pub cards: Cards,
     pub schema: String,
     /// Wins with their size, ties, and open questions in a few sentences: ready to paste.
     pub paragraph: String,

@@ -22,17 +22,19 @@ pub mod log_linear;
 pub mod login;
 pub mod metric;
 pub mod mutate;
+pub mod names;
 pub mod note;
 pub mod params;
 pub mod plan;
 pub mod progress;
 pub mod reading;
+pub mod shown;
 pub mod traffic;
 pub mod unit;
 pub mod url;
 pub mod why;
 
-pub use card::{Cadence, Card, Family, Need, Node, Tier, Variant};
+pub use card::{Cadence, Card, Cards, Family, Need, Node, Tier, Variant};
 pub use fact::{Fact, FactValue};
 pub use fault::{Fault, FaultKind};
 pub use finding::{Finding, Validity};
@@ -41,10 +43,11 @@ pub use histogram::Histogram;
 pub use instrument::{Instrument, Probe, Record, RecordExt, Setup, Size, Unfit};
 pub use metric::{Better, Metric, MetricInfo};
 pub use note::{Note, NoteBody};
-pub use params::{ParamKind, ParamSpec, Params};
+pub use params::{Label, ParamKind, ParamSpec, Params};
 pub use plan::{Arm, Cell, Plan};
 pub use progress::ProgressHandle;
 pub use reading::{Phase, Reading, Samples, SeriesKey, Value};
+pub use shown::{By, Code, Role, Shown, Tell, Topic};
 pub use unit::{
     Bytes, BytesPerSec, Celsius, Count, Hertz, Joules, PerSec, Quantity, Ratio, Seconds, Unit, Watts,
 };

@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::shown::Topic;
 use crate::unit::{Quantity, Unit};
 
 /// Which way is good. `Neither` metrics are never rows of a comparison.
@@ -48,6 +49,14 @@ pub struct MetricInfo {
     pub prefix: Prefix,
     /// What one of it is, e.g. `op` for operations per second; empty for plain units.
     pub per: &'static str,
+    /// What names of figures call it; its own name where empty.
+    pub label: &'static str,
+    /// The label is the whole name: it stands for the instrument's too.
+    pub whole: bool,
+    /// It is a part of a figure that is shown itself.
+    pub detail: bool,
+    /// What it is about, where that is not the instrument's topic.
+    pub topic: Option<Topic>,
     /// What is counted and what is not.
     pub definition: &'static str,
 }
@@ -62,7 +71,20 @@ pub struct Metric<Q> {
 impl<Q: Quantity> Metric<Q> {
     #[must_use]
     pub const fn new(name: &'static str, better: Better, definition: &'static str) -> Metric<Q> {
-        let info = MetricInfo { name, unit: Q::UNIT, better, prefix: Prefix::Decimal, per: "", definition };
+        let prefix = if matches!(Q::UNIT, Unit::Byte) { Prefix::Binary } else { Prefix::Decimal };
+        let (label, whole, detail, topic) = ("", false, false, None);
+        let info = MetricInfo {
+            name,
+            unit: Q::UNIT,
+            better,
+            prefix,
+            per: "",
+            label,
+            whole,
+            detail,
+            topic,
+            definition,
+        };
         Metric { info, quantity: PhantomData }
     }
 
@@ -78,6 +100,40 @@ impl<Q: Quantity> Metric<Q> {
     pub const fn per(mut self, what: &'static str) -> Metric<Q> {
         self.info.per = what;
         self
+    }
+
+    /// What names of figures call it, after the name of the instrument.
+    #[must_use]
+    pub const fn label(mut self, label: &'static str) -> Metric<Q> {
+        self.info.label = label;
+        self
+    }
+
+    /// What figures of it are called altogether.
+    #[must_use]
+    pub const fn called(mut self, label: &'static str) -> Metric<Q> {
+        self.info.label = label;
+        self.info.whole = true;
+        self
+    }
+
+    /// A part of a figure that is shown itself.
+    #[must_use]
+    pub const fn detail(mut self) -> Metric<Q> {
+        self.info.detail = true;
+        self
+    }
+
+    /// About something else than the instrument's other metrics.
+    #[must_use]
+    pub const fn topic(mut self, topic: Topic) -> Metric<Q> {
+        self.info.topic = Some(topic);
+        self
+    }
+
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.info.name
     }
 
     #[must_use]

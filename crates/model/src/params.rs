@@ -3,12 +3,15 @@
 //! A parameter's stored form is text in one canonical spelling, so that equal parameters are equal keys.
 
 mod kind;
+mod label;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use label::Label;
 
 pub use kind::{ParamKind, number, parse_span, show_time, whole};
 
@@ -111,6 +114,10 @@ pub struct ParamSpec {
     pub kind: ParamKind,
     pub default: &'static str,
     pub says: &'static str,
+    /// What a value looks like in a figure's name.
+    pub label: Label,
+    /// Values by which figures are put in order, before any other; without them, a choice's own order.
+    pub first: &'static [&'static str],
 }
 
 impl ParamSpec {
@@ -122,7 +129,34 @@ impl ParamSpec {
         default: &'static str,
         says: &'static str,
     ) -> ParamSpec {
-        ParamSpec { name, kind, default, says }
+        ParamSpec { name, kind, default, says, label: Label::Pair, first: &[] }
+    }
+
+    #[must_use]
+    pub const fn label(self, label: Label) -> ParamSpec {
+        ParamSpec { label, ..self }
+    }
+
+    #[must_use]
+    pub const fn first(self, first: &'static [&'static str]) -> ParamSpec {
+        ParamSpec { first, ..self }
+    }
+
+    /// Place of a value where figures are put in order: among those that come first or the choices, else by number.
+    /// Sizes and choices that are missing come last, numbers that are missing first.
+    #[must_use]
+    pub fn place(&self, value: Option<&str>) -> u64 {
+        let words = if self.first.is_empty() { self.kind.choices().unwrap_or_default() } else { self.first };
+        if !words.is_empty() {
+            let Some(value) = value else { return if self.first.is_empty() { u64::MAX } else { 0 } };
+            return words.iter().position(|word| *word == value).unwrap_or(words.len()) as u64;
+        }
+        match (self.kind.is_size(), value) {
+            (true, value) => value.and_then(parse_bytes).unwrap_or(u64::MAX),
+            (false, None) => 0,
+            (false, Some("auto" | "none")) => 0,
+            (false, Some(value)) => value.trim_end_matches('%').parse().unwrap_or(u64::MAX),
+        }
     }
 
     /// The canonical spelling of `value`, or what is wanted instead.

@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::card::{self, Cards};
 use crate::fault::Fault;
 use crate::finding::Finding;
 use crate::histogram::Histogram;
@@ -52,13 +53,11 @@ pub enum Samples {
     Periods,
 }
 
-/// Instruments whose samples are stretches of time.
-const OF_PERIODS: [&str; 1] = [crate::traffic::INSTRUMENT];
-
 impl Samples {
+    /// What the samples of an instrument are; takes where it is not known here.
     #[must_use]
-    pub fn of(instrument: &str) -> Samples {
-        if OF_PERIODS.contains(&instrument) { Samples::Periods } else { Samples::Takes }
+    pub fn of(cards: Cards, instrument: &str) -> Samples {
+        card::find(cards, instrument).map_or(Samples::Takes, |card| card.samples)
     }
 }
 
@@ -79,11 +78,6 @@ impl SeriesKey {
     #[must_use]
     pub fn is_row(&self, better: Better) -> bool {
         better != Better::Neither || (self.instrument == "cmd" && self.metric == "value")
-    }
-
-    #[must_use]
-    pub fn samples(&self) -> Samples {
-        Samples::of(&self.instrument)
     }
 
     /// `crc32c bandwidth size=1KiB;threads=1`, for people.

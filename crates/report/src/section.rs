@@ -11,9 +11,9 @@ use model::{Samples, Validity};
 
 use crate::plot::strip::Take;
 use crate::plot::{COLOURS, Estimate};
-use crate::text::names::{self, Key};
 use crate::text::width;
 use model::id::Called;
+use model::names::{self, Key};
 
 /// Everything that a report shows.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,12 @@ pub struct Figure<'a> {
 impl Figure<'_> {
     #[must_use]
     pub fn key(&self) -> Key<'_> {
-        Key { instrument: &self.doc.instrument, metric: &self.doc.metric, params: &self.doc.params }
+        Key {
+            card: self.doc.card,
+            instrument: &self.doc.instrument,
+            metric: &self.doc.metric,
+            params: &self.doc.params,
+        }
     }
 
     /// The median with its interval; nothing of a refused figure.
@@ -115,7 +120,7 @@ impl ReportInput {
     #[must_use]
     pub fn family(&self, run: usize, family: &str) -> Vec<Figure<'_>> {
         let mut found: Vec<Figure<'_>> =
-            self.figures(run).filter(|figure| names::family(&figure.doc.instrument) == family).collect();
+            self.figures(run).filter(|figure| names::family(figure.doc.card) == family).collect();
         found.sort_by_cached_key(|figure| names::order(figure.key()));
         found
     }

@@ -6,7 +6,8 @@
 use model::doc::{Binding, BottleneckDoc, CurveDoc, CurvePointDoc, RunDoc, SeriesDoc};
 use model::{NoteBody, Params, Validity};
 
-use crate::text::names::web::{is_web, server, topic, unusual};
+use model::names::load::{server, unusual};
+use model::{Card, Role, names};
 
 /// Loads of a run beyond which single rows tell less than a table of their own.
 pub const MANY: usize = 3;
@@ -16,6 +17,7 @@ const SWEPT: [&str; 4] = ["connections", "generators", "load", "rate"];
 /// One load: the rows of one cell in one arm.
 #[derive(Clone, Debug)]
 pub struct Load<'a> {
+    pub card: Option<&'static Card>,
     pub instrument: &'a str,
     pub params: &'a Params,
     pub arm: &'a str,
@@ -38,7 +40,7 @@ impl<'a> Load<'a> {
     /// Good answers per second: what the load is about.
     #[must_use]
     pub fn rate(&self) -> Option<&'a SeriesDoc> {
-        self.row("throughput").or_else(|| self.row("slo-throughput"))
+        self.row(self.card?.role.rate()?)
     }
 
     /// A median that is not refused.
@@ -52,6 +54,12 @@ impl<'a> Load<'a> {
     #[must_use]
     pub fn number(&self, param: &str) -> Option<f64> {
         self.params.get(param)?.trim_end_matches('%').parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    /// A search for the highest rate.
+    #[must_use]
+    pub fn is_search(&self) -> bool {
+        self.card.is_some_and(|card| matches!(card.role, Role::Search { .. }))
     }
 
     #[must_use]
@@ -91,7 +99,7 @@ impl<'a> Sweep<'a> {
     /// What is loaded: `web`, `kv load`.
     #[must_use]
     pub fn topic(&self) -> &'static str {
-        self.loads.first().map_or("", |load| topic(load.instrument))
+        self.loads.first().and_then(|load| names::says(load.card)).unwrap_or("load")
     }
 
     /// `nginx, closed loop, no keep-alive [event]`
@@ -101,13 +109,13 @@ impl<'a> Sweep<'a> {
         let mut words = vec![served(run, first.params)];
         words.retain(|word| !word.is_empty());
         words.push(match first.params.get("arrivals") {
-            _ if first.instrument.ends_with("-slo") => "highest load within the limit, open loop".to_owned(),
+            _ if first.is_search() => "highest load within the limit, open loop".to_owned(),
             None | Some("closed") => "closed loop".to_owned(),
             Some(arrivals) => format!("open loop ({arrivals})"),
         });
         let varied = |param: &str| self.loads.len() > 1 && self.varies(param);
         let never: Vec<&str> = SWEPT.into_iter().filter(|param| varied(param)).chain(["arrivals"]).collect();
-        words.extend(unusual(first.params, &[], &never));
+        words.extend(unusual(first.card, first.params, &[], &never));
         let arm = if first.arm.is_empty() { String::new() } else { format!(" [{}]", first.arm) };
         format!("{}{arm}", words.join(", "))
     }
@@ -117,13 +125,14 @@ impl<'a> Sweep<'a> {
 #[must_use]
 pub fn loads(run: &RunDoc) -> Vec<Load<'_>> {
     let mut out: Vec<Load<'_>> = Vec::new();
-    for row in run.series.iter().filter(|row| is_web(&row.instrument)) {
+    for row in run.series.iter().filter(|row| names::is_load(row.card)) {
         let same = |load: &&mut Load<'_>| {
             load.instrument == row.instrument && load.arm == row.arm && *load.params == row.params
         };
         match out.iter_mut().find(same) {
             Some(load) => load.rows.push(row),
             None => out.push(Load {
+                card: row.card,
                 instrument: &row.instrument,
                 params: &row.params,
                 arm: &row.arm,

@@ -232,7 +232,7 @@ mod tests {
     use crate::run::RunContext;
 
     fn of(run: &RunData) -> Vec<CurveDoc> {
-        let context = RunContext::default();
+        let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
         curves(&Look::new(run, &context), &rules::rulings(run, &context))
     }
 

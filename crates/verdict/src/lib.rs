@@ -21,7 +21,6 @@ pub mod compare;
 pub mod curve;
 pub mod doctor;
 mod facts;
-mod family;
 mod load;
 pub mod loads;
 pub mod matrix;

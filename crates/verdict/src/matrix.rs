@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::{Published, RunData};
 use model::doc::{MatrixCellDoc, MatrixColumnDoc, MatrixDoc, MatrixTableDoc, SeriesDoc};
-use model::{Better, Card, Params, Unit, Validity};
+use model::{Better, Cards, Params, Unit, Validity, card};
 
 use crate::compare::Side;
 use crate::run::{RunContext, run_doc};
@@ -17,12 +17,12 @@ const SIZE: &str = "size";
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
-pub struct MatrixOptions<'a> {
+pub struct MatrixOptions {
     /// The last one has the rows.
     pub params: Vec<String>,
     /// Only figures whose instrument, metric or family of metrics has this name.
     pub metric: Option<String>,
-    pub cards: &'a [&'a Card],
+    pub cards: Cards,
 }
 
 /// A figure of a side with all that tells it apart.
@@ -46,7 +46,7 @@ struct Group {
 
 /// The tables of these sides.
 #[must_use]
-pub fn matrix(sides: &[Side<'_>], options: &MatrixOptions<'_>) -> MatrixDoc {
+pub fn matrix(sides: &[Side<'_>], options: &MatrixOptions) -> MatrixDoc {
     let entries: Vec<Entry> =
         sides.iter().enumerate().flat_map(|(at, side)| entries(at, side, options)).collect();
     let mut groups: Vec<&Group> = Vec::new();
@@ -74,7 +74,8 @@ pub fn matrix(sides: &[Side<'_>], options: &MatrixOptions<'_>) -> MatrixDoc {
         for rest in rests {
             let of: Vec<&Entry> =
                 of.iter().copied().filter(|entry| only(&entry.params, &split) == rest).collect();
-            tables.push(table(group, rest, &of, sides, &options.params));
+            let card = card::find(options.cards, &group.instrument);
+            tables.push(MatrixTableDoc { card, ..table(group, rest, &of, sides, &options.params) });
         }
     }
     let params = options.params.clone();
@@ -82,7 +83,7 @@ pub fn matrix(sides: &[Side<'_>], options: &MatrixOptions<'_>) -> MatrixDoc {
 }
 
 /// The figures of a side that have any of the parameters.
-fn entries(at: usize, side: &Side<'_>, options: &MatrixOptions<'_>) -> Vec<Entry> {
+fn entries(at: usize, side: &Side<'_>, options: &MatrixOptions) -> Vec<Entry> {
     let mut runs: Vec<&RunData> = side.runs.clone();
     runs.sort_by_key(|run| std::cmp::Reverse(run.head.started_ns));
     let mut known = BTreeSet::new();
@@ -108,7 +109,7 @@ fn entries(at: usize, side: &Side<'_>, options: &MatrixOptions<'_>) -> Vec<Entry
     all
 }
 
-fn entry(at: usize, cell: MatrixCellDoc, options: &MatrixOptions<'_>, series: &SeriesDoc) -> Option<Entry> {
+fn entry(at: usize, cell: MatrixCellDoc, options: &MatrixOptions, series: &SeriesDoc) -> Option<Entry> {
     placed(at, cell, &series.instrument, series.unit, series.better, series.definition, options)
 }
 
@@ -156,7 +157,7 @@ fn placed(
     unit: Unit,
     better: Better,
     definition: u32,
-    options: &MatrixOptions<'_>,
+    options: &MatrixOptions,
 ) -> Option<Entry> {
     let mut params = cell.params.clone();
     let mut metric = cell.metric.clone();
@@ -277,6 +278,7 @@ fn table(
         values,
     };
     MatrixTableDoc {
+        card: None,
         instrument: group.instrument.clone(),
         metric: group.metric.clone(),
         unit: group.unit,

@@ -4,15 +4,14 @@
 
 use model::data::{RunData, Series};
 use model::doc::Noise as Word;
-use model::{Card, SeriesKey};
+use model::{Cards, Family, SeriesKey, card};
 use stats::{Noise, NoiseKind, Run};
 
-use crate::family::family;
-
-/// The difference between two runs of one machine that is assumed until runs have measured it (0.05 = 5 %).
+/// The difference between two runs of one machine that is assumed until runs have measured it (0.05 = 5 %);
+/// that of the least noisy instruments for one of another build.
 #[must_use]
-pub fn assumed_floor(cards: &[&Card], instrument: &str) -> f64 {
-    family(cards, instrument).assumed_floor()
+pub fn assumed_floor(cards: Cards, instrument: &str) -> f64 {
+    card::find(cards, instrument).map_or(Family::Cpu, |card| card.family).assumed_floor()
 }
 
 /// The one number that a run is worth for this series; `None` when it has no usable takes.
@@ -37,7 +36,7 @@ pub fn history<'a>(key: &SeriesKey, earlier: impl IntoIterator<Item = &'a RunDat
 pub fn of_series<'a>(
     series: &Series,
     earlier: impl IntoIterator<Item = &'a RunData>,
-    cards: &[&Card],
+    cards: Cards,
 ) -> Option<Noise> {
     let this = run_of(series)?;
     let mut all = history(&series.key, earlier);

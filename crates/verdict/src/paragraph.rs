@@ -204,9 +204,11 @@ mod tests {
     use super::*;
 
     fn row(instrument: &str, params: &str, better: Better, ratio: f64, verdict: VerdictWord) -> RowDoc {
+        let card = model::card::find(instruments::cards(), instrument);
         RowDoc {
+            card,
             instrument: instrument.to_owned(),
-            metric: "m".to_owned(),
+            metric: card.map_or("m", |card| card.shown.main).to_owned(),
             unit: Unit::PerSec,
             better,
             params: Params::parse(params).unwrap(),
@@ -246,6 +248,7 @@ mod tests {
 
     fn doc(rows: Vec<RowDoc>) -> CompareDoc {
         CompareDoc {
+            cards: &[],
             beside: Vec::new(),
             schema: String::new(),
             paragraph: String::new(),
@@ -327,8 +330,7 @@ mod tests {
             wait("response-time", 0.76, VerdictWord::Better),
             wait("response-time-p99", 1.47, VerdictWord::Worse),
         ]));
-        let (median, p99) =
-            ("24 % shorter for web (response time)", "47 % longer for web (response time p99)");
+        let (median, p99) = ("24 % shorter for web p50", "47 % longer for web p99");
         assert!(text.contains(median) && text.contains(p99), "{text}");
     }
 

@@ -4,17 +4,21 @@
 
 use std::collections::BTreeMap;
 
-use model::Histogram;
 use model::data::RunData;
 use model::doc::{RequestsDoc, StatusDoc};
+use model::{Cards, Histogram, card};
 
 use crate::load::{first_urls, times_doc, whole};
 use crate::loads::{Load, of_run};
 
 /// In the order of the run's series; a load whose requests were not counted is left out.
 #[must_use]
-pub fn requests(run: &RunData) -> Vec<RequestsDoc> {
-    of_run(run).iter().filter_map(|load| of_load(run, load)).collect()
+pub fn requests(run: &RunData, cards: Cards) -> Vec<RequestsDoc> {
+    let of_load = |load: &Load<'_>| {
+        let card = card::find(cards, load.instrument);
+        Some(RequestsDoc { card, ..of_load(run, load)? })
+    };
+    of_run(run).iter().filter_map(of_load).collect()
 }
 
 fn of_load(run: &RunData, load: &Load<'_>) -> Option<RequestsDoc> {
@@ -34,6 +38,7 @@ fn of_load(run: &RunData, load: &Load<'_>) -> Option<RequestsDoc> {
         times_doc(&merged.map_or_else(|_| Histogram::default(), |()| all), &[])
     };
     Some(RequestsDoc {
+        card: None,
         instrument: load.instrument.to_owned(),
         params: load.params.clone(),
         arm: load.arm.to_owned(),
@@ -64,11 +69,11 @@ mod tests {
         let mut run = crate::loads::planted::empty();
         let seqs = load(&mut run, "connections=1", &figures);
         times(&mut run, &seqs, "service-times", "connections=1", &[(100, 3), (500, 1)]);
-        let all = requests(&run);
+        let all = requests(&run, instruments::cards());
         assert_eq!((all.len(), all[0].takes, all[0].requests, all[0].good), (1, 8, 800, 680));
         assert_eq!((all[0].errors["reset"], all[0].statuses["404"].count), (40, 80));
         assert_eq!((all[0].service_time.count, all[0].response_time.p50), (32, None));
         assert!(all[0].service_time.p50.is_some_and(|time| (time / 100e-6 - 1.0).abs() < 0.01));
-        assert_eq!(requests(&one("connections=1", &[("throughput", 1.0)])), []);
+        assert_eq!(requests(&one("connections=1", &[("throughput", 1.0)]), instruments::cards()), []);
     }
 }

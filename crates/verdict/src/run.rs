@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use model::data::RunData;
 use model::doc::{MachineDoc, Noise, RunDoc, SeriesDoc};
 use model::fact::CONFIG_CLASS;
-use model::{Card, NoteBody, Phase, Samples};
+use model::{Cards, NoteBody, Phase, Samples, card};
 use stats::Summary;
 
 use crate::rules::{self, Look};
@@ -18,7 +18,7 @@ use crate::{noise, traffic};
 pub struct RunContext<'a> {
     /// Earlier runs of the same machine and config class, for the noise. Their series are enough.
     pub earlier: &'a [RunData],
-    pub cards: &'a [&'a Card],
+    pub cards: Cards,
     /// Runs of the other machines of the same study.
     pub siblings: Vec<String>,
     /// The command that repeats the run.
@@ -46,6 +46,7 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         _ => None,
     });
     RunDoc {
+        cards: context.cards,
         schema: "boxscore.run/1".to_owned(),
         run: head.id.clone(),
         study: head.study.clone(),
@@ -126,6 +127,7 @@ fn series_doc(look: &Look<'_>, row: rules::Row<'_>) -> SeriesDoc {
         take.fault.is_some() && take.phase == Phase::Measured && places.contains(&(take.cell, take.arm))
     });
     let mut doc = SeriesDoc {
+        card: card::find(context.cards, &key.instrument),
         instrument: key.instrument.clone(),
         metric: key.metric.clone(),
         unit: key.unit,
@@ -135,7 +137,7 @@ fn series_doc(look: &Look<'_>, row: rules::Row<'_>) -> SeriesDoc {
         arm: key.arm.clone(),
         role: "box".to_owned(),
         headline: is_headline(look, row),
-        samples: key.samples(),
+        samples: Samples::of(context.cards, &key.instrument),
         n: takes.len() as u64,
         faults: faults.count() as u64,
         blocks: blocks.len() as u64,

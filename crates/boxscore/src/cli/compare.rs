@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use model::doc::{CompareDoc, VerdictWord};
-use model::{Card, Instrument};
 use verdict::compare::{CompareOptions, Side, compare};
 use verdict::matrix::MatrixOptions;
 
@@ -121,14 +120,14 @@ fn ratio(text: &str, args: &Args, resolver: &mut Resolver, global: &Global) -> R
     let names = if args.names.is_empty() { &here[..] } else { &args.names };
     let loaded: Vec<Loaded> = names.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?;
     distinct(&loaded)?;
-    let cards = cards();
+    let cards = instruments::cards();
     let margin = args.margin.as_deref().map(|text| planning::share("--margin", text));
     let options = CompareOptions {
         margin: margin.transpose()?,
         all: args.all,
         metric: args.metric.clone(),
         life_hours: None,
-        cards: &cards,
+        cards,
     };
     let document = ratios::document(&named(&loaded), text, &options)?;
     match (global.json, args.format) {
@@ -160,8 +159,8 @@ fn matrix(args: &Args, resolver: &mut Resolver, global: &Global) -> Result<u8, C
     }
     let loaded: Vec<Loaded> =
         args.names.iter().map(|name| resolver.resolve(name)).collect::<Result<_, _>>()?;
-    let cards = cards();
-    let options = MatrixOptions { params: args.matrix.clone(), metric: args.metric.clone(), cards: &cards };
+    let cards = instruments::cards();
+    let options = MatrixOptions { params: args.matrix.clone(), metric: args.metric.clone(), cards };
     let document = verdict::matrix::matrix(&named(&loaded), &options);
     if document.tables.is_empty() {
         let of = args.metric.as_ref().map_or(String::new(), |metric| format!(" of `{metric}`"));
@@ -192,13 +191,13 @@ fn document(loaded: &[Loaded], args: &Args) -> Result<CompareDoc, CliError> {
         })
     });
     let sides: Vec<Side<'_>> = named(loaded);
-    let cards = cards();
+    let cards = instruments::cards();
     let options = CompareOptions {
         margin: margin.transpose()?,
         all: args.all,
         metric: args.metric.clone(),
         life_hours: life.transpose()?,
-        cards: &cards,
+        cards,
     };
     let document = compare(&sides, &options);
     let given = loaded.iter().zip(&document.arms);
@@ -242,10 +241,4 @@ fn named(loaded: &[Loaded]) -> Vec<Side<'_>> {
         sides.push(side);
     }
     sides
-}
-
-/// The cards of every instrument.
-#[must_use]
-pub fn cards() -> Vec<&'static Card> {
-    instruments::all().iter().map(|one: &&'static dyn Instrument| one.card()).collect()
 }

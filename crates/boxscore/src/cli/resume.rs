@@ -103,8 +103,8 @@ mod tests {
         let all = ["boxscore", "run"].iter().chain(args);
         let Verb::Run(args) = Cli::from_words(all).unwrap().verb else { panic!("a run") };
         let host = crate::planning::Host { cpus: 2, server: "nginx", ..Default::default() };
-        let cards = crate::cli::compare::cards();
-        loaded_urls(&crate::planning::plan(&args, &cards, &host, 1).unwrap().0)
+        let cards = instruments::cards();
+        loaded_urls(&crate::planning::plan(&args, cards, &host, 1).unwrap().0)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use report::text::score::{Tail, score};
 use store::{Filter, Store};
 use verdict::{RunContext, run_doc};
 
-use crate::cli::{Global, compare};
+use crate::cli::Global;
 use crate::error::CliError;
 use crate::ids::short;
 use crate::names::{self, Machine};
@@ -80,9 +80,9 @@ fn of_file(name: &str, with_takes: bool) -> Result<Shown, CliError> {
     let runs = importers::read(Path::new(name), &importers::clusterperf::About::default())?.runs;
     let data = runs.into_iter().max_by_key(|run| run.head.started_ns);
     let data = data.ok_or_else(|| CliError::data(format!("{name}: no run in it")))?;
-    let cards = compare::cards();
+    let cards = instruments::cards();
     let command = format!("boxscore import {name} && boxscore run --plan {}", short(&data.head.id));
-    let context = RunContext { cards: &cards, command, with_takes, ..RunContext::default() };
+    let context = RunContext { cards, command, with_takes, ..RunContext::default() };
     let doc = RunDoc { schema: SCHEMA.to_owned(), ..run_doc(&data, &context) };
     Ok(Shown { doc, data, earlier: Vec::new() })
 }
@@ -115,7 +115,10 @@ fn text(shown: &Shown, args: &Args, report: Option<String>) -> String {
     }
     let mut text = score(&doc, &facts, None, &tail, out::look());
     if args.all {
-        text.push_str(&report::text::load::requests(&verdict::requests(&shown.data), out::look()));
+        text.push_str(&report::text::load::requests(
+            &verdict::requests(&shown.data, instruments::cards()),
+            out::look(),
+        ));
     }
     if args.takes {
         text.push_str(&takes(&doc));

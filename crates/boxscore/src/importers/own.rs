@@ -66,9 +66,9 @@ pub fn parse(name: &str, text: &str) -> Result<Vec<RunData>, CliError> {
 
 /// Refuses runs that do not hold together; `name` is the file that they stand in.
 pub fn checked(name: &str, runs: &[RunData]) -> Result<(), CliError> {
-    let cards = crate::cli::compare::cards();
+    let cards = instruments::cards();
     for run in runs {
-        check::run(run, &cards).map_err(|what| refused(name, run, what))?;
+        check::run(run, cards).map_err(|what| refused(name, run, what))?;
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ fn the_line_is_short_and_read_back() {
     bench.fake(&["--takes", "7"]).expect(0, &[]);
     let said = bench.run(&["show", "--line"]).expect(0, &[]);
     assert_eq!(said.out.lines().count(), 1);
-    let pasted = report::text::line::parse(&said.out).expect("a line");
+    let pasted = report::text::line::parse(&said.out, instruments::cards()).expect("a line");
     let headlines = shown(&bench, &["show", "--json"]).series.into_iter().filter(|series| series.headline);
     assert_eq!(pasted.rows.len(), headlines.count());
 }

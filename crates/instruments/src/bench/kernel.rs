@@ -6,12 +6,13 @@
 //! kernel does outside `run`.
 
 use model::params::parse_bytes;
-use model::{Fault, ParamKind, ParamSpec, Probe, Record, Seconds, Setup, Size, Unfit};
+use model::{Fault, Label, ParamKind, ParamSpec, Probe, Record, Seconds, Setup, Size, Unfit};
 
 use super::team::{self, Done, Team};
 
 /// The number of threads that work.
-pub const THREADS: ParamSpec = ParamSpec::new("threads", ParamKind::Threads, "1", "threads at work");
+pub const THREADS: ParamSpec = ParamSpec::new("threads", ParamKind::Threads, "1", "threads at work")
+    .label(Label::Count("thread", "threads"));
 
 /// One thread's share of an instrument's work.
 pub trait Kernel: 'static {

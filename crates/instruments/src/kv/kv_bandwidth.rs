@@ -47,6 +47,7 @@ static CARD: Card = Card {
     family: Family::Kv,
     says: "netBandwidth: large objects read by several clients of several stores at once",
     source: "clusterperf netBandwidth (RAMCloud), without the key bytes that its later versions add for one client",
+    shown: params::shown(7, params::TELLS_LARGE),
     cadence: Cadence::Repeat,
     definition: 1,
     params: kv_params![params::MODE, SIZE, CLIENTS, SERVERS],

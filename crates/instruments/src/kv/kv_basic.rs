@@ -85,6 +85,7 @@ static CARD: Card = Card {
     family: Family::Kv,
     says: "basic: reads and writes of 100 B to 1 MB by one client, with 30-byte keys",
     source: "clusterperf basic (RAMCloud), in its three definitions",
+    shown: params::shown(0, params::TELLS_BASIC),
     cadence: Cadence::Repeat,
     definition: 1,
     params: kv_params![

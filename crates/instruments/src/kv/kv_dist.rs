@@ -34,6 +34,7 @@ static CARD: Card = Card {
     family: Family::Kv,
     says: "readDist: distribution of the times to read one object, back to back",
     source: "clusterperf readDist (RAMCloud)",
+    shown: params::shown(2, params::TELLS),
     cadence: Cadence::Repeat,
     definition: 1,
     params: kv_params![params::MODE, params::SIZE, params::COUNT, WARM_UP,],

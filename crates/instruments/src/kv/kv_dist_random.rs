@@ -43,6 +43,7 @@ static CARD: Card = Card {
     family: Family::Kv,
     says: "readDistRandom, writeDistRandom: distribution of the times to read and write random objects",
     source: "clusterperf readDistRandom, writeDistRandom (RAMCloud)",
+    shown: params::shown(3, params::TELLS),
     cadence: Cadence::Repeat,
     definition: 1,
     params: kv_params![

@@ -39,6 +39,8 @@ static CARD: Card = Card {
     family: Family::Kv,
     says: "readLoaded: time to read one object that more and more clients read, and their throughput",
     source: "clusterperf readLoaded (RAMCloud); the measured sum is our own",
+    shown: params::shown(4, params::TELLS),
+    parts: &[params::K],
     cadence: Cadence::Repeat,
     definition: 1,
     params: kv_params![params::MODE, params::SIZE, params::CLIENTS],

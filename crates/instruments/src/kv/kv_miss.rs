@@ -24,6 +24,7 @@ static CARD: Card = Card {
     family: Family::Kv,
     says: "readNotFound: a read of an object that is not there",
     source: "clusterperf readNotFound (RAMCloud)",
+    shown: params::shown(1, params::TELLS),
     cadence: Cadence::Repeat,
     definition: 1,
     params: kv_params![params::MODE],

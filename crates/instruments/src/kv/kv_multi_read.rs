@@ -33,6 +33,8 @@ static CARD: Card = Card {
     family: Family::Kv,
     says: "multiRead_oneMaster: 1 to 5000 objects by one request",
     source: "clusterperf multiRead_oneMaster (RAMCloud)",
+    shown: params::shown(6, params::TELLS),
+    parts: &[params::COUNTED],
     cadence: Cadence::Repeat,
     definition: 1,
     params: kv_params![params::MODE, params::SIZE, SPAN],

@@ -9,8 +9,8 @@
 use std::time::Duration;
 
 use model::{
-    Better, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec, Probe, Record,
-    RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
+    Better, Cadence, Card, Family, Fault, Instrument, Label, Metric, Need, ParamKind, ParamSpec, Probe,
+    Record, RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
 };
 use sys::clock;
 
@@ -39,13 +39,15 @@ const CPU: Metric<Seconds> = aside("server-cpu", "CPU time of the store for a re
 const HANDSHAKE: Metric<Seconds> = aside("handshake", "median time of a TCP handshake with the store's port");
 
 const OP: ParamSpec =
-    ParamSpec::new("op", ParamKind::Choice(&["read", "write"]), "read", "what is asked of the store");
+    ParamSpec::new("op", ParamKind::Choice(&["read", "write"]), "read", "what is asked of the store")
+        .label(Label::Value);
 
 static CARD: Card = Card {
     name: "kv-split",
     family: Family::Kv,
     says: "round trip of a request, split into the client's part, the wire's and the store's",
     source: "own; server-command as the server's counter of RAMCloud's Bench (2010)",
+    shown: params::shown(8, params::TELLS),
     cadence: Cadence::Repeat,
     definition: 1,
     params: kv_params![

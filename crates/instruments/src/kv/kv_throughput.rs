@@ -58,6 +58,8 @@ static CARD: Card = Card {
     family: Family::Kv,
     says: "readThroughput, writeThroughput: random objects by more and more clients, and the store's CPU",
     source: "clusterperf readThroughput, writeThroughput (RAMCloud)",
+    shown: params::shown(5, params::TELLS),
+    parts: &[params::K],
     cadence: Cadence::Repeat,
     definition: 1,
     params: kv_params![params::MODE, params::SIZE, params::OBJECTS, params::CLIENTS, WINDOW,],

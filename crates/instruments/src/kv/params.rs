@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::params::parse_bytes;
-use model::{ParamKind, ParamSpec, Setup, Size, Unfit};
+use model::{By, Label, ParamKind, ParamSpec, Setup, Shown, Size, Tell, Topic, Unfit};
 
 use crate::net::frame::Wait;
 
@@ -12,14 +12,14 @@ pub const KV: ParamSpec = ParamSpec::new(
     ParamKind::Text,
     "redis",
     "the store: redis, valkey, memcached or ramcloud, started here for the test, or HOST:PORT of one that runs",
-);
+).first(&["redis", "valkey"]).label(Label::Value);
 pub const REPLICAS: ParamSpec = ParamSpec::new(
     "replicas",
     ParamKind::Int { min: 0, max: 8 },
     "0",
     "replicas that have each write before it counts as done: SET and WAIT in one piece, an option of the start of \
            RAMCloud's servers; memcached has none",
-);
+).label(Label::Count("replica", "replicas"));
 pub const PERSISTENCE: ParamSpec = ParamSpec::new(
     "persistence",
     ParamKind::Choice(&["off", "everysec", "always", "rdb"]),
@@ -31,14 +31,17 @@ pub const MODE: ParamSpec = ParamSpec::new(
     ParamKind::Choice(&["block", "spin"]),
     "block",
     "how a client waits: asleep, or asking again and again",
-);
+)
+.label(Label::Value);
 pub const DEFINITION: ParamSpec = ParamSpec::new(
     "definition",
     ParamKind::Choice(&["era1", "era2", "era3"]),
     "era3",
     "which basic: means of one hot object (2011 to July 2014), each request of it (to September 2014), or \
            random objects (since)",
-);
+)
+.first(&["era3"])
+.label(Label::Value);
 pub const SIZES: ParamSpec = ParamSpec::new(
     "sizes",
     ParamKind::Choice(&["all", "100", "1K", "10K", "100K", "1M"]),
@@ -46,7 +49,8 @@ pub const SIZES: ParamSpec = ParamSpec::new(
     "bytes of an object; K is 1000 in era1 and era2, 1024 in era3",
 );
 pub const SIZE: ParamSpec =
-    ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 32 << 20 }, "100", "bytes of an object's value");
+    ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 32 << 20 }, "100", "bytes of an object's value")
+        .label(Label::Bytes);
 pub const FILL: ParamSpec = ParamSpec::new(
     "fill",
     ParamKind::Int { min: 1, max: 10_000 },
@@ -75,7 +79,8 @@ pub const OBJECTS: ParamSpec = ParamSpec::new(
     ParamKind::Int { min: 1, max: 100_000_000 },
     "200000",
     "objects that are drawn from; clusterperf has 2000000",
-);
+)
+.label(Label::Count("object", "objects"));
 
 /// Of RAMCloud alone; what is not given is no part of a figure's name.
 const fn of_ramcloud(name: &'static str, kind: ParamKind, says: &'static str) -> ParamSpec {
@@ -108,6 +113,53 @@ pub const MEMORY: ParamSpec = of_ramcloud(
     ParamKind::Or("", &ParamKind::Bytes { min: 64 << 20, max: 1 << 40 }),
     "memory of each server that is started here, used from the start; else 512MiB",
 );
+
+/// What readings of a test with more and more clients are of.
+pub const K: ParamSpec = ParamSpec::new("k", ParamKind::Int { min: 1, max: 64 }, "", "clients at work")
+    .label(Label::Count("client", "clients"));
+/// What readings of a test with more and more objects are of.
+pub const COUNTED: ParamSpec =
+    ParamSpec::new("objects", OBJECTS.kind, "", "objects in one request").label(OBJECTS.label);
+
+/// What names of figures say.
+pub const TELLS: &[Tell] = &[
+    Tell::always("kv"),
+    Tell::unusual("replicas"),
+    Tell::unusual("persistence"),
+    Tell::unusual("mode"),
+    Tell::unusual("size"),
+    Tell::always("k"),
+    Tell::unusual("objects").nor(&["200000"]),
+    Tell::always("op"),
+];
+pub const TELLS_BASIC: &[Tell] = &[
+    Tell::always("kv"),
+    Tell::unusual("replicas"),
+    Tell::unusual("persistence"),
+    Tell::unusual("mode"),
+    Tell::unusual("definition"),
+];
+/// Where objects are large, their size is always said.
+pub const TELLS_LARGE: &[Tell] = &[
+    Tell::always("kv"),
+    Tell::unusual("replicas"),
+    Tell::unusual("persistence"),
+    Tell::unusual("mode"),
+    Tell::always("size"),
+];
+
+/// How figures of a test of stores are shown, at its place among them.
+#[must_use]
+pub const fn shown(place: u16, tells: &'static [Tell]) -> Shown {
+    const SORTED: &[By] = &[
+        By::Param("definition"),
+        By::Param("kv"),
+        By::Param("replicas"),
+        By::Param("k"),
+        By::Param("objects"),
+    ];
+    Shown { tells, sorted: SORTED, place, topic: Topic::Wait("requests to a store"), ..Shown::PLAIN }
+}
 
 /// The parameters of a test of stores: which store and how it is set up, its own, and where a RAMCloud is.
 #[macro_export]

@@ -8,8 +8,8 @@ use std::net::TcpStream;
 use std::os::fd::AsFd;
 
 use model::{
-    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec,
-    Params, Probe, Record, RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Label, Metric, Need, ParamKind,
+    ParamSpec, Params, Probe, Record, RecordExt, Seconds, Setup, Shown, Size, Tell, Tier, Unfit, Variant,
 };
 use sys::clock;
 
@@ -36,6 +36,18 @@ static CARD: Card = Card {
     family: Family::Net,
     says: "bytes per second over TCP connections, by their number and direction",
     source: "own; as iperf3 (128 KiB writes, a thread for each stream)",
+    shown: Shown {
+        label: "net",
+        tells: &[
+            Tell::always("direction"),
+            Tell::unusual("streams"),
+            Tell::unusual("size"),
+            Tell::unusual("to"),
+        ],
+        sorted: &[By::Param("size")],
+        place: 2,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
@@ -47,14 +59,17 @@ static CARD: Card = Card {
             ParamKind::Int { min: 1, max: MOST_STREAMS as u64 },
             "1",
             "connections at a time, in each direction",
-        ),
+        )
+        .label(Label::Count("stream", "streams")),
         ParamSpec::new(
             "direction",
             ParamKind::Choice(&["send", "receive", "both"]),
             "send",
             "which way the bytes go, seen from here",
-        ),
-        ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 64 << 20 }, "128KiB", "bytes of one write"),
+        )
+        .label(Label::Value),
+        ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 64 << 20 }, "128KiB", "bytes of one write")
+            .label(Label::Bytes),
         params::DURATION,
     ],
     metrics: &[BANDWIDTH.info(), BANDWIDTH_OF.info()],

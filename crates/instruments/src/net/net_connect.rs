@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use model::{
     Better, Cadence, Card, Count, Family, Fault, Histogram, Instrument, Metric, Need, PerSec, Probe, Record,
-    RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    RecordExt, Seconds, Setup, Shown, Tell, Tier, Unfit, Variant,
 };
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
@@ -41,6 +41,7 @@ static CARD: Card = Card {
     family: Family::Net,
     says: "TCP connections per second, one after the other, each with one small request",
     source: "own; as netperf TCP_CRR, but reset at the end",
+    shown: Shown { label: "net", tells: &[Tell::unusual("to")], place: 3, ..Shown::PLAIN },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[params::TO, params::TOKEN, params::FAR, params::DURATION],

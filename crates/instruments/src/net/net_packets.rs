@@ -7,8 +7,8 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, Need, PerSec, Probe, Ratio, Record,
-    RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    Better, By, Cadence, Card, Count, Family, Fault, Instrument, Metric, Need, PerSec, Probe, Ratio, Record,
+    RecordExt, Seconds, Setup, Shown, Tell, Tier, Unfit, Variant,
 };
 use rustix::io::Errno;
 use sys::clock;
@@ -39,6 +39,13 @@ static CARD: Card = Card {
     family: Family::Net,
     says: "small UDP datagrams per second that reach the far end",
     source: "own; as netperf UDP_STREAM and iperf3 -u, counted at the receiver",
+    shown: Shown {
+        label: "net",
+        tells: &[Tell::always("size"), Tell::unusual("to")],
+        sorted: &[By::Param("size")],
+        place: 4,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[params::TO, params::TOKEN, params::FAR, params::SIZE, params::DURATION],

@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use model::{
-    Better, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec, Probe, Ratio,
-    Record, Seconds, Setup, Size, Tier, Unfit, Variant,
+    Better, By, Cadence, Card, Family, Fault, Instrument, Label, Metric, Need, ParamKind, ParamSpec, Probe,
+    Ratio, Record, Seconds, Setup, Shown, Size, Tell, Tier, Unfit, Variant,
 };
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto};
@@ -39,6 +39,13 @@ static CARD: Card = Card {
     family: Family::Net,
     says: "round trip of ICMP echo requests, which the far end's kernel answers",
     source: "own; as ping -A, 56 bytes of data",
+    shown: Shown {
+        label: "net ping",
+        tells: &[Tell::unusual("size"), Tell::unusual("to")],
+        sorted: &[By::Param("size")],
+        place: 1,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
@@ -48,7 +55,8 @@ static CARD: Card = Card {
             ParamKind::Bytes { min: 8, max: 65_000 },
             "56",
             "bytes of data behind the ICMP header",
-        ),
+        )
+        .label(Label::Bytes),
         params::TIMEOUT,
     ],
     metrics: &[RTT.info(), RTT_P99.info(), RTT_P999.info(), RTTS.info(), LOST.info()],

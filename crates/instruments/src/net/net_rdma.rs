@@ -7,8 +7,8 @@
 use std::net::SocketAddr;
 
 use model::{
-    Better, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec, Probe, Record,
-    Seconds, Setup, Tier, Unfit, Variant,
+    Better, By, Cadence, Card, Family, Fault, Instrument, Label, Metric, Need, ParamKind, ParamSpec, Probe,
+    Record, Seconds, Setup, Shown, Tell, Tier, Unfit, Variant,
 };
 
 use super::frame::Test;
@@ -34,6 +34,13 @@ static CARD: Card = Card {
     family: Family::Net,
     says: "one-way and round trip time of messages over RDMA, by perftest's programs at both ends",
     source: "perftest: ib_send_lat, ib_write_lat (-U: all samples)",
+    shown: Shown {
+        label: "net rdma",
+        tells: &[Tell::always("verb"), Tell::always("size"), Tell::unusual("device"), Tell::unusual("to")],
+        sorted: &[By::Param("size")],
+        place: 5,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
@@ -45,14 +52,17 @@ static CARD: Card = Card {
             ParamKind::Choice(&["send", "write"]),
             "send",
             "send: the far end receives each message; write: it appears in the far end's memory",
-        ),
-        ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 8 << 20 }, "2", "bytes of a message"),
+        )
+        .label(Label::Value),
+        ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 8 << 20 }, "2", "bytes of a message")
+            .label(Label::Bytes),
         ParamSpec::new(
             "device",
             ParamKind::Text,
             "first",
             "name of the RDMA device at both ends, such as mlx5_0, or first",
-        ),
+        )
+        .label(Label::Value),
     ],
     metrics: &[
         RTT.info(),

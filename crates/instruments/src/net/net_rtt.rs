@@ -8,8 +8,8 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use model::{
-    Better, Cadence, Card, Family, Fault, Instrument, Metric, MetricInfo, Need, Probe, Ratio, Record,
-    RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    Better, By, Cadence, Card, Family, Fault, Instrument, Metric, MetricInfo, Need, Probe, Ratio, Record,
+    RecordExt, Seconds, Setup, Shown, Tell, Tier, Unfit, Variant,
 };
 use sys::clock;
 
@@ -39,6 +39,13 @@ static CARD: Card = Card {
     family: Family::Net,
     says: "round trip and one-way time of messages over TCP or UDP",
     source: "own; ping-pong as sockperf and ib_send_lat (which report one way), RTT as netperf TCP_RR",
+    shown: Shown {
+        label: "net",
+        tells: &[Tell::always("proto"), Tell::always("size"), Tell::unusual("mode"), Tell::unusual("to")],
+        sorted: &[By::Param("size")],
+        place: 0,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::params::parse_bytes;
-use model::{Finding, ParamKind, ParamSpec, Setup, Size, Unfit, Validity};
+use model::{Finding, Label, ParamKind, ParamSpec, Setup, Size, Unfit, Validity};
 
 use super::frame::{MOST_DATAGRAM, Proto, Wait, Way};
 use super::target::To;
@@ -15,7 +15,8 @@ pub const TO: ParamSpec = ParamSpec::new(
     ParamKind::Text,
     "loopback",
     "the far end: HOST or HOST:PORT where `boxscore peer` listens, or loopback: a child on other cores here",
-);
+)
+.label(Label::Form("to {}"));
 pub const TOKEN: ParamSpec = ParamSpec::new(
     "token",
     ParamKind::Or("none", &ParamKind::Path),
@@ -33,16 +34,18 @@ pub const PROTO: ParamSpec = ParamSpec::new(
     ParamKind::Choice(&["tcp", "udp"]),
     "tcp",
     "what carries the messages; tcp has TCP_NODELAY",
-);
+)
+.label(Label::Value);
 pub const MODE: ParamSpec = ParamSpec::new(
     "mode",
     ParamKind::Choice(&["spin", "block", "busy-poll"]),
     "spin",
     "how both ends wait: asking again and again, asleep, or asleep while the kernel polls the device for 50 us",
-);
+).label(Label::Value);
 /// Size of a message or datagram.
 pub const SIZE: ParamSpec =
-    ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 64 << 20 }, "64", "bytes of a message");
+    ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 64 << 20 }, "64", "bytes of a message")
+        .label(Label::Bytes);
 pub const TIMEOUT: ParamSpec = ParamSpec::new(
     "timeout",
     ParamKind::Time { max: 10 },

@@ -1,6 +1,6 @@
 //! Parameters of the instruments of this family: their own, and an arm for each language.
 
-use model::{ParamKind, ParamSpec, Setup, Unfit};
+use model::{Label, ParamKind, ParamSpec, Setup, Unfit};
 
 use super::kernel::{self, Kernel};
 use super::language::{self, Language};
@@ -13,7 +13,7 @@ pub const BITS: &str = "bits";
 /// A parameter for one of these languages; the default is the first.
 pub const fn lang(names: &'static [&'static str]) -> ParamSpec {
     let says = "language whose compiler or virtual machine is measured";
-    ParamSpec::new(LANG, ParamKind::Choice(names), names[0], says)
+    ParamSpec::new(LANG, ParamKind::Choice(names), names[0], says).label(Label::Value)
 }
 
 pub const KERNELS: ParamSpec = ParamSpec::new(
@@ -21,14 +21,16 @@ pub const KERNELS: ParamSpec = ParamSpec::new(
     ParamKind::Choice(kernel::CHOICES),
     kernel::ALL,
     "kernels of a take; `all` gives their arithmetic mean too",
-);
+)
+.label(Label::Value);
 
 pub const WIDTH: ParamSpec = ParamSpec::new(
     BITS,
     ParamKind::Only(LANG, language::WITH_BITS, &ParamKind::Or("", &ParamKind::Choice(&["32", "64"]))),
     "",
     "bits of an address, where the compiler can be asked; what it makes by itself where nothing is given",
-);
+)
+.label(Label::Form("{} bit"));
 
 /// These parameters with the arms of all languages behind them.
 pub const fn with_arms<const N: usize>(own: &[ParamSpec]) -> [ParamSpec; N] {

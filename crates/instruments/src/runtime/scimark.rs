@@ -8,8 +8,9 @@
 //! those take from the thread.
 
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Finding, Instrument, Metric, ParamKind, ParamSpec, Params,
-    PerSec, Probe, Quantity, Record, RecordExt, Seconds, Setup, Tier, Unfit, Validity, Variant,
+    Better, By, Cadence, Card, Count, Family, Fault, Finding, Instrument, Label, Metric, ParamKind,
+    ParamSpec, Params, PerSec, Probe, Quantity, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic,
+    Unfit, Validity, Variant,
 };
 
 use super::kernel::{COMPOSITE, Kernel, SIZES, Size};
@@ -46,7 +47,8 @@ const OWN: [ParamSpec; 6] = [
         ParamKind::Choice(SIZES),
         SIZES[0],
         "SciMark2's sizes: small fits into caches, large does not",
-    ),
+    )
+    .label(Label::Value),
     ParamSpec::new(
         "seconds",
         ParamKind::Seconds { max: 60 },
@@ -58,7 +60,8 @@ const OWN: [ParamSpec; 6] = [
         ParamKind::Int { min: 1, max: 1024 },
         "1",
         "processes at once, each on a CPU of its own",
-    ),
+    )
+    .label(Label::Form("{} copies")),
     params::WIDTH,
 ];
 static PARAMS: [ParamSpec; OWN.len() + ARMS.len()] = params::with_arms(&OWN);
@@ -68,6 +71,23 @@ static CARD: Card = Card {
     family: Family::Runtime,
     says: "SciMark2's kernels in C, Java and other languages: is the runtime ready for this machine",
     source: "SciMark2 (NIST): kernels, sizes, operations, generator and time rule; programs of our own",
+    shown: Shown {
+        main: "flops",
+        tells: &[
+            Tell::always("kernel"),
+            Tell::unusual("size"),
+            Tell::always("lang"),
+            Tell::unusual("jvm"),
+            Tell::unusual("cc"),
+            Tell::always("bits"),
+            Tell::unusual("copies"),
+            Tell::unusual("seconds"),
+        ],
+        sorted: &[By::Param("kernel")],
+        place: 0,
+        topic: Topic::In { param: "lang", whole: "every language" },
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &PARAMS,

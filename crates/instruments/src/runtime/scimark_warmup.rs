@@ -5,8 +5,8 @@
 //! `scimark` shows that the same program's results are right.
 
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, ParamKind, ParamSpec, Params, Probe,
-    Record, RecordExt, Seconds, Setup, Size as Effort, Tier, Unfit, Variant,
+    Better, By, Cadence, Card, Count, Family, Fault, Instrument, Metric, ParamKind, ParamSpec, Params, Probe,
+    Record, RecordExt, Seconds, Setup, Shown, Size as Effort, Tell, Tier, Unfit, Variant,
 };
 
 use super::kernel::{Kernel, Size};
@@ -50,6 +50,13 @@ static CARD: Card = Card {
     family: Family::Runtime,
     says: "how languages that compile while they run warm up: CPU time of each iteration",
     source: "own; kernels of SciMark2 (NIST), small size",
+    shown: Shown {
+        label: "warm-up",
+        tells: &[Tell::always("kernel"), Tell::always("lang"), Tell::unusual("jvm")],
+        sorted: &[By::Param("kernel")],
+        place: 1,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &PARAMS,

@@ -6,11 +6,10 @@
 
 use std::time::Duration;
 
-use model::params::{ParamKind, ParamSpec};
 use model::plan::Command;
 use model::{
-    Better, Bytes, Cadence, Card, Count, Family, Fault, Instrument, Metric, Need, Params, Probe, Record,
-    RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    Better, Bytes, Cadence, Card, Count, Family, Fault, Instrument, Label, Metric, Need, ParamKind,
+    ParamSpec, Params, Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 use regex_lite::Regex;
 
@@ -18,7 +17,9 @@ use super::{guard, shell};
 use crate::bench::kernel::int_param;
 
 const WALL: Metric<Seconds> =
-    Metric::new("wall", Better::Lower, "Time from starting the shell until it has ended").per("run");
+    Metric::new("wall", Better::Lower, "Time from starting the shell until it has ended")
+        .topic(Topic::Work)
+        .per("run");
 const CPU: Metric<Seconds> = Metric::new(
     "cpu",
     Better::Lower,
@@ -52,6 +53,9 @@ static CARD: Card = Card {
     family: Family::User,
     says: "your own command: time, CPU time, memory and numbers that it prints",
     source: "own: wait4 of the command",
+    shown: Shown { label: "command", tells: &[Tell::always("metric")], place: 0, ..Shown::PLAIN },
+    parts: &[ParamSpec::new("metric", ParamKind::Text, "", "name of a number that the command prints")
+        .label(Label::Value)],
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[ParamSpec::new(

@@ -12,7 +12,9 @@ pub mod probe;
 pub mod room;
 pub mod theirs;
 
-use model::{Cadence, Card, Family, Instrument, Need, Probe, Setup, Tier, Unfit, Variant};
+use model::{
+    Cadence, Card, Family, Instrument, Need, Probe, Role, Setup, Shown, Tier, Topic, Unfit, Variant,
+};
 
 use super::web::metrics;
 use ask::KvAsk;
@@ -24,6 +26,17 @@ static CARD: Card = Card {
     says: "a load on a key-value store: rate, response times, failures, and what held it back",
     source: "own engine; closed loops as redis-benchmark and memtier_benchmark without pipelining, whose answers \
              gather for 1/16 of their time and 50 us at most, Zipf as YCSB",
+    shown: Shown {
+        label: "kv load",
+        main: "throughput",
+        tells: super::web::params::TELLS,
+        sorted: super::web::params::SORTED,
+        place: 20,
+        topic: Topic::Wait("requests to a store"),
+        ..Shown::PLAIN
+    },
+    role: Role::Load { rate: "throughput" },
+    parts: metrics::PARTS,
     cadence: Cadence::Repeat,
     definition: 3,
     params: params::PARAMS,

@@ -3,7 +3,10 @@
 //! The same search as that of `web-slo`, with the requests of `kv-load`: an open loop with Poisson arrivals, in
 //! requests per second, to 2 %.
 
-use model::{Cadence, Card, Family, Instrument, Need, ParamSpec, Probe, Setup, Tier, Unfit, Variant};
+use model::{
+    Cadence, Card, Family, Instrument, Need, ParamSpec, Probe, Role, Setup, Shown, Tier, Topic, Unfit,
+    Variant,
+};
 
 use super::kv_load::ask::KvAsk;
 use super::kv_load::params::{self, OF_SCHEDULE};
@@ -26,6 +29,17 @@ static CARD: Card = Card {
     family: Family::Kv,
     says: "the largest load on a key-value store that keeps a percentile of response times within a limit",
     source: "own",
+    shown: Shown {
+        label: "kv load",
+        main: "slo-throughput",
+        tells: super::web::params::TELLS,
+        sorted: super::web::params::SORTED,
+        place: 21,
+        topic: Topic::Wait("requests to a store"),
+        ..Shown::PLAIN
+    },
+    role: Role::Search { rate: "slo-throughput" },
+    parts: super::web::metrics::PARTS,
     cadence: Cadence::Repeat,
     definition: 2,
     params: &PARAMS,

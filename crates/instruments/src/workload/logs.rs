@@ -5,8 +5,8 @@
 //! measured here: `boxscore logs` reads the files, and one take is one hour of one label.
 
 use model::{
-    Better, BytesPerSec, Cadence, Card, Count, Family, Instrument, Metric, MetricInfo, Probe, Seconds, Setup,
-    Tier, Unfit, Variant,
+    Better, BytesPerSec, Cadence, Card, Count, Family, Instrument, Metric, MetricInfo, Probe, Samples,
+    Seconds, Setup, Tier, Unfit, Variant,
 };
 use model::{Bytes, Need};
 
@@ -14,9 +14,11 @@ pub const MEAN_OF_RATIOS: Metric<BytesPerSec> = Metric::new(
     "mean_of_ratios",
     Better::Higher,
     "mean over requests of bytes sent over time taken; requests that took no time are outside",
-);
+)
+.label("mean speed");
 pub const RATIO_OF_TOTALS: Metric<BytesPerSec> =
-    Metric::new("ratio_of_totals", Better::Higher, "bytes sent by all requests over the time that all took");
+    Metric::new("ratio_of_totals", Better::Higher, "bytes sent by all requests over the time that all took")
+        .label("speed of totals");
 pub const RATIO_MEDIAN: Metric<BytesPerSec> =
     Metric::new("ratio_median", Better::Higher, "median over requests of bytes sent over time taken");
 pub const TIME_MEAN: Metric<Seconds> =
@@ -53,6 +55,7 @@ static CARD: Card = Card {
     family: Family::Web,
     says: "what a web server's access logs say of its requests, hour by hour (`boxscore logs`)",
     source: "serving speed, bytes over time as Apache logs them (%B over %D): the 2010 study of Apache on SSD and HDD",
+    samples: Samples::Periods,
     cadence: Cadence::Repeat,
     definition: 1,
     metrics: &METRICS,

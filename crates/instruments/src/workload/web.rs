@@ -23,7 +23,7 @@ pub mod warm;
 pub mod watch;
 pub mod words;
 
-use model::{Cadence, Card, Family, Instrument, Need, Probe, Setup, Tier, Unfit, Variant};
+use model::{Cadence, Card, Family, Instrument, Need, Probe, Role, Setup, Shown, Tier, Unfit, Variant};
 
 use params::Ask;
 use probe::Loads;
@@ -34,6 +34,16 @@ static CARD: Card = Card {
     says: "a load on a web server: rate, response times, failures, and what held it back",
     source: "own engine; closed loops as wrk and ab, whose answers gather for 1/16 of their time and 50 us at most so \
              that waking the generator costs the server little, open loops as wrk2",
+    shown: Shown {
+        label: "web",
+        main: "throughput",
+        tells: params::TELLS,
+        sorted: params::SORTED,
+        place: 0,
+        ..Shown::PLAIN
+    },
+    role: Role::Load { rate: "throughput" },
+    parts: metrics::PARTS,
     cadence: Cadence::Repeat,
     definition: 4,
     params: params::PARAMS,

@@ -8,8 +8,8 @@
 use model::generate::HELD;
 use model::params::parse_span;
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, MetricInfo, Need, ParamKind, ParamSpec,
-    PerSec, Probe, Record, RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
+    Better, Cadence, Card, Count, Family, Fault, Instrument, Label, Metric, MetricInfo, Need, ParamKind,
+    ParamSpec, PerSec, Probe, Record, RecordExt, Role, Seconds, Setup, Shown, Size, Tier, Unfit, Variant,
 };
 
 use super::web::metrics::{self, CAPACITY, RESPONSES, SERVICES, SHARE};
@@ -44,8 +44,10 @@ pub(super) const OWN: [ParamSpec; 2] = [
         ParamKind::Choice(PERCENTILES),
         "p99",
         "the percentile of response times that has a limit",
-    ),
-    ParamSpec::new("limit", ParamKind::Time { max: 3600 }, "10ms", "the limit, such as 10ms"),
+    )
+    .label(Label::Value),
+    ParamSpec::new("limit", ParamKind::Time { max: 3600 }, "10ms", "the limit, such as 10ms")
+        .label(Label::Form("within {}")),
 ];
 const COUNT: usize = OWN.len() + params::PARAMS.len() - OF_SCHEDULE;
 const PARAMS: [ParamSpec; COUNT] = {
@@ -86,6 +88,16 @@ static CARD: Card = Card {
     family: Family::Web,
     says: "the largest load on a web server that keeps a percentile of response times within a limit",
     source: "own",
+    shown: Shown {
+        label: "web",
+        main: "slo-throughput",
+        tells: super::web::params::TELLS,
+        sorted: super::web::params::SORTED,
+        place: 1,
+        ..Shown::PLAIN
+    },
+    role: Role::Search { rate: "slo-throughput" },
+    parts: super::web::metrics::PARTS,
     cadence: Cadence::Repeat,
     definition: 2,
     params: &PARAMS,

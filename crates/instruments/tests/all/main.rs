@@ -2,6 +2,7 @@
 
 mod inventory_tree;
 
+mod cards;
 mod every;
 mod inventory;
 mod inventory_fuzz;

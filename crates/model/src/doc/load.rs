@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{BottleneckDoc, MachineDoc};
+use crate::card::Card;
 use crate::finding::Finding;
 use crate::params::Params;
 
@@ -76,6 +77,8 @@ pub struct StatusDoc {
 /// The requests of one load of a run, over all its measured takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestsDoc {
+    /// The instrument's card, where it is known here; not printed.
+    pub card: Option<&'static Card>,
     pub instrument: String,
     pub params: Params,
     pub arm: String,

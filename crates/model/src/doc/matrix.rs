@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::card::Card;
 use crate::finding::Validity;
 use crate::metric::Better;
 use crate::params::Params;
@@ -21,6 +22,9 @@ pub struct MatrixDoc {
 /// One metric, or one family of metrics that differ in the size in their names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MatrixTableDoc {
+    /// The instrument's card, where it is known here; not printed.
+    #[serde(skip)]
+    pub card: Option<&'static Card>,
     pub instrument: String,
     /// Without the size, where the rows or columns are sizes that the names hold.
     pub metric: String,

@@ -5,12 +5,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ArmDoc, RowDoc};
+use crate::card::Cards;
 use crate::finding::Finding;
 use crate::params::Params;
 
 /// `boxscore compare --ratio`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatioDoc {
+    /// The cards by which the document was made; not printed.
+    #[serde(skip)]
+    pub cards: Cards,
     pub schema: String,
     /// A summary of the rows in a few sentences: ready to paste.
     pub paragraph: String,

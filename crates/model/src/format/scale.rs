@@ -1,6 +1,7 @@
 //! One prefix for all the values of a column, a row or an axis.
 
 use super::{decimals, fixed, number};
+use crate::card::Card;
 use crate::metric::Prefix;
 use crate::unit::Unit;
 
@@ -35,6 +36,15 @@ impl Kind {
             _ => Prefixes::Decimal,
         };
         Kind { unit, item: "", prefixes }
+    }
+
+    /// As the card of the metric's instrument asks, where it is known here.
+    #[must_use]
+    pub fn shown(card: Option<&'static Card>, metric: &str, unit: Unit) -> Kind {
+        match card.and_then(|card| card.metric(metric)) {
+            Some(info) => Kind::metric(unit, info.prefix, info.per),
+            None => Kind::of(unit),
+        }
     }
 
     /// As a metric's card asks: its unit, its prefixes and what it counts.

@@ -153,6 +153,16 @@ impl ParamKind {
         }
     }
 
+    /// Whether its values are sizes in bytes.
+    #[must_use]
+    pub const fn is_size(self) -> bool {
+        match self {
+            ParamKind::Bytes { .. } => true,
+            ParamKind::Or(_, kind) | ParamKind::Only(_, _, kind) => kind.is_size(),
+            _ => false,
+        }
+    }
+
     /// The values that there are, where they are few enough to be listed.
     #[must_use]
     pub const fn choices(self) -> Option<&'static [&'static str]> {

@@ -10,7 +10,6 @@ use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{Figure, ReportInput, Section, labels, threads_of};
-use crate::text::names;
 use crate::text::spec::Spec;
 
 pub struct Cpu;
@@ -101,7 +100,7 @@ fn curve(input: &ReportInput, figure: &Figure<'_>, name: &str) -> Curve {
     let plot = LinePlot {
         caption: Caption::new(title).subtitle("median and 95 % interval by number of threads"),
         x: AxisSpec::new("threads", Kind::of(Unit::Count).plain()),
-        y: AxisSpec::new(name, names::kind(&figure.doc.instrument, figure.doc.unit)).from_zero(),
+        y: AxisSpec::new(name, Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit)).from_zero(),
         series,
         markers: cores.map(marker).into_iter().collect(),
         spans: Vec::new(),

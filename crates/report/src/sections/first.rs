@@ -7,7 +7,7 @@ use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, RunDoc, VerdictWord};
 use model::metric::Better;
 use model::unit::Unit;
-use model::{Finding, Validity};
+use model::{Cards, Finding, Validity};
 
 use crate::number::{self, Kind};
 use crate::page;
@@ -153,7 +153,7 @@ fn reasons(run: &RunDoc) -> String {
 /// `integer 1.91 Gop/s`
 fn said_row(row: &Row<'_>) -> Option<String> {
     let series = row.main()?;
-    let kind = crate::text::names::kind(&series.instrument, series.unit);
+    let kind = Kind::shown(series.card, &series.metric, series.unit);
     // The unit stays with its number.
     Some(format!("{} {}", row.label, number::quantity(series.median?, kind).replace(' ', "\u{a0}")))
 }
@@ -273,7 +273,7 @@ fn trust(run: &RunDoc, data: &RunData) -> Markup {
     let doubts = notes::doubts(&run.findings, &notes::headlines(run));
     let ok = notes::quiet(&run.findings, Validity::Ok);
     let unknown = notes::quiet(&run.findings, Validity::Unknown);
-    let clock = about_clock(&run.findings).and_then(|text| Some((text, clock_line(data)?)));
+    let clock = about_clock(&run.findings, run.cards).and_then(|text| Some((text, clock_line(data)?)));
     let other = match (doubts.is_empty(), ok.len()) {
         (true, 1) => "check",
         (true, _) => "checks",
@@ -303,12 +303,12 @@ fn folded(count: usize, what: &str, words: &[String]) -> Markup {
     html! { details { summary { (count) " " (what) } (crate::plot::tied(&words.join(", "))) } }
 }
 
-fn about_clock(findings: &[Finding]) -> Option<String> {
+fn about_clock(findings: &[Finding], cards: Cards) -> Option<String> {
     let clock = |finding: &&Finding| {
         finding.state == Validity::Doubtful
             && (finding.kind.contains("clock") || finding.kind.contains("throttl"))
     };
-    findings.iter().find(clock).map(notes::said)
+    findings.iter().find(clock).map(|finding| notes::said(finding, cards))
 }
 
 /// The true clock around each take, as a line the size of a word.

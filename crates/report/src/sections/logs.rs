@@ -288,7 +288,7 @@ fn comparable(doc: &CompareDoc, rows: &[&RowDoc]) -> Markup {
         rows.iter().any(|row| finding.subject.contains(&row.arm) || finding.subject.contains(&row.base))
     };
     html! { ul class="trust" { @for finding in doc.findings.iter().filter(of_logs) {
-        (Trust::from(finding.state).line(&html! { (page::prose(&notes::said(finding))) }))
+        (Trust::from(finding.state).line(&html! { (page::prose(&notes::said(finding, doc.cards))) }))
     } } }
 }
 

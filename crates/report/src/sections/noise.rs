@@ -7,7 +7,7 @@ use model::doc::Noise;
 use crate::number;
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
-use crate::text::names;
+use model::names;
 
 pub struct Floor;
 pub static SECTION: Floor = Floor;
@@ -20,7 +20,7 @@ impl Section for Floor {
     fn draw(&self, input: &ReportInput) -> Option<Markup> {
         let has_floor = |figure: &Figure<'_>| figure.doc.headline && figure.doc.floor.is_some();
         let mut figures: Vec<Figure<'_>> = input.figures(0).filter(has_floor).collect();
-        figures.sort_by_key(|figure| names::rank(&figure.doc.instrument));
+        figures.sort_by_key(|figure| names::rank(figure.doc.card));
         let floors: Vec<f64> = figures.iter().filter_map(|figure| figure.doc.floor).collect();
         let range = number::percent_range(&floors)?;
         let measured = figures.iter().filter(|figure| figure.doc.noise == Noise::Measured).count();

@@ -15,9 +15,9 @@ use crate::plot::ratio::{RatioRow, Sides};
 use crate::plot::{Caption, Estimate, RatioPlot};
 use crate::section::{ReportInput, Section, sentence};
 use crate::text::compare::doubtful;
-use crate::text::names::{self, Key};
 use crate::text::ratio::immature;
 use crate::theme::Verdict;
+use model::names::{self, Key};
 
 pub struct Runtime;
 pub static SECTION: Runtime = Runtime;
@@ -70,7 +70,12 @@ fn ratios(doc: &RatioDoc) -> Markup {
 }
 
 fn key(one: &RatioRowDoc) -> Key<'_> {
-    Key { instrument: &one.row.instrument, metric: &one.row.metric, params: &one.row.params }
+    Key {
+        card: one.row.card,
+        instrument: &one.row.instrument,
+        metric: &one.row.metric,
+        params: &one.row.params,
+    }
 }
 
 fn row(doc: &RatioDoc, one: &RatioRowDoc) -> RatioRow {

@@ -6,13 +6,14 @@ use maud::{Markup, html};
 use model::doc::{RunDoc, SeriesDoc};
 use model::{Finding, Samples, Validity};
 
-use crate::number::{self, Scale};
+use crate::number::{self, Kind, Scale};
 use crate::page::{self, Column};
 use crate::section::{Figure, ReportInput, Section, labels};
+use crate::text::count;
 use crate::text::score::{Row, rows, threaded};
-use crate::text::{count, names};
 use crate::theme::Trust;
 use crate::web::has_sweeps;
+use model::names;
 
 pub struct Score;
 pub static SECTION: Score = Score;
@@ -27,7 +28,7 @@ impl Section for Score {
         all.sort_by_cached_key(|figure| names::order(figure.key()));
         // Sweeps have tables and curves of their own, which print shows instead.
         let swept = input.runs.first().is_some_and(|(run, _)| has_sweeps(run));
-        let is_swept = |f: &Figure<'_>| swept && names::web::is_web(&f.doc.instrument);
+        let is_swept = |f: &Figure<'_>| swept && names::is_load(f.doc.card);
         let (loads, all): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(is_swept);
         let (head, rest): (Vec<Figure<'_>>, Vec<Figure<'_>>) = all.into_iter().partition(|f| f.doc.headline);
         if head.is_empty() && rest.is_empty() && loads.is_empty() {
@@ -73,7 +74,7 @@ pub fn headlines(run: &RunDoc) -> Markup {
     const MOST: usize = 24;
     let mut score_rows = rows(run, None);
     if has_sweeps(run) {
-        score_rows.retain(|row| !row.main().is_some_and(|series| names::web::is_web(&series.instrument)));
+        score_rows.retain(|row| !row.main().is_some_and(|series| names::is_load(series.card)));
     }
     if score_rows.is_empty() {
         return html! {};
@@ -94,7 +95,7 @@ pub fn headlines(run: &RunDoc) -> Markup {
             let series = row.main()?;
             let values = [row.one, row.all].map(|s| s.and_then(|s| s.median));
             let numbers: Vec<f64> = values.into_iter().flatten().collect();
-            let scale = Scale::common(&numbers, names::kind(&series.instrument, series.unit));
+            let scale = Scale::common(&numbers, Kind::shown(series.card, &series.metric, series.unit));
             let mut cells = vec![html! { (row.label) }, html! { (scale.unit) }, value_cell(row.one, &scale)];
             cells.extend(
                 repeated.then(|| html! { (row.one.map_or("-".to_owned(), |s| interval(s, &scale))) }),
@@ -166,7 +167,7 @@ fn row(
     let twins: Vec<Option<Figure<'_>>> = (0..input.runs.len()).map(|run| input.twin(figure, run)).collect();
     let run_of = |run: usize| input.runs.get(run).map(|(doc, _)| doc);
     let values: Vec<f64> = twins.iter().flatten().filter_map(|twin| twin.doc.median).collect();
-    let scale = Scale::common(&values, names::kind(&figure.doc.instrument, figure.doc.unit));
+    let scale = Scale::common(&values, Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit));
     let title = format!("{} {} {}", figure.doc.instrument, figure.doc.metric, figure.doc.params);
     let mut cells = vec![html! { span title=(title) { (label) } }, html! { (scale.unit) }];
     for twin in &twins {

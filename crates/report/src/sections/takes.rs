@@ -11,7 +11,7 @@ use crate::plot::strip::{Strip, Take};
 use crate::plot::{Caption, Estimate, Size, StripPlot};
 use crate::scale::AxisSpec;
 use crate::section::{Figure, ReportInput, colour, labels};
-use crate::text::names;
+use model::names;
 
 /// Figures beyond these have no strip; the tables have them.
 const MOST: usize = 12;
@@ -84,8 +84,8 @@ pub fn overview(input: &ReportInput) -> Option<Markup> {
         .figures(0)
         .filter(|figure| figure.doc.headline && has_takes(figure) && figure.estimate().is_some())
         .filter(|figure| figure.doc.params.get("threads") != Some("all"))
-        .filter(|figure| !names::is_detail(&figure.doc.instrument, &figure.doc.metric))
-        .filter(|figure| !swept || !names::web::is_web(&figure.doc.instrument))
+        .filter(|figure| !names::is_detail(figure.doc.card, &figure.doc.metric))
+        .filter(|figure| !swept || !names::is_load(figure.doc.card))
         .collect();
     heads.sort_by_cached_key(|figure| names::order(figure.key()));
     heads.truncate(MOST_AT_A_GLANCE);
@@ -145,9 +145,10 @@ fn relative(figures: &[Figure<'_>], place: Place) -> Option<Markup> {
             let interval =
                 figure.doc.low.zip(figure.doc.high).map(|(low, high)| (low / median, high / median));
             let value = match figure.estimate() {
-                Some(estimate) => {
-                    quantity(estimate.value, names::kind(&figure.doc.instrument, figure.doc.unit))
-                }
+                Some(estimate) => quantity(
+                    estimate.value,
+                    Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit),
+                ),
                 None => "refused".to_owned(),
             };
             let name = if place == Place::Section { format!("{label} {value}") } else { label.to_owned() };
@@ -201,7 +202,7 @@ fn side_by_side(input: &ReportInput, figures: &[Figure<'_>]) -> Vec<Markup> {
                 colour: colour(twin.run),
             })
             .collect();
-        let kind = names::kind(&figure.doc.instrument, figure.doc.unit);
+        let kind = Kind::shown(figure.doc.card, &figure.doc.metric, figure.doc.unit);
         let said: Vec<String> = series
             .iter()
             .filter_map(|strip| strip.median.map(|median| quantity(median.value, kind)))
@@ -222,7 +223,7 @@ fn side_by_side(input: &ReportInput, figures: &[Figure<'_>]) -> Vec<Markup> {
 fn kind_of(figure: &Figure<'_>) -> Kind {
     match figure.doc.unit {
         Unit::Ratio => Kind::percent(),
-        unit => names::kind(&figure.doc.instrument, unit),
+        unit => Kind::shown(figure.doc.card, &figure.doc.metric, unit),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 use model::doc::RunDoc;
-use model::{Finding, Validity};
+use model::{Cards, Finding, Validity};
 
 use crate::number;
 use crate::page;
@@ -67,20 +67,20 @@ fn findings(run: &RunDoc) -> Markup {
         @for kind in kinds {
             @let found: Vec<&Finding> = loud.iter().copied().filter(|finding| finding.kind == kind).collect();
             // Not opened in print: the lines above say it once.
-            details class="data" { summary { (kind) ": " (count(found.len(), "finding")) } (list(&found)) }
+            details class="data" { summary { (kind) ": " (count(found.len(), "finding")) } (list(&found, run.cards)) }
         }
         @for (state, says) in quiet {
             @let found = of(state);
-            @if !found.is_empty() { (page::more(&format!("{} {says}", count(found.len(), "check")), &list(&found))) }
+            @if !found.is_empty() { (page::more(&format!("{} {says}", count(found.len(), "check")), &list(&found, run.cards))) }
         }
     }
 }
 
-fn list(found: &[&Finding]) -> Markup {
+fn list(found: &[&Finding], cards: Cards) -> Markup {
     html! { ul class="trust" {
         @for finding in found.iter().take(MOST) {
             (Trust::from(finding.state).line(&html! {
-                (page::prose(&notes::said(finding)))
+                (page::prose(&notes::said(finding, cards)))
                 " " span class="mut" { "(" (finding.kind) (evidence(&finding.evidence)) ")" }
             }))
         }

@@ -16,9 +16,10 @@ use crate::number::{Kind, fixed, percent, quantity};
 use crate::page::{self, Column};
 use crate::plot::{Caption, Size, Stack, stack};
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::{is_web, unusual};
 use crate::text::web::{Table, firsts};
 use crate::web::{Load, bottleneck, loads, served, sweeps};
+use model::names::load::unusual;
+use model::{Card, Cards, card, names};
 
 pub struct WebBound;
 pub static SECTION: WebBound = WebBound;
@@ -42,7 +43,7 @@ impl Section for WebBound {
             for one in found.iter().take(MOST) {
                 let name = called(input, run, &one.arm);
                 title = title.or_else(|| Some(headline(doc, one)));
-                body.push(panel(data, one, &name));
+                body.push(panel(doc.cards, data, one, &name));
             }
             let several = input.runs.len() > 1;
             if !doc.bottlenecks.is_empty() {
@@ -72,7 +73,7 @@ pub fn lead(doc: &RunDoc) -> Option<String> {
 pub fn one_load(doc: &RunDoc) -> Option<String> {
     let all = loads(doc);
     let [load] = all.as_slice() else { return None };
-    if doc.series.iter().any(|series| !is_web(&series.instrument)) {
+    if doc.series.iter().any(|series| !names::is_load(series.card)) {
         return None;
     }
     let rate = load.value("throughput")?;
@@ -98,8 +99,8 @@ fn headline(doc: &RunDoc, found: &BottleneckDoc) -> String {
 }
 
 /// The load with the highest throughput of one arm: what binds it, and its cores.
-fn panel(data: &RunData, found: &BottleneckDoc, name: &str) -> Markup {
-    let which = which(&found.params);
+fn panel(cards: Cards, data: &RunData, found: &BottleneckDoc, name: &str) -> Markup {
+    let which = which(card::find(cards, &found.instrument), &found.params);
     let at = found.throughput.map_or(String::new(), |rate| {
         format!("At {} ({which}), the highest throughput measured", quantity(rate, Kind::of(Unit::PerSec)))
     });
@@ -126,10 +127,10 @@ fn panel(data: &RunData, found: &BottleneckDoc, name: &str) -> Markup {
 }
 
 /// `50 connections, 2 generators`
-fn which(params: &Params) -> String {
+fn which(card: Option<&'static Card>, params: &Params) -> String {
     let always: &[&str] =
         if params.get("load").is_some_and(|load| load.ends_with('%')) { &[] } else { &["connections"] };
-    let words = unusual(params, always, &[]);
+    let words = unusual(card, params, always, &[]);
     if words.is_empty() { "the usual load".to_owned() } else { words.join(", ") }
 }
 

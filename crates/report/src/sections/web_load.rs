@@ -15,8 +15,8 @@ use crate::plot::line::{Marker, Point, Series, Span};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
-use crate::text::names::web::unusual;
 use crate::web::{curves, is_refused, percentile, served};
+use model::names::load::unusual;
 
 pub struct WebLoad;
 pub static SECTION: WebLoad = WebLoad;
@@ -64,9 +64,13 @@ fn open_loops(input: &ReportInput) -> Vec<Open<'_>> {
     let mut out = Vec::new();
     for (run, (doc, data)) in input.runs.iter().enumerate() {
         for curve in curves(doc, "offered-load") {
+            let card = model::card::find(doc.cards, &curve.instrument);
             let run = several.then(|| input.name(run));
-            let name: Vec<String> =
-                run.into_iter().chain([arm_named(&curve.arm)]).filter(|word| !word.is_empty()).collect();
+            let name: Vec<String> = run
+                .into_iter()
+                .chain([arm_named(card, &curve.arm)])
+                .filter(|word| !word.is_empty())
+                .collect();
             out.push(Open { curve, doc, data, name: name.join(", ") });
         }
     }
@@ -78,10 +82,19 @@ impl Open<'_> {
         self.curve.points.iter().filter(|point| !is_refused(point))
     }
 
+    fn card(&self) -> Option<&'static model::Card> {
+        model::card::find(self.doc.cards, &self.curve.instrument)
+    }
+
     fn setup(&self) -> String {
         let mut words = vec![served(self.doc, &self.curve.params)];
         words.retain(|word| !word.is_empty());
-        words.extend(unusual(&self.curve.params, &[], &["arrivals", "connections", "generators"]));
+        words.extend(unusual(
+            self.card(),
+            &self.curve.params,
+            &[],
+            &["arrivals", "connections", "generators"],
+        ));
         if words.is_empty() { "the server".to_owned() } else { words.join(", ") }
     }
 

@@ -14,8 +14,9 @@ use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::{is_web, unusual};
 use crate::web::{curves, is_refused, loads, percentile, served};
+use model::names::load::unusual;
+use model::{Card, card, names};
 
 pub struct WebSweep;
 pub static SECTION: WebSweep = WebSweep;
@@ -37,7 +38,7 @@ impl Section for WebSweep {
             .map(|said| titled(&said))
             .or_else(|| takes::title(input, "web", "Web serving"));
         // The first screen has the takes of a run of few loads and nothing else.
-        let others = |run: &RunDoc| run.series.iter().any(|series| !is_web(&series.instrument));
+        let others = |run: &RunDoc| run.series.iter().any(|series| !names::is_load(series.card));
         let shown = input.runs.len() == 1 && input.runs.iter().all(|(run, _)| !others(run));
         let few = input.runs.iter().all(|(run, _)| loads(run).len() <= crate::web::MANY);
         if few && !shown {
@@ -95,6 +96,7 @@ struct Line<'a> {
 
 /// Curves over the same thing of the same setup but for arms, runs and generators.
 struct Group<'a> {
+    card: Option<&'static Card>,
     over: &'a str,
     rest: Params,
     /// What the server is called.
@@ -123,7 +125,8 @@ fn groups(input: &ReportInput) -> Vec<Group<'_>> {
                         let differ =
                             ["server", "mpm", "binary", "url"].iter().any(|name| arms.get(name).is_some());
                         let server = if differ { String::new() } else { served(doc, &rest) };
-                        out.push(Group { over, rest, server, lines: vec![line] });
+                        let card = card::find(doc.cards, &curve.instrument);
+                        out.push(Group { card, over, rest, server, lines: vec![line] });
                     }
                 }
             }
@@ -144,7 +147,7 @@ fn name(input: &ReportInput, group: &Group<'_>, line: &Line<'_>) -> String {
         words.push(input.name(line.run));
     }
     if group.lines.iter().any(|other| other.curve.arm != line.curve.arm) {
-        words.push(arm_named(&line.curve.arm));
+        words.push(arm_named(group.card, &line.curve.arm));
     }
     for what in ["generators", "connections"] {
         let of = |line: &Line<'_>| line.curve.params.get(what).map(str::to_owned);
@@ -156,7 +159,7 @@ fn name(input: &ReportInput, group: &Group<'_>, line: &Line<'_>) -> String {
 
 /// An arm as a line's name: `event, no sendfile` for `mpm=event;sendfile=off`.
 #[must_use]
-pub fn arm_named(arm: &str) -> String {
+pub fn arm_named(card: Option<&'static Card>, arm: &str) -> String {
     let Ok(set) = Params::parse(arm) else { return arm.to_owned() };
     let server = ["server", "mpm", "binary", "url"].into_iter().filter_map(|name| set.get(name));
     let mut words: Vec<String> = match (set.get("mpm"), set.get("server")) {
@@ -165,7 +168,8 @@ pub fn arm_named(arm: &str) -> String {
         _ => server.map(str::to_owned).collect(),
     };
     let never = ["binary", "url"];
-    words.extend(unusual(&set, &["sendfile", "keepalive", "connections", "generators", "cache"], &never));
+    let always = ["sendfile", "keepalive", "connections", "generators", "cache"];
+    words.extend(unusual(card, &set, &always, &never));
     if words.is_empty() { arm.to_owned() } else { words.join(", ") }
 }
 
@@ -185,7 +189,7 @@ impl Group<'_> {
         let mut words = vec![self.server.clone()];
         words.retain(|word| !word.is_empty());
         let never: &[&str] = if self.is_bandwidth() { &["content"] } else { &[] };
-        words.extend(unusual(&self.rest, &[], never));
+        words.extend(unusual(self.card, &self.rest, &[], never));
         if words.is_empty() { "the server".to_owned() } else { words.join(", ") }
     }
 

@@ -16,8 +16,8 @@ use crate::plot::ecdf::{Curve, Ecdf};
 use crate::plot::{Caption, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::names::web::unusual;
 use crate::web::{Load, MANY, loads, served};
+use model::names::load::unusual;
 
 pub struct WebTimes;
 pub static SECTION: WebTimes = WebTimes;
@@ -100,7 +100,7 @@ fn of_load(doc: &RunDoc, data: &RunData, load: &Load<'_>, name: &str) -> Option<
     }
     let mut words = vec![served(doc, load.params)];
     words.retain(|word| !word.is_empty());
-    words.extend(unusual(load.params, &["connections"], &[]));
+    words.extend(unusual(load.card, load.params, &["connections"], &[]));
     let mut curves = vec![curve("response", &response)];
     curves.extend(service.as_ref().map(|service| curve("service", service)));
     let plot = Ecdf {

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use model::doc::{ArmDoc, CompareDoc, IndexDoc, RowDoc, VerdictWord};
 use model::why::Why;
-use model::{Params, Validity};
+use model::{Params, Validity, card};
 
 use super::grid::{Align, Cell, Grid, ranges};
-use super::names::{self, Key};
 use super::score::verdict;
 use super::{Look, Tone, cut, hang, logs_beside, notes, ranks, width, wrap};
-use crate::number::{self, Scale};
+use crate::number::{self, Kind, Scale};
+use model::names::{self, Key};
 
 /// One figure with its row for each arm after the base.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ impl<'a> Figure<'a> {
         let row = self.any()?;
         let arms = self.rows.iter().flatten().filter_map(|row| row.arm_value);
         let values: Vec<f64> = arms.chain(self.base_value()).collect();
-        Some(Scale::common(&values, names::kind(&row.instrument, row.unit)))
+        Some(Scale::common(&values, Kind::shown(row.card, &row.metric, row.unit)))
     }
 
     #[must_use]
@@ -53,14 +53,19 @@ pub fn arms(doc: &CompareDoc) -> &[ArmDoc] {
 /// The figures to show: headlines and published points, or all.
 #[must_use]
 pub fn figures(doc: &CompareDoc, all: bool) -> Vec<Figure<'_>> {
-    let detail = |row: &RowDoc| names::is_detail(&row.instrument, &row.metric);
+    let detail = |row: &RowDoc| names::is_detail(row.card, &row.metric);
     let wanted = |row: &&RowDoc| all || ((row.headline || row.point) && !detail(row));
     let mut shown: Vec<&RowDoc> = doc.rows.iter().filter(wanted).collect();
     if shown.is_empty() {
         shown = doc.rows.iter().collect();
     }
     shown.sort_by_cached_key(|row| {
-        names::order(Key { instrument: &row.instrument, metric: &row.metric, params: &row.params })
+        names::order(Key {
+            card: row.card,
+            instrument: &row.instrument,
+            metric: &row.metric,
+            params: &row.params,
+        })
     });
     let mut order: Vec<(&str, &str, &Params)> = Vec::new();
     let mut cells: BTreeMap<(&str, &str, &Params), Vec<Option<&RowDoc>>> = BTreeMap::new();
@@ -73,8 +78,13 @@ pub fn figures(doc: &CompareDoc, all: bool) -> Vec<Figure<'_>> {
         });
         slots[place] = Some(row);
     }
-    let keys: Vec<Key<'_>> =
-        order.iter().map(|&(instrument, metric, params)| Key { instrument, metric, params }).collect();
+    let keys: Vec<Key<'_>> = order
+        .iter()
+        .map(|&(instrument, metric, params)| {
+            let card = card::find(doc.cards, instrument);
+            Key { card, instrument, metric, params }
+        })
+        .collect();
     let labels = names::labels(&keys);
     let rows = order.iter().filter_map(|key| cells.remove(key));
     labels.into_iter().zip(rows).map(|(label, rows)| Figure { label, rows }).collect()

@@ -5,9 +5,9 @@
 
 mod phrase;
 
-use model::{Finding, Params};
+use model::names::{self, Key};
+use model::{Card, Cards, Finding, Params, Role, card};
 
-use super::names::{self, Key};
 use super::{count, notes};
 
 /// Rules whose findings are each about a load, not about one figure of it.
@@ -18,18 +18,23 @@ const BESIDE: &str = " beside ";
 
 /// The figures that stand on the page, as far as they are known.
 #[derive(Clone, Debug, Default)]
-pub struct Headlines(Vec<(String, String, Params)>);
+pub struct Headlines {
+    /// By which the figures of findings are named.
+    pub cards: Cards,
+    figures: Vec<(String, String, Params)>,
+}
 
 impl Headlines {
     #[must_use]
-    pub fn new<'a>(all: impl Iterator<Item = (&'a str, &'a str, &'a Params)>) -> Headlines {
-        Headlines(all.map(|(a, b, params)| (a.to_owned(), b.to_owned(), params.clone())).collect())
+    pub fn new<'a>(cards: Cards, all: impl Iterator<Item = (&'a str, &'a str, &'a Params)>) -> Headlines {
+        let figures = all.map(|(a, b, params)| (a.to_owned(), b.to_owned(), params.clone())).collect();
+        Headlines { cards, figures }
     }
 
     /// Whether a subject is one of them, in whatever arm: its own parameters say more than those of the page.
     fn has(&self, subject: &Subject) -> bool {
         let holds = |name: &str, value: &str| value == "auto" || subject.params.get(name) == Some(value);
-        self.0.iter().any(|(instrument, metric, params)| {
+        self.figures.iter().any(|(instrument, metric, params)| {
             (instrument, metric) == (&subject.instrument, &subject.metric)
                 && params.0.iter().all(|(name, value)| holds(name, value))
         })
@@ -47,6 +52,7 @@ pub struct Subject {
     pub detail: bool,
     /// Place of the figure on a page.
     pub rank: usize,
+    card: Option<&'static Card>,
     instrument: String,
     metric: String,
     params: Params,
@@ -57,12 +63,12 @@ pub struct Subject {
 impl Subject {
     /// Takes a subject apart: `side: instrument metric k=v;k=v [arm]`.
     #[must_use]
-    pub fn of(finding: &Finding) -> Subject {
+    pub fn of(finding: &Finding, cards: Cards) -> Subject {
         let text = finding.subject.as_str();
         if text.contains(BESIDE) {
             return Subject { name: text.to_owned(), ..Subject::default() };
         }
-        let known = |text: &str| names::is_known(text.split(' ').next().unwrap_or(""));
+        let known = |text: &str| card::find(cards, text.split(' ').next().unwrap_or("")).is_some();
         let (side, rest) = match text.split_once(": ") {
             Some((side, rest)) if !known(text) => (side, rest),
             _ => ("", text),
@@ -76,16 +82,18 @@ impl Subject {
         };
         let params = Params::parse(pairs).unwrap_or_default();
         let arm = if arm.is_empty() { String::new() } else { format!(" [{arm}") };
+        let card = card::find(cards, instrument);
         let name = match (instrument, metric) {
             ("", _) => String::new(),
-            (only, "") => names::says(only).unwrap_or(only).to_owned(),
-            _ => named(&names::label(Key { instrument, metric, params: &params }), &params, &arm),
+            (only, "") => names::says(card).unwrap_or(only).to_owned(),
+            _ => named(&names::label(Key { card, instrument, metric, params: &params }), &params, &arm),
         };
         Subject {
             side: side.to_owned(),
             name,
-            detail: names::is_detail(instrument, metric),
-            rank: names::rank(instrument),
+            detail: names::is_detail(card, metric),
+            rank: names::rank(card),
+            card,
             instrument: instrument.to_owned(),
             metric: metric.to_owned(),
             params,
@@ -113,7 +121,7 @@ pub fn sentences(findings: &[(&Finding, Subject)], headlines: &Headlines) -> Vec
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (finding, subject) in findings.iter().filter(|(_, subject)| !subject.detail) {
         if subject.name.is_empty() {
-            let text = notes::said(finding);
+            let text = notes::said(finding, headlines.cards);
             if !out.contains(&text) {
                 out.push(text);
             }
@@ -132,7 +140,7 @@ pub fn sentences(findings: &[(&Finding, Subject)], headlines: &Headlines) -> Vec
 impl<'a> Group<'a> {
     fn sentence(&self, headlines: &Headlines) -> String {
         if let [(only, _)] = self.members.as_slice() {
-            return notes::said(only);
+            return notes::said(only, headlines.cards);
         }
         let side = if self.side.is_empty() { String::new() } else { format!("{}: ", self.side) };
         let figures = self.figures(headlines);
@@ -147,8 +155,8 @@ impl<'a> Group<'a> {
         let mut sorted: Vec<(bool, &Subject)> =
             self.members.iter().map(|(_, subject)| (headlines.has(subject), *subject)).collect();
         sorted.sort_by_key(|(head, subject)| (!head, subject.rank));
-        let further = !headlines.0.is_empty() && !sorted.iter().any(|(head, _)| *head);
-        let wanted = |head: bool| head || further || headlines.0.is_empty();
+        let further = !headlines.figures.is_empty() && !sorted.iter().any(|(head, _)| *head);
+        let wanted = |head: bool| head || further || headlines.figures.is_empty();
         let shown: Vec<&Subject> =
             sorted.into_iter().filter(|(head, _)| wanted(*head)).map(|(_, subject)| subject).collect();
         let (mut named, shared) = apart(&shown);
@@ -196,16 +204,21 @@ fn apart<'s>(subjects: &[&'s Subject]) -> (Vec<String>, String) {
         }
     }
     let plain = || (known.iter().map(|subject| subject.name.clone()).collect(), String::new());
-    if known.len() < 2 || !known.iter().all(|subject| names::web::is_web(&subject.instrument)) {
+    if known.len() < 2 || !known.iter().all(|subject| names::is_load(subject.card)) {
         return plain();
     }
     // Of several loads, the loads are named, not each figure of each.
     let several = known.iter().any(|subject| subject.params != known[0].params);
     let mut loads: Vec<(Key<'_>, &str)> = Vec::new();
     for subject in &known {
-        let metric = if several && subject.instrument == "web" { "throughput" } else { &subject.metric };
-        let load =
-            (Key { instrument: &subject.instrument, metric, params: &subject.params }, subject.arm.as_str());
+        let metric = match subject.card.map(|card| card.role) {
+            Some(Role::Load { rate }) if several => rate,
+            _ => &subject.metric,
+        };
+        let load = (
+            Key { card: subject.card, instrument: &subject.instrument, metric, params: &subject.params },
+            subject.arm.as_str(),
+        );
         if !loads.contains(&load) {
             loads.push(load);
         }
@@ -236,11 +249,14 @@ mod tests {
 
     /// Headlines are written as subjects.
     fn folded(findings: &[Finding], headlines: &[&str]) -> Vec<String> {
-        let pairs: Vec<(&Finding, Subject)> = findings.iter().map(|one| (one, Subject::of(one))).collect();
-        let of = |title: &&str| Subject::of(&Finding::new("", Validity::Unknown, "").about(*title));
+        let pairs: Vec<(&Finding, Subject)> =
+            findings.iter().map(|one| (one, Subject::of(one, instruments::cards()))).collect();
+        let of = |title: &&str| {
+            Subject::of(&Finding::new("", Validity::Unknown, "").about(*title), instruments::cards())
+        };
         let heads: Vec<Subject> = headlines.iter().map(of).collect();
         let each = heads.iter().map(|head| (head.instrument.as_str(), head.metric.as_str(), &head.params));
-        sentences(&pairs, &Headlines::new(each))
+        sentences(&pairs, &Headlines::new(instruments::cards(), each))
     }
 
     #[test]

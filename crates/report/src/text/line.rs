@@ -11,7 +11,7 @@ use model::metric::Better;
 use model::unit::Unit;
 use model::{Params, Validity};
 
-use super::names::{self, CODES, Code};
+use model::{Card, Cards, Code, MetricInfo, card, names};
 
 /// A pasted line: points with intervals, without samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,9 +80,9 @@ pub fn line(run: &RunDoc) -> String {
         Some(PastedRow {
             instrument: series.instrument.clone(),
             metric: series.metric.clone(),
-            params: match names::web::is_web(&series.instrument) {
-                true => names::web::telling(&series.params),
-                false => series.params.clone(),
+            params: match series.card.filter(|card| card.role.rate().is_some()) {
+                Some(card) => names::load::telling(card, &series.params),
+                None => series.params.clone(),
             },
             unit: series.unit,
             better: series.better,
@@ -94,16 +94,17 @@ pub fn line(run: &RunDoc) -> String {
     });
     let pasted =
         Pasted { name: run.label.clone().unwrap_or_else(|| run.machine.name.clone()), rows: rows.collect() };
-    write(&pasted)
+    write(&pasted, run.cards)
 }
 
 /// A line of these rows.
 #[must_use]
-pub fn write(pasted: &Pasted) -> String {
+pub fn write(pasted: &Pasted, cards: Cards) -> String {
     let mut out = format!("bx1:{}", escape(&pasted.name));
     for (index, row) in pasted.rows.iter().enumerate() {
-        let code = code_of(row).filter(|code| {
-            let same = |other: &PastedRow| code_of(other).is_some_and(|theirs| theirs.code == code.code);
+        let code = code_of(row, cards).filter(|code| {
+            let same =
+                |other: &PastedRow| code_of(other, cards).is_some_and(|theirs| theirs.code == code.code);
             pasted.rows.iter().enumerate().all(|(at, other)| at == index || !same(other))
         });
         let name = code.map_or_else(|| long_name(row), |code| code.code.to_owned());
@@ -113,14 +114,12 @@ pub fn write(pasted: &Pasted) -> String {
     out
 }
 
-fn code_of(row: &PastedRow) -> Option<&'static Code> {
-    CODES.iter().find(|code| {
-        code.instrument == row.instrument
-            && code.metric == row.metric
-            && code.unit == row.unit
-            && code.better == row.better
-            && Params::parse(code.params).is_ok_and(|params| row.params.contains(&params))
-    })
+/// The short code of a figure, where it is the usual one of its instrument.
+fn code_of(row: &PastedRow, cards: Cards) -> Option<&'static Code> {
+    let card = card::find(cards, &row.instrument)?;
+    let info = card.metric(&row.metric)?;
+    let codes = if (info.unit, info.better) == (row.unit, row.better) { card.shown.codes } else { &[] };
+    codes.iter().find(|code| code.is_of(&row.metric, &row.params))
 }
 
 /// `web.throughput[size:43,url:gif]>1/s`
@@ -162,7 +161,7 @@ fn power(exponent: i32) -> f64 {
 }
 
 /// Reads a line back.
-pub fn parse(text: &str) -> Result<Pasted, PasteError> {
+pub fn parse(text: &str, cards: Cards) -> Result<Pasted, PasteError> {
     let text = text.trim().trim_matches(['\'', '"', '`']);
     if !is_line(text) {
         return Err(PasteError::NotALine);
@@ -176,22 +175,23 @@ pub fn parse(text: &str) -> Result<Pasted, PasteError> {
     let rows: Result<Vec<PastedRow>, PasteError> = fields
         .map(str::trim)
         .filter(|field| !field.is_empty())
-        .map(|field| row(field).ok_or_else(|| PasteError::Field(super::cut(field, 60))))
+        .map(|field| row(field, cards).ok_or_else(|| PasteError::Field(super::cut(field, 60))))
         .collect();
     Ok(Pasted { name, rows: rows? })
 }
 
-fn row(field: &str) -> Option<PastedRow> {
+fn row(field: &str, cards: Cards) -> Option<PastedRow> {
     let (name, numbers) = field.rsplit_once('=')?;
     let (name, definition) = match name.rsplit_once('#') {
         Some((name, number)) => (name, number.parse().ok()?),
         None => (name, 1),
     };
     let (value, low, high) = read_numbers(numbers)?;
-    if let Some(code) = CODES.iter().find(|code| code.code == name) {
+    let coded = |card: &&'static Card| Some((*card, card.shown.codes.iter().find(|code| code.code == name)?));
+    if let Some((card, code)) = cards.iter().find_map(coded) {
         let params = Params::parse(code.params).ok()?;
-        let (instrument, metric) = (code.instrument.to_owned(), code.metric.to_owned());
-        let (unit, better) = (code.unit, code.better);
+        let (instrument, metric) = (card.name.to_owned(), code.metric.to_owned());
+        let MetricInfo { unit, better, .. } = *card.metric(code.metric)?;
         return Some(PastedRow { instrument, metric, params, unit, better, definition, value, low, high });
     }
     let (head, rest) = name.split_once('[')?;
@@ -287,8 +287,8 @@ mod tests {
         #[test]
         fn lines_come_back(name in "\\PC{1,20}", rows in proptest::collection::vec(row(), 0..8)) {
             let pasted = Pasted { name, rows };
-            let text = write(&pasted);
-            let back = parse(&text).unwrap();
+            let text = write(&pasted, instruments::cards());
+            let back = parse(&text, instruments::cards()).unwrap();
             prop_assert_eq!(&back.name, &pasted.name);
             prop_assert_eq!(back.rows.len(), pasted.rows.len());
             for (ours, theirs) in pasted.rows.iter().zip(&back.rows) {
@@ -301,18 +301,18 @@ mod tests {
                 prop_assert_eq!(ours.low.is_some(), theirs.low.is_some());
                 prop_assert!(ours.high.zip(theirs.high).is_none_or(|(a, b)| near(a, b)));
             }
-            prop_assert_eq!(write(&back), text);
+            prop_assert_eq!(write(&back, instruments::cards()), text);
         }
 
         #[test]
         fn any_text_parses_or_fails_cleanly(text in "\\PC{0,80}", tail in "[a-z0-9:;=.\\[\\],%<>#e-]{0,80}") {
-            let _ = (parse(&text), parse(&format!("bx1:{tail}")), is_line(&text));
+            let _ = (parse(&text, instruments::cards()), parse(&format!("bx1:{tail}"), instruments::cards()), is_line(&text));
         }
     }
 
     #[test]
     fn codes_stand_for_the_usual_headlines() {
-        let pasted = parse("bx1:mini-1;int=1905:1912:1918e6;lat=924e-10").unwrap();
+        let pasted = parse("bx1:mini-1;int=1905:1912:1918e6;lat=924e-10", instruments::cards()).unwrap();
         assert_eq!(pasted.name, "mini-1");
         let [int, lat] = &pasted.rows[..] else { panic!("two rows: {pasted:?}") };
         assert_eq!((int.instrument.as_str(), int.params.get("kind")), ("index", Some("integer")));
@@ -322,9 +322,9 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said() {
-        assert_eq!(parse("mini-1"), Err(PasteError::NotALine));
-        assert_eq!(parse("bx1:"), Err(PasteError::NotALine));
-        assert_eq!(parse("bx2:a;int=1"), Err(PasteError::Version("bx2".into())));
-        assert!(parse("bx1:a;speed=9").unwrap_err().to_string().contains("`speed=9`"));
+        assert_eq!(parse("mini-1", instruments::cards()), Err(PasteError::NotALine));
+        assert_eq!(parse("bx1:", instruments::cards()), Err(PasteError::NotALine));
+        assert_eq!(parse("bx2:a;int=1", instruments::cards()), Err(PasteError::Version("bx2".into())));
+        assert!(parse("bx1:a;speed=9", instruments::cards()).unwrap_err().to_string().contains("`speed=9`"));
     }
 }

@@ -322,6 +322,7 @@ mod tests {
 
     fn row() -> RowDoc {
         RowDoc {
+            card: model::card::find(instruments::cards(), "logs"),
             instrument: "logs".into(),
             metric: "speed".into(),
             unit: Unit::BytesPerSec,

@@ -7,8 +7,8 @@ use model::Validity;
 use model::doc::{MatrixCellDoc, MatrixDoc, MatrixTableDoc};
 
 use super::grid::{Align, Cell, Grid};
-use super::{Look, Tone, hang, names};
-use crate::number::Scale;
+use super::{Look, Tone, hang};
+use crate::number::{Kind, Scale};
 
 const NONE: &str = "-";
 
@@ -38,7 +38,7 @@ pub fn tables(doc: &MatrixDoc, look: Look) -> String {
 
 fn one(doc: &MatrixDoc, table: &MatrixTableDoc, look: Look) -> String {
     let values: Vec<f64> = table.cells.iter().filter_map(|cell| cell.value).collect();
-    let scale = Scale::common(&values, names::kind(&table.instrument, table.unit));
+    let scale = Scale::common(&values, Kind::shown(table.card, &table.metric, table.unit));
     let mut title = format!("{} {}", table.instrument, table.metric);
     let unit = scale.ascii_unit();
     if !unit.is_empty() {
@@ -147,6 +147,7 @@ mod tests {
             source: "a study".to_owned(),
         };
         let table = MatrixTableDoc {
+            card: model::card::find(instruments::cards(), "kv"),
             instrument: "kv".to_owned(),
             metric: "basic.read".to_owned(),
             unit: Unit::Second,

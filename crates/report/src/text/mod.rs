@@ -16,7 +16,6 @@ pub mod logs;
 pub mod logs_beside;
 pub mod logs_live;
 pub mod matrix;
-pub mod names;
 pub mod notes;
 pub mod prove;
 pub mod ranks;

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 
 use model::doc::{CompareDoc, RunDoc};
 use model::note::{Dropped, NoteBody};
-use model::{Finding, Validity};
+use model::{Cards, Finding, Validity, card, names};
 
 use super::fold::{self, Headlines, Subject};
-use super::{Look, Tone, hang, names};
+use super::{Look, Tone, hang};
 
 /// One note: how sure, and what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub fn doubts(findings: &[Finding], headlines: &Headlines) -> Vec<Note> {
     for state in [Validity::Doubtful, Validity::Invalid] {
         let of_state = findings.iter().filter(|finding| finding.state == state);
         let pairs: Vec<(&Finding, Subject)> =
-            of_state.map(|finding| (finding, Subject::of(finding))).collect();
+            of_state.map(|finding| (finding, Subject::of(finding, headlines.cards))).collect();
         let texts = fold::sentences(&pairs, headlines);
         notes.extend(texts.into_iter().map(|text| Note { state, text }));
     }
@@ -37,20 +37,20 @@ pub fn doubts(findings: &[Finding], headlines: &Headlines) -> Vec<Note> {
 #[must_use]
 pub fn headlines(run: &RunDoc) -> Headlines {
     let heads = run.series.iter().filter(|series| series.headline);
-    Headlines::new(heads.map(|one| (one.instrument.as_str(), one.metric.as_str(), &one.params)))
+    Headlines::new(run.cards, heads.map(|one| (one.instrument.as_str(), one.metric.as_str(), &one.params)))
 }
 
 /// A comparison's headline figures.
 #[must_use]
 pub fn headlines_compared(doc: &CompareDoc) -> Headlines {
     let heads = doc.rows.iter().filter(|row| row.headline);
-    Headlines::new(heads.map(|one| (one.instrument.as_str(), one.metric.as_str(), &one.params)))
+    Headlines::new(doc.cards, heads.map(|one| (one.instrument.as_str(), one.metric.as_str(), &one.params)))
 }
 
 /// The sentence, with its subject by people's name where the sentence does not name it.
 #[must_use]
-pub fn said(finding: &Finding) -> String {
-    let subject = Subject::of(finding);
+pub fn said(finding: &Finding, cards: Cards) -> String {
+    let subject = Subject::of(finding, cards);
     let side = if subject.side.is_empty() { String::new() } else { format!("{}: ", subject.side) };
     let instrument = finding.subject.split(' ').next().unwrap_or("");
     let named = subject.name.is_empty()
@@ -58,7 +58,8 @@ pub fn said(finding: &Finding) -> String {
         || (subject.side.is_empty()
             && (finding.text.starts_with(instrument)
                 || finding.text.contains(&finding.subject)
-                || names::says(instrument).is_some_and(|says| finding.text.contains(says))));
+                || names::says(card::find(cards, instrument))
+                    .is_some_and(|says| finding.text.contains(says))));
     if named {
         format!("{side}{}", finding.text)
     } else {
@@ -231,7 +232,9 @@ mod tests {
 
     #[test]
     fn a_finding_names_its_subject() {
-        let about = |text: &str| said(&Finding::new("x", Validity::Doubtful, text).about("disk-fsync"));
+        let about = |text: &str| {
+            said(&Finding::new("x", Validity::Doubtful, text).about("disk-fsync"), instruments::cards())
+        };
         assert_eq!(about("3 us a flush"), "disk fsync: 3 us a flush");
         assert_eq!(about("disk fsync: 3 us"), "disk fsync: 3 us");
     }

@@ -10,10 +10,10 @@ use model::{Better, Params, Validity};
 use super::compare::{DOUBTFUL, Whys, believed, doubtful, interval_of, plain_ratio, shown};
 use super::fold::Headlines;
 use super::grid::{Align, Cell, Grid, ranges};
-use super::names::{self, Key};
 use super::score::verdict;
 use super::{Look, Tone, cut, hang, notes, wrap};
-use crate::number::{self, Scale};
+use crate::number::{self, Kind, Scale};
+use model::names::{self, Key};
 
 /// The longest name of a machine above a column.
 const NAME: usize = 14;
@@ -46,7 +46,7 @@ pub fn immature(doc: &RatioDoc) -> impl Iterator<Item = &model::Finding> {
 }
 
 fn key(row: &RowDoc) -> Key<'_> {
-    Key { instrument: &row.instrument, metric: &row.metric, params: &row.params }
+    Key { card: row.card, instrument: &row.instrument, metric: &row.metric, params: &row.params }
 }
 
 /// Rows in the order of a page, with their names.
@@ -54,7 +54,7 @@ fn named<'d, T>(rows: Vec<&'d T>, row: fn(&T) -> &RowDoc) -> Vec<(String, &'d T)
     let mut rows = rows;
     rows.sort_by_cached_key(|one| {
         let (row, order) = (row(one), names::order(key(row(one))));
-        (order.0, !names::is_main(&row.instrument, &row.metric), row.metric.clone(), order)
+        (order.0, !names::is_main(row.card, &row.metric), row.metric.clone(), order)
     });
     let keys: Vec<Key<'_>> = rows.iter().map(|one| key(row(one))).collect();
     let label = |(label, one): (String, &'d T)| {
@@ -132,7 +132,7 @@ pub fn scale(doc: &RatioDoc, row: &RowDoc) -> Option<Scale> {
     let of = doc.rows.iter().map(|one| &one.row).filter(like);
     let values: Vec<f64> = of.flat_map(|row| row.arm_value.into_iter().chain(row.base_value)).collect();
     row.arm_value.or(row.base_value)?;
-    Some(Scale::common(&values, names::kind(&row.instrument, row.unit)))
+    Some(Scale::common(&values, Kind::shown(row.card, &row.metric, row.unit)))
 }
 
 /// The interval of a row, or what was printed with a point.
@@ -185,6 +185,7 @@ fn headlines(doc: &RatioDoc) -> Headlines {
     };
     let heads: Vec<(String, String, Params)> = doc.rows.iter().flat_map(both).collect();
     Headlines::new(
+        doc.cards,
         heads.iter().map(|(instrument, metric, params)| (instrument.as_str(), metric.as_str(), params)),
     )
 }

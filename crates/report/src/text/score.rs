@@ -9,10 +9,10 @@ use model::why::Why;
 use model::{Params, Samples, Validity};
 
 use super::grid::{Align, Cell, Grid, ranges};
-use super::names::{self, Key};
 use super::spec::Spec;
 use super::{Look, Tone, count, hang, logs_beside, notes, web, width};
-use crate::number::{self, Scale};
+use crate::number::{self, Kind, Scale};
+use model::names::{self, Key};
 
 /// The lines below the notes: the report's path, and commands to go on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn score(
     }
     let sweeps = web::screen(run, look);
     if !sweeps.is_empty() {
-        rows.retain(|row| !row.main().is_some_and(|series| names::web::is_web(&series.instrument)));
+        rows.retain(|row| !row.main().is_some_and(|series| names::is_load(series.card)));
     }
     if rows.is_empty() {
         out.push_str(if sweeps.is_empty() { "no figure was measured\n" } else { "" });
@@ -124,8 +124,8 @@ pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<Row<'a>>
     let mut chosen: Vec<&SeriesDoc> =
         run.series.iter().filter(|series| series.headline || !headline).collect();
     chosen.retain(|series| !(is_cut(run) && is_untaken(series)));
-    if chosen.iter().any(|series| !names::is_detail(&series.instrument, &series.metric)) {
-        chosen.retain(|series| !names::is_detail(&series.instrument, &series.metric));
+    if chosen.iter().any(|series| !names::is_detail(series.card, &series.metric)) {
+        chosen.retain(|series| !names::is_detail(series.card, &series.metric));
     }
     chosen.sort_by_cached_key(|series| names::order(series_key(series)));
     let mut rows: Vec<Row<'a>> = Vec::new();
@@ -144,7 +144,12 @@ pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<Row<'a>>
         rows.iter().filter_map(Row::main).map(|series| (shown_params(&rows, series), series)).collect();
     let keys: Vec<Key<'_>> = stripped
         .iter()
-        .map(|(params, series)| Key { instrument: &series.instrument, metric: &series.metric, params })
+        .map(|(params, series)| Key {
+            card: series.card,
+            instrument: &series.instrument,
+            metric: &series.metric,
+            params,
+        })
         .collect();
     let arms = run.series.iter().any(|series| series.arm != run.series[0].arm);
     for (row, label) in rows.iter_mut().zip(names::labels(&keys)) {
@@ -155,7 +160,7 @@ pub fn rows<'a>(run: &'a RunDoc, versus: Option<&'a CompareDoc>) -> Vec<Row<'a>>
 }
 
 fn series_key(series: &SeriesDoc) -> Key<'_> {
-    Key { instrument: &series.instrument, metric: &series.metric, params: &series.params }
+    Key { card: series.card, instrument: &series.instrument, metric: &series.metric, params: &series.params }
 }
 
 /// The thread count belongs to a name only where one figure has several rows of it.
@@ -274,7 +279,7 @@ fn texts(row: &Row<'_>) -> Texts {
     let refused = |series: Option<&SeriesDoc>| series.is_some_and(|s| s.validity == Validity::Invalid);
     let numbers: Vec<f64> = one.into_iter().chain(all).collect();
     let scale = row.main().map(|series| {
-        let kind = names::kind(&series.instrument, series.unit);
+        let kind = Kind::shown(series.card, &series.metric, series.unit);
         let every: Vec<f64> = if numbers.is_empty() { series.median.into_iter().collect() } else { numbers };
         Scale::common(&every, kind)
     });

@@ -197,6 +197,7 @@ fn a_family_that_a_later_run_alone_has_is_drawn() {
         doc.series.retain(|series| series.instrument == "disk-read");
         for series in &mut doc.series {
             series.instrument = instrument.to_owned();
+            series.card = model::card::find(instruments::cards(), instrument);
         }
         for series in data.series.iter_mut().filter(|series| series.key.instrument == "disk-read") {
             series.key.instrument = instrument.to_owned();

@@ -4,4 +4,5 @@
 mod common;
 mod html;
 mod html_logs;
+mod names;
 mod text;

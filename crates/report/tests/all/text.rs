@@ -346,9 +346,9 @@ fn the_doctor() {
 #[test]
 fn a_line_to_paste() {
     let text = line::line(&crate::common::run());
-    let back = line::parse(&text).expect("its own line");
+    let back = line::parse(&text, instruments::cards()).expect("its own line");
     assert_eq!(back.rows.len(), 7, "the refused figure is left out");
-    assert_eq!(line::write(&back), text);
+    assert_eq!(line::write(&back, instruments::cards()), text);
     insta::assert_snapshot!(text);
 }
 
@@ -447,6 +447,7 @@ fn a_load_while_it_runs() {
 fn requests_of_all_takes() {
     let load = crate::common::load(false);
     let one = |arm: &str| model::doc::RequestsDoc {
+        card: model::card::find(instruments::cards(), "web"),
         instrument: "web".to_owned(),
         params: model::Params::parse("connections=50;url=http://127.0.0.1:8080/").unwrap(),
         arm: arm.to_owned(),

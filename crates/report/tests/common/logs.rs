@@ -196,6 +196,7 @@ pub fn label(label: Label, has_machine: bool, side: Option<LogsSideDoc>) -> (Run
 /// The second label beside the first, with what is said of them.
 pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
     let row = |metric: &str, unit, better, ratio: f64, values: (f64, f64)| RowDoc {
+        card: model::card::find(instruments::cards(), "logs"),
         instrument: "logs".to_owned(),
         metric: metric.to_owned(),
         unit,

@@ -182,6 +182,7 @@ pub fn series(figure: &Planted) -> SeriesDoc {
     let (low, high) = (figure.value * (1.0 - spread), figure.value * (1.0 + spread));
     let refused = figure.validity == Validity::Invalid;
     SeriesDoc {
+        card: model::card::find(instruments::cards(), figure.instrument),
         instrument: figure.instrument.to_owned(),
         metric: figure.metric.to_owned(),
         unit: figure.unit,
@@ -241,6 +242,7 @@ pub fn findings() -> Vec<Finding> {
 
 pub fn run() -> RunDoc {
     RunDoc {
+        cards: instruments::cards(),
         schema: "boxscore.run/1".to_owned(),
         run: "0192f3a4b5c67def8123456789abcdef".to_owned(),
         study: "0192f3a4b5c67def8123456789abcd00".to_owned(),
@@ -292,6 +294,7 @@ pub fn open(count: u64, of: Repeat) -> Why {
 pub fn row(figure: &Planted, arm: &str, base: &str, ratio: f64, half: f64, verdict: VerdictWord) -> RowDoc {
     let sampled = half > 0.0;
     RowDoc {
+        card: model::card::find(instruments::cards(), figure.instrument),
         instrument: figure.instrument.to_owned(),
         metric: figure.metric.to_owned(),
         unit: figure.unit,
@@ -337,6 +340,7 @@ pub fn compare() -> CompareDoc {
     ];
     let rows = headline.iter().zip(said);
     CompareDoc {
+        cards: instruments::cards(),
         schema: "boxscore.compare/1".to_owned(),
         paragraph: LEAD.to_owned(),
         arms: vec![arm(base, false), arm(us, false)],
@@ -433,6 +437,7 @@ pub fn published() -> CompareDoc {
         }
     }
     CompareDoc {
+        cards: instruments::cards(),
         schema: "boxscore.compare/1".to_owned(),
         paragraph: "Beside the figures published in 2010, mini-1 computes CRC-32C 1.6 to 2.6 times as fast and looks up a hash table in 41 ns instead of 75 to 147 ns. Published figures are points: nothing here is significant.".to_owned(),
         arms: vec![arm("mini-1", false), arm("xeon-e5620", true), arm("opteron-6134", true), arm("xeon-x3470", true)],

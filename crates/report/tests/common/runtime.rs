@@ -33,6 +33,7 @@ fn figure(kernel: &str, jvm: &str, values: (f64, f64)) -> RowDoc {
         _ => VerdictWord::CannotTell,
     };
     RowDoc {
+        card: model::card::find(instruments::cards(), "scimark"),
         instrument: "scimark".to_owned(),
         metric: "flops".to_owned(),
         unit: Unit::PerSec,
@@ -164,6 +165,7 @@ pub fn ratios() -> RatioDoc {
                     margin of 5.0 % in 6 of 6 figures";
     let machine = |name: &str| ArmDoc { price: None, watts: None, ..arm(name, false) };
     RatioDoc {
+        cards: instruments::cards(),
         schema: "boxscore.ratio/1".to_owned(),
         paragraph:
             "c over java is 0.51 to 1.38 on mini-1 with jvm=hotspot (6 figures: c better in 3, java in \

@@ -10,7 +10,7 @@ use crate::loads::planted::{empty, load, one, params, series, times};
 use crate::run::RunContext;
 
 fn docs(run: &RunData) -> Vec<BottleneckDoc> {
-    bottlenecks(&Look::new(run, &RunContext::default()))
+    bottlenecks(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
 }
 
 fn first(run: &RunData) -> BottleneckDoc {
@@ -239,7 +239,7 @@ fn a_load_of_few_requests_has_no_bottleneck() {
         let seqs = load(&mut run, "connections=1", &figures);
         times(&mut run, &seqs[..1], "response-times", "connections=1", &[(1000, requests)]);
         // Nor is it a lower bound.
-        let context = RunContext::default();
+        let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
         let look = Look::new(&run, &context);
         let is_bound = crate::loads::sweep::generator(&look.loads()[0], look.loads()).is_bound();
         assert_eq!(is_bound, look.loads()[0].too_short().is_none());

@@ -25,7 +25,7 @@ const SOFTWARE: [&str; 10] = [
     "program.arch",
 ];
 
-pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec<String> {
+pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions) -> Vec<String> {
     let mut notes = Vec::new();
     for side in prepared {
         notes.extend(within(side));
@@ -41,7 +41,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec
         notes.extend(definitions(arm, base));
         notes.extend(super::apart::sentences(arm, base));
     }
-    let has_takes = base.rows.keys().any(|key| key.samples() == Samples::Takes);
+    let has_takes = base.rows.keys().any(|key| key.samples(options.cards) == Samples::Takes);
     if has_takes && arms.iter().any(|arm| super::judge::paired_by_block(arm, base)) {
         let note =
             "ratio: paired by block (Hodges-Lehmann), so it may differ from the quotient of the medians";
@@ -61,7 +61,7 @@ pub fn footnotes(prepared: &[Prepared<'_>], options: &CompareOptions<'_>) -> Vec
 
 /// `not measured on mini-1: crc32c (5 figures), mac (2): boxscore run crc32c mac`: what others published and the first
 /// measured side could measure, but has not.
-fn unmeasured(ours: &Prepared<'_>, all: &[Prepared<'_>], options: &CompareOptions<'_>) -> Option<String> {
+fn unmeasured(ours: &Prepared<'_>, all: &[Prepared<'_>], options: &CompareOptions) -> Option<String> {
     if options.metric.is_some() {
         return None;
     }

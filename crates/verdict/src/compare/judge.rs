@@ -45,7 +45,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    pub fn new(prepared: &[Prepared<'_>], served: &[Option<Served>], options: &CompareOptions<'_>) -> Pairs {
+    pub fn new(prepared: &[Prepared<'_>], served: &[Option<Served>], options: &CompareOptions) -> Pairs {
         let size = prepared.len();
         let variants = variants(prepared);
         let (mut judged, mut unlike) = (Vec::with_capacity(size * size), Vec::new());
@@ -75,21 +75,22 @@ pub fn pair(
     arm: &Prepared<'_>,
     base: &Prepared<'_>,
     variants: &BTreeSet<RowKey>,
-    options: &CompareOptions<'_>,
+    options: &CompareOptions,
 ) -> Vec<Judged> {
     let paired = paired_by_block(arm, base);
     let same = one_machine(arm, base);
     let margin = margin(paired && same, options);
     let rows = candidates(arm, base, variants, options);
     let speaks = |said: &Said<'_, '_>| matches!(said, Said::Measured(row) if row.speaking().is_ok());
-    let is_judged =
-        |row: &Candidate<'_, '_>| row.0.samples() == Samples::Takes && speaks(&row.3) && speaks(&row.4);
+    let is_judged = |row: &Candidate<'_, '_>| {
+        row.0.samples(options.cards) == Samples::Takes && speaks(&row.3) && speaks(&row.4)
+    };
     let family = |headline: bool| rows.iter().filter(|row| row.2 == headline && is_judged(row)).count();
     let sizes = BTreeMap::from([(true, family(true)), (false, family(false))]);
     let found: Vec<Found> = rows
         .iter()
         .map(|(key, _, headline, of_arm, of_base)| match (of_arm, of_base) {
-            (Said::Measured(_), Said::Measured(_)) if key.samples() == Samples::Periods => {
+            (Said::Measured(_), Said::Measured(_)) if key.samples(options.cards) == Samples::Periods => {
                 Found::Nothing(Reason::Hours { judged_elsewhere: false })
             }
             (Said::Measured(a), Said::Measured(b)) => {
@@ -127,7 +128,7 @@ fn candidates<'p, 'a>(
     arm: &'p Prepared<'a>,
     base: &'p Prepared<'a>,
     variants: &BTreeSet<RowKey>,
-    options: &CompareOptions<'_>,
+    options: &CompareOptions,
 ) -> Vec<Candidate<'p, 'a>> {
     let mut rows: Vec<Candidate<'p, 'a>> = Vec::new();
     for key in keys(arm, base) {
@@ -188,7 +189,7 @@ fn each_variant<'p, 'a>(
 
 /// Where a published figure leaves so much open that several of our rows match it: a headline before others, then the
 /// row with the most parameters as they usually are.
-fn one_for_each_point(rows: &mut Vec<Candidate<'_, '_>>, options: &CompareOptions<'_>) {
+fn one_for_each_point(rows: &mut Vec<Candidate<'_, '_>>, options: &CompareOptions) {
     let figure = |row: &Candidate<'_, '_>| match (&row.3, &row.4) {
         (Said::Measured(_), Said::Point(point)) | (Said::Point(point), Said::Measured(_)) => {
             Some(std::ptr::from_ref(point.row))
@@ -240,7 +241,7 @@ fn one_machine(arm: &Prepared<'_>, base: &Prepared<'_>) -> bool {
 }
 
 /// The margin asked for, or the usual one.
-pub(super) fn margin(arms: bool, options: &CompareOptions<'_>) -> Margin {
+pub(super) fn margin(arms: bool, options: &CompareOptions) -> Margin {
     let usual = if arms { Margin::ARMS } else { Margin::MACHINES };
     options.margin.and_then(Margin::new).unwrap_or(usual)
 }
@@ -276,7 +277,7 @@ struct Context<'c, 'a> {
     key: &'c RowKey,
     paired: bool,
     family: usize,
-    options: &'c CompareOptions<'c>,
+    options: &'c CompareOptions,
 }
 
 fn measured(context: &Context<'_, '_>, arm: &Row<'_>, base: &Row<'_>) -> Found {
@@ -312,7 +313,7 @@ pub fn run_against_run(
     arm: (&Prepared<'_>, &Row<'_>),
     base: (&Prepared<'_>, &Row<'_>),
     key: &RowKey,
-    options: &CompareOptions<'_>,
+    options: &CompareOptions,
 ) -> Option<Between> {
     let (of_arm, of_base) = (arm.1.speaking().ok()?, base.1.speaking().ok()?);
     let context = Context { arm: arm.0, base: base.0, key, paired: false, family: 1, options };
@@ -419,6 +420,7 @@ fn conclude(
     });
     let (verdict, held) = judge(found, corrected, better, around);
     let row = RowDoc {
+        card: None,
         instrument: key.instrument.clone(),
         metric: key.metric.clone(),
         unit: key.unit,

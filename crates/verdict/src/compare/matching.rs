@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use model::data::{Published, RunData, Series};
 use model::params::parse_bytes;
-use model::{Better, Params, Plan, Samples, Unit};
+use model::{Better, Cards, Params, Plan, Samples, Unit};
 
 use super::Side;
 
@@ -47,8 +47,8 @@ impl RowKey {
         }
     }
 
-    pub fn samples(&self) -> Samples {
-        Samples::of(&self.instrument)
+    pub fn samples(&self, cards: Cards) -> Samples {
+        Samples::of(cards, &self.instrument)
     }
 
     /// `mem-latency latency mode=stride`.

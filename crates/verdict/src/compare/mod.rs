@@ -23,7 +23,7 @@ pub(crate) mod why;
 
 use model::data::{Price, Published, RunData};
 use model::doc::{ArmDoc, CompareDoc, MachineDoc, RowDoc};
-use model::{Card, Fact};
+use model::{Cards, Fact, card};
 
 use prepare::Prepared;
 
@@ -90,7 +90,7 @@ impl SideOf<RunData> {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct CompareOptions<'a> {
+pub struct CompareOptions {
     /// The relative difference that nobody would act on; `None`: 2 % between arms of one study on one machine, 5 %
     /// otherwise.
     pub margin: Option<f64>,
@@ -100,12 +100,12 @@ pub struct CompareOptions<'a> {
     pub metric: Option<String>,
     /// Hours that a bought machine lives: turns its price into an hourly one.
     pub life_hours: Option<f64>,
-    pub cards: &'a [&'a Card],
+    pub cards: Cards,
 }
 
 /// Compares every side with the first.
 #[must_use]
-pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
+pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     let given = sides;
     let (sides, shared) = shared::apart(given);
     let dropped = matching::dropped_keys(&sides);
@@ -114,11 +114,15 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
     let served = served::of_sides(&prepared);
     let pairs = judge::Pairs::new(&prepared, &served, options);
     let arms = 1..prepared.len();
-    let rows: Vec<RowDoc> = arms.clone().flat_map(|arm| rows(&pairs, arm, options)).collect();
+    let mut rows: Vec<RowDoc> = arms.clone().flat_map(|arm| rows(&pairs, arm, options)).collect();
+    for row in &mut rows {
+        row.card = card::find(options.cards, &row.instrument);
+    }
     let (ranks, ties) = ranking::ranks(&pairs, &prepared);
     let mut footnotes = [shared, footnotes::footnotes(&prepared, options)].concat();
     footnotes.extend(footnotes::assumed(&rows, &prepared));
     let mut doc = CompareDoc {
+        cards: options.cards,
         schema: "boxscore.compare/1".to_owned(),
         paragraph: String::new(),
         arms: sides.iter().zip(given).map(|(side, given)| arm_doc(side, given.runs.is_empty())).collect(),
@@ -128,7 +132,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
         // A published machine has points, which have no part in an index.
         index: arms
             .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
-            .map(|arm| ranking::index(&pairs, &prepared, arm))
+            .map(|arm| ranking::index(&pairs, &prepared, arm, options.cards))
             .collect(),
         findings: [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat(),
         footnotes,
@@ -141,7 +145,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions<'_>) -> CompareDoc {
 /// Why measured sides have no figure in common, or fewer than their instruments would give: the parameters that keep
 /// them apart.
 #[must_use]
-pub fn apart(sides: &[Side<'_>], options: &CompareOptions<'_>) -> Vec<String> {
+pub fn apart(sides: &[Side<'_>], options: &CompareOptions) -> Vec<String> {
     let dropped = matching::dropped_keys(sides);
     let prepared: Vec<Prepared<'_>> =
         sides.iter().map(|side| prepare::prepare(side, &dropped, options)).collect();
@@ -162,7 +166,7 @@ fn arm_doc(side: &Side<'_>, published: bool) -> ArmDoc {
 }
 
 /// The rows of one arm that are shown: headlines, points, and with `all` everything.
-fn rows(pairs: &judge::Pairs, arm: usize, options: &CompareOptions<'_>) -> Vec<RowDoc> {
+fn rows(pairs: &judge::Pairs, arm: usize, options: &CompareOptions) -> Vec<RowDoc> {
     let shown = |row: &&RowDoc| options.all || row.headline || row.point;
     pairs.of(arm, 0).iter().map(|judged| &judged.row).filter(shown).cloned().collect()
 }

@@ -94,11 +94,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-pub fn prepare<'a>(
-    side: &'a Side<'a>,
-    dropped: &BTreeSet<String>,
-    options: &CompareOptions<'_>,
-) -> Prepared<'a> {
+pub fn prepare<'a>(side: &'a Side<'a>, dropped: &BTreeSet<String>, options: &CompareOptions) -> Prepared<'a> {
     let mut runs: Vec<&RunData> = side.runs.clone();
     runs.sort_by_key(|run| run.head.started_ns);
     let newest = runs.len().saturating_sub(HISTORY_MAX);
@@ -119,7 +115,7 @@ fn add_run<'a>(
     run: &'a RunData,
     context: &RunContext<'_>,
     dropped: &BTreeSet<String>,
-    options: &CompareOptions<'_>,
+    options: &CompareOptions,
 ) {
     let rulings = rules::rulings(run, context);
     let arm = arm_name(prepared.side, run);
@@ -170,7 +166,7 @@ pub fn entry<'a>(
 }
 
 /// True where a figure of this instrument and metric was asked for.
-pub fn wanted(instrument: &str, metric: &str, options: &CompareOptions<'_>) -> bool {
+pub fn wanted(instrument: &str, metric: &str, options: &CompareOptions) -> bool {
     options.metric.as_ref().is_none_or(|name| *name == metric || *name == instrument)
 }
 

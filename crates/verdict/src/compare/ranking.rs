@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use model::doc::{IndexDoc, RankDoc, TieDoc};
-use model::{Better, Samples};
+use model::{Better, Cards, Samples};
 use stats::{Dependence, Effect, Held, IndexError, Interval, Matrix, Rank, Verdict};
 
 use super::judge::{Judged, Pairs};
@@ -86,11 +86,11 @@ fn matrix(pairs: &Pairs, sides: &[usize], key: &RowKey) -> Matrix {
     })
 }
 
-pub fn index(pairs: &Pairs, prepared: &[Prepared<'_>], arm: usize) -> IndexDoc {
+pub fn index(pairs: &Pairs, prepared: &[Prepared<'_>], arm: usize, cards: Cards) -> IndexDoc {
     let base = &prepared[0];
     let judged = pairs.of(arm, 0);
     // Of periods what was judged counts, which is not what was measured.
-    let of_periods = |key: &&RowKey| key.samples() == Samples::Periods;
+    let of_periods = |key: &&RowKey| key.samples(cards) == Samples::Periods;
     let heads = judged.iter().filter(|judged| judged.row.headline);
     let served = heads.map(|judged| &judged.key).filter(of_periods);
     let measured = base.order.iter().filter(|key| base.rows.get(key).is_some_and(|row| row.headline));

@@ -119,10 +119,11 @@ pub fn judge(
     rows: &mut Vec<Judged>,
     (arm, of_arm): (&Prepared<'_>, Option<&Served>),
     (base, of_base): (&Prepared<'_>, Option<&Served>),
-    options: &CompareOptions<'_>,
+    options: &CompareOptions,
 ) -> Vec<Finding> {
     let both = of_arm.zip(of_base).filter(|(arm, base)| arm.definition == base.definition);
-    let of_periods = |judged: &&mut Judged| judged.key.samples() == Samples::Periods && !judged.row.point;
+    let of_periods =
+        |judged: &&mut Judged| judged.key.samples(options.cards) == Samples::Periods && !judged.row.point;
     for judged in rows.iter_mut().filter(of_periods) {
         explain(judged, both.is_some());
     }
@@ -222,7 +223,8 @@ mod tests {
                 Side { runs: vec![run], ..Side::new(&run.head.id, machine) }
             })
             .collect();
-        compare(&sides, &CompareOptions { all: true, ..CompareOptions::default() })
+        let cards = instruments::cards();
+        compare(&sides, &CompareOptions { all: true, cards, ..CompareOptions::default() })
     }
 
     fn speed(doc: &CompareDoc) -> &model::doc::RowDoc {

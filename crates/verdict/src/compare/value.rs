@@ -11,7 +11,7 @@ use stats::Verdict;
 use super::{CompareOptions, Side};
 
 /// Fills in what a row is worth for its price and its power.
-pub fn price(row: &mut RowDoc, arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions<'_>) {
+pub fn price(row: &mut RowDoc, arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions) {
     let goodness = row.ratio.map(|ratio| if row.better == Better::Lower { 1.0 / ratio } else { ratio });
     let per = |cost: Option<f64>| Some(goodness? / cost?).filter(|value| value.is_finite());
     row.per_price = per(price_ratio(arm, base, options.life_hours).ok());

@@ -2,8 +2,9 @@
 //!
 //! Known instruments have a topic with a verb; any other one speaks for itself by its name.
 
-use model::Better;
 use model::doc::RowDoc;
+use model::names::Key;
+use model::{Better, Shown, Topic as About};
 
 use crate::traffic;
 
@@ -26,23 +27,28 @@ pub enum Topic {
 impl Topic {
     pub fn of(row: &RowDoc) -> Topic {
         let lower = row.better == Better::Lower;
-        match row.instrument.as_str() {
-            "mem-bandwidth" => Topic::MemoryRate,
-            "mem-latency" | "mem-loaded" if lower => Topic::MemoryWait,
-            "disk-fsync" if lower => Topic::DiskWait("fsync"),
-            name if name.starts_with("disk-") && lower => Topic::DiskWait("the disk"),
-            name if name.starts_with("disk-") => Topic::DiskRate,
-            "cmd" if row.metric == "wall" => Topic::Work,
-            traffic::INSTRUMENT if row.metric == traffic::SPEED => Topic::Serving,
-            traffic::INSTRUMENT if row.metric == traffic::TIME => Topic::Wait("a request".to_owned()),
-            "crc32c" | "rabin" | "mac" | "hash-table" | "recover-segment" | "compress" | "cipher"
-            | "index" | "sort" => Topic::Compute,
-            "scimark" if !lower => {
-                Topic::Rate(format!("scimark in {}", row.params.get("lang").unwrap_or("every language")))
+        match (row.instrument.as_str(), row.metric.as_str()) {
+            (traffic::INSTRUMENT, traffic::SPEED) => return Topic::Serving,
+            (traffic::INSTRUMENT, traffic::TIME) => return Topic::Wait("a request".to_owned()),
+            _ => {}
+        }
+        let topic = row.card.map_or(Shown::PLAIN.topic, |card| {
+            card.metric(&row.metric).and_then(|info| info.topic).unwrap_or(card.shown.topic)
+        });
+        match topic {
+            About::Compute => Topic::Compute,
+            About::Memory if lower => Topic::MemoryWait,
+            About::Memory => Topic::MemoryRate,
+            About::Disk(what) if lower => Topic::DiskWait(what),
+            About::Disk(_) => Topic::DiskRate,
+            About::Work => Topic::Work,
+            About::Wait(what) if lower => Topic::Wait(what.to_owned()),
+            About::In { param, whole } if !lower => {
+                let value = row.params.get(param).unwrap_or(whole);
+                Topic::Rate(format!("{} in {value}", row.instrument))
             }
-            name if name.starts_with("kv-") && lower => Topic::Wait("requests to a store".to_owned()),
-            _ if lower => Topic::Wait(wait(row)),
-            _ => Topic::Rate(name(row)),
+            _ if lower => Topic::Wait(subject(row)),
+            _ => Topic::Rate(subject(row)),
         }
     }
 
@@ -83,51 +89,21 @@ impl Topic {
     }
 }
 
-/// Which of an instrument's waits: `web (response time p99)`.
-fn wait(row: &RowDoc) -> String {
-    let (name, metric) = (name(row), row.metric.replace('-', " "));
-    if name.ends_with(&metric) { name } else { format!("{name} ({metric})") }
-}
-
-/// A parameter's value as people write it.
-fn spelled(value: &str) -> &str {
-    match value {
-        "aes-128-gcm" => "AES-128-GCM",
-        "aes-256-gcm" => "AES-256-GCM",
-        "chacha20-poly1305" => "ChaCha20",
-        "sha-256" => "SHA-256",
-        other => other,
+/// The name under which rows share a clause: loads of one instrument and metric do, whatever their parameters.
+fn subject(row: &RowDoc) -> String {
+    match row.card.filter(|_| model::names::is_load(row.card)) {
+        Some(card) => model::names::of_metric(card, &row.metric),
+        None => name(row),
     }
 }
 
-/// A short name of a row: the instrument, and what tells it from its like.
+/// A short name of a row, and on how many CPUs it was.
 pub fn name(row: &RowDoc) -> String {
-    let tells =
-        ["test", "kind", "codec", "algorithm", "kernel", "lang", "op", "mode", "impl", "size", "depth"];
-    let mut words: Vec<&str> = vec![match row.instrument.as_str() {
-        "mem-bandwidth" => "memory",
-        "mem-latency" => "memory latency",
-        "index" => "",
-        "scimark" if row.params.get("kernel").is_some() => "",
-        "disk-read" => "disk read",
-        "disk-seq" => "disk sequential",
-        "disk-fsync" => "disk fsync",
-        "hash-table" => "hash table",
-        "recover-segment" => "recover segment",
-        other => other,
-    }];
-    let usual = |key: &str| matches!(row.instrument.as_str(), "cipher" | "scimark") && key == "size";
-    let telling = tells.iter().filter(|key| !usual(key)).filter_map(|key| row.params.get(key));
-    words.extend(telling.filter(|value| *value != "auto").map(spelled));
-    if row.instrument == "cmd" {
-        words.push(&row.metric);
+    let key = Key { card: row.card, instrument: &row.instrument, metric: &row.metric, params: &row.params };
+    let name = model::names::label(key);
+    match row.params.get("threads") {
+        None | Some("1") => name,
+        Some("all") => format!("{name} on all CPUs"),
+        Some(number) => format!("{name} on {number} CPUs"),
     }
-    let threads = match row.params.get("threads") {
-        None | Some("1") => String::new(),
-        Some("all") => "on all CPUs".to_owned(),
-        Some(number) => format!("on {number} CPUs"),
-    };
-    words.push(&threads);
-    let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    if name.is_empty() { row.metric.clone() } else { name }
 }

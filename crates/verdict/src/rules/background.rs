@@ -77,7 +77,10 @@ mod tests {
             let mut run = one("connections=50", figures);
             let points: Vec<(u64, Value)> = (0..8).map(|seq| (seq, Value::Number(busy))).collect();
             series(&mut run, "conditions", "background", params(""), "", &points);
-            rule(&Look::new(&run, &RunContext::default())).remove(0).finding.state
+            rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+                .remove(0)
+                .finding
+                .state
         };
         let served = [
             ("throughput", 1.0),

@@ -89,7 +89,7 @@ mod tests {
         if is_cut {
             run.notes.push(Note::of_run(NoteBody::Cut(CutAt::Load)));
         }
-        rule(&Look::new(&run, &RunContext::default()))
+        rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
     }
 
     #[test]

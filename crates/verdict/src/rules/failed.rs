@@ -94,7 +94,8 @@ mod tests {
         let mut run = one("connections=400", &figures);
         let seqs: Vec<u64> = run.takes.iter().map(|take| take.seq).collect();
         times(&mut run, &seqs, "response-times", "connections=400", &[(100, 700)]);
-        let found = rule(&Look::new(&run, &RunContext::default()));
+        let found =
+            rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
         assert_eq!((found.len(), found[0].reach.clone()), (1, vec![0]));
         let text = &found[0].finding.text;
         assert!(text.starts_with("failed: 40 status_5xx and 16 reset (1.0 % of its requests): "), "{text}");
@@ -104,13 +105,16 @@ mod tests {
     fn an_overload_is_called_so() {
         let figures = [("throughput", 100.0), ("offered-load", 200.0), ("failed;kind=unsent", 9.0)];
         let run = one("arrivals=poisson;load=110%", &figures);
-        let found = rule(&Look::new(&run, &RunContext::default()));
+        let found =
+            rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
         assert!(found[0].finding.text.contains("more was offered"), "{found:?}");
     }
 
     #[test]
     fn without_failures_it_is_ok_and_without_loads_silent() {
-        let of = |run: &_| rule(&Look::new(run, &RunContext::default()));
+        let of = |run: &_| {
+            rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+        };
         assert_eq!(of(&one("connections=1", &[("throughput", 9.0)]))[0].finding.state, Validity::Ok);
         assert!(of(&empty()).is_empty());
     }

@@ -202,7 +202,7 @@ mod tests {
     use crate::run::RunContext;
 
     fn rulings(run: &model::data::RunData) -> Vec<Ruling> {
-        rule(&Look::new(run, &RunContext::default()))
+        rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
     }
 
     #[test]

@@ -74,7 +74,8 @@ mod tests {
             let points: Vec<(u64, Value)> = (0..8).map(|seq| (seq, Value::Number(gap))).collect();
             series(&mut run, "jitter", "longest", params("span=100"), "", &points);
         }
-        let found = rule(&Look::new(&run, &RunContext::default()));
+        let found =
+            rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
         assert_eq!((found.len(), found[0].reach.clone()), (1, vec![1]), "the times, not the rate");
         (found[0].finding.state, found[0].finding.text.clone())
     }
@@ -92,7 +93,9 @@ mod tests {
 
     #[test]
     fn a_closed_loop_is_never_late() {
-        let rule_of = |run: &_| rule(&Look::new(run, &RunContext::default()));
+        let rule_of = |run: &_| {
+            rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+        };
         assert!(
             rule_of(&one("arrivals=closed", &[("throughput", 1.0)])).is_empty()
                 && rule_of(&empty()).is_empty()

@@ -69,7 +69,7 @@ mod tests {
         let figures =
             [("throughput", 1.0), ("in-flight", seen), ("in-flight-by-little", must), ("server-cpu", 1.0)];
         let run = one("connections=50", &figures);
-        rule(&Look::new(&run, &RunContext::default())).remove(0)
+        rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() })).remove(0)
     }
 
     #[test]
@@ -79,7 +79,9 @@ mod tests {
         assert!(found.finding.text.starts_with("50.0 requests were in flight"), "{}", found.finding.text);
         assert_eq!(of(50.0, 49.0).finding.state, Validity::Ok);
         let run = one("connections=50", &[("throughput", 1.0), ("in-flight", 3.0)]);
-        let rule_of = |run: &_| rule(&Look::new(run, &RunContext::default()));
+        let rule_of = |run: &_| {
+            rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+        };
         assert_eq!(rule_of(&run)[0].finding.state, Validity::Unknown);
         assert!(rule_of(&empty()).is_empty());
     }

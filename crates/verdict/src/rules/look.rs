@@ -100,7 +100,8 @@ impl<'a> Look<'a> {
 
     /// What rules judge: figures of takes.
     pub fn rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
-        self.figures().filter(|row| row.series.key.samples() == Samples::Takes)
+        let cards = self.context.cards;
+        self.figures().filter(move |row| Samples::of(cards, &row.series.key.instrument) == Samples::Takes)
     }
 
     /// What documents show: figures of takes and of periods.

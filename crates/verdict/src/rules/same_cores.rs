@@ -51,7 +51,7 @@ mod tests {
     fn fires_for_a_shared_core_alone() {
         let of = |figures: &[(&str, f64)]| {
             let run = one("connections=1", figures);
-            rule(&Look::new(&run, &RunContext::default()))
+            rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
         };
         let shared = of(&[("throughput", 1.0), ("server-cpu", 1e-5), ("core-busy;cpu=0;role=both", 0.98)]);
         assert_eq!((shared[0].finding.state, shared[0].reach.clone()), (Validity::Doubtful, vec![0, 1]));
@@ -64,6 +64,9 @@ mod tests {
         assert_eq!(of(&apart)[0].finding.state, Validity::Ok);
         let unseen = of(&[("throughput", 1.0), ("core-busy;cpu=0;role=other", 0.98)]);
         assert_eq!(unseen[0].finding.state, Validity::Unknown);
-        assert!(rule(&Look::new(&empty(), &RunContext::default())).is_empty());
+        assert!(
+            rule(&Look::new(&empty(), &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+                .is_empty()
+        );
     }
 }

@@ -79,8 +79,12 @@ mod tests {
     fn advice_is_what_the_verb_can_do() {
         let mut run = one("connections=1", &[("throughput", 1.0)]);
         run.series.iter_mut().for_each(|series| series.points.truncate(1));
-        let said =
-            |run: &model::data::RunData| rule(&Look::new(run, &RunContext::default())).remove(0).finding.text;
+        let said = |run: &model::data::RunData| {
+            rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
+                .remove(0)
+                .finding
+                .text
+        };
         assert!(said(&run).ends_with("repeat with --takes 6 or more"), "{}", said(&run));
         run.plan = model::Plan::bare(
             vec![model::Cell {

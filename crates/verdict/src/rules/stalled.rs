@@ -45,7 +45,10 @@ mod tests {
             ("answering-time", 5.0),
         ];
         let of = |figures: &[(&str, f64)]| {
-            rule(&Look::new(&one("arrivals=constant", figures), &RunContext::default()))
+            rule(&Look::new(
+                &one("arrivals=constant", figures),
+                &RunContext { cards: instruments::cards(), ..RunContext::default() },
+            ))
         };
         assert_eq!(of(&figures), []);
         figures.extend([("longest-stall", 1.0), ("longest-stall-at", 2.0), ("longest-stall-waiting", 9.0)]);

@@ -188,6 +188,7 @@ impl<'a> Draft<'a> {
         };
         let shown = interval.map(stats::Interval::exp);
         let row = RowDoc {
+            card: None,
             instrument: INSTRUMENT.to_owned(),
             metric: self.metric.to_owned(),
             unit: self.unit,

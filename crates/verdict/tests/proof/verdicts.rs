@@ -74,7 +74,8 @@ fn a_planted_tenth_is_found() {
     let mut rng = Rng::new(5);
     let world = World::plain(ROWS).arms(&[1.0, 1.1]);
     let study = run("r", "m", &world, 1.0, &mut rng);
-    let doc = compare(&[arm_side(&study, "arm0"), arm_side(&study, "arm1")], &CompareOptions::default());
+    let options = CompareOptions { cards: instruments::cards(), ..CompareOptions::default() };
+    let doc = compare(&[arm_side(&study, "arm0"), arm_side(&study, "arm1")], &options);
     assert!(
         doc.rows.iter().all(|row| row.verdict == VerdictWord::Better && row.margin == 0.02),
         "{:#?}",

@@ -7,8 +7,8 @@
 use std::hint::black_box;
 
 use model::{
-    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
-    Probe, RecordExt, Setup, Tier, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Code, Family, Fault, Instrument, Label, Metric, ParamKind,
+    ParamSpec, Probe, RecordExt, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 use ring::aead::{
     AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey,
@@ -32,6 +32,16 @@ static CARD: Card = Card {
     family: Family::Cpu,
     says: "sealing or hashing of TLS-sized messages",
     source: "own; ring as shipped",
+    shown: Shown {
+        label: "cipher",
+        main: "throughput",
+        tells: &[Tell::always("algorithm"), Tell::unusual("size")],
+        sorted: &[By::Param("size"), By::Param("threads")],
+        place: 2,
+        topic: Topic::Compute,
+        codes: &[Code::new("aes", "throughput", "algorithm=aes-128-gcm;size=16KiB;threads=1")],
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
@@ -40,8 +50,15 @@ static CARD: Card = Card {
             ParamKind::Choice(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305", "sha-256"]),
             "aes-128-gcm",
             "what is done to a message",
-        ),
-        ParamSpec::new("size", ParamKind::Bytes { min: 32, max: 16 << 20 }, "16KiB", "bytes in a message"),
+        )
+        .label(Label::Words(&[
+            ("aes-128-gcm", "AES-128-GCM"),
+            ("aes-256-gcm", "AES-256-GCM"),
+            ("chacha20-poly1305", "ChaCha20"),
+            ("sha-256", "SHA-256"),
+        ])),
+        ParamSpec::new("size", ParamKind::Bytes { min: 32, max: 16 << 20 }, "16KiB", "bytes in a message")
+            .label(Label::Bytes),
         ParamSpec::new("library", ParamKind::Choice(&[LIBRARY]), LIBRARY, "the library built in"),
         THREADS,
     ],

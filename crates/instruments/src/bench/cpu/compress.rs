@@ -7,8 +7,8 @@
 //! result with the corpus.
 
 use model::{
-    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
-    Probe, Ratio, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Code, Family, Fault, Instrument, Label, Metric, ParamKind,
+    ParamSpec, Probe, Ratio, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 
@@ -27,7 +27,8 @@ const DECOMPRESS: Metric<BytesPerSec> = Metric::new(
     "decompress",
     Better::Higher,
     "uncompressed bytes given out per second of decompressing, all threads together",
-);
+)
+.called("decompress");
 
 const RATIO: Metric<Ratio> = Metric::new(
     "ratio",
@@ -42,16 +43,28 @@ static CARD: Card = Card {
     family: Family::Cpu,
     says: "compression and decompression of a mixed corpus with zstd and lz4",
     source: "own corpus; zstd and lz4_flex as shipped",
+    shown: Shown {
+        label: "compress",
+        main: "compress",
+        tells: &[Tell::always("codec"), Tell::unusual("level")],
+        sorted: &[By::Param("threads")],
+        place: 1,
+        topic: Topic::Compute,
+        codes: &[Code::new("zstd", "compress", "codec=zstd;level=3;threads=1")],
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec::new("codec", ParamKind::Choice(&["zstd", "lz4"]), "zstd", "the format"),
+        ParamSpec::new("codec", ParamKind::Choice(&["zstd", "lz4"]), "zstd", "the format")
+            .label(Label::Value),
         ParamSpec::new(
             "level",
             ParamKind::Int { min: 1, max: 19 },
             "3",
             "how hard zstd tries; lz4 has one level only",
-        ),
+        )
+        .label(Label::Form("level {}")),
         ParamSpec::new("library", ParamKind::Choice(&[LIBRARIES]), LIBRARIES, "the libraries built in"),
         THREADS,
     ],

@@ -6,8 +6,8 @@
 //! inversion of a standard checksum.
 
 use model::{
-    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
-    Probe, Record, RecordExt, Setup, Tier, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Label, Metric, ParamKind,
+    ParamSpec, Probe, Record, RecordExt, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 
 use crate::bench::kernel::{KernelProbe, THREADS, Tally, bytes_param, float, footprint};
@@ -28,17 +28,28 @@ static CARD: Card = Card {
     family: Family::Cpu,
     says: "CRC-32C checksums of messages of one size",
     source: "RAMCloud misc/crc32c (2010) for impl=chain; own for the others",
+    shown: Shown {
+        label: "crc32c",
+        main: "throughput",
+        tells: &[Tell::always("size"), Tell::always("impl")],
+        sorted: &[By::Param("size"), By::Param("threads")],
+        place: 3,
+        topic: Topic::Compute,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 16 << 20 }, "1KiB", "bytes in a message"),
+        ParamSpec::new("size", ParamKind::Bytes { min: 1, max: 16 << 20 }, "1KiB", "bytes in a message")
+            .label(Label::Bytes),
         ParamSpec::new(
             "impl",
             ParamKind::Choice(&["chain", "fast", "table"]),
             "fast",
             "chain: one dependent chain of the CRC instruction; fast: the best way that the processor \
                    has; table: eight table look-ups for eight bytes",
-        ),
+        )
+        .label(Label::Value),
         THREADS,
     ],
     metrics: &[THROUGHPUT.info()],

@@ -11,8 +11,8 @@
 use std::sync::Arc;
 
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, ParamKind, ParamSpec, PerSec, Probe,
-    Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    Better, By, Cadence, Card, Count, Family, Fault, Instrument, Metric, ParamKind, ParamSpec, PerSec, Probe,
+    Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 
@@ -44,6 +44,14 @@ static CARD: Card = Card {
     family: Family::Cpu,
     says: "look-ups and replacements in a hash table of cache lines",
     source: "RAMCloud HashTableBenchmark",
+    shown: Shown {
+        label: "hash table",
+        tells: &[Tell::unusual("buckets"), Tell::unusual("load")],
+        sorted: &[By::Param("threads")],
+        place: 6,
+        topic: Topic::Compute,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[

@@ -8,8 +8,8 @@
 //! Not counted: main memory (all parts fit the caches), and waiting of early threads for late ones.
 
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, ParamKind, ParamSpec, Params, PerSec,
-    Probe, Record, RecordExt, Seconds, Setup, Size, Tier, Unfit, Variant,
+    Better, By, Cadence, Card, Code, Count, Family, Fault, Instrument, Label, Metric, ParamKind, ParamSpec,
+    Params, PerSec, Probe, Record, RecordExt, Seconds, Setup, Shown, Size, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 
@@ -27,7 +27,7 @@ const PART_RATE: Metric<PerSec> = Metric::new(
     "part-rate",
     Better::Higher,
     "operations per second of one part of the index, all threads together; what an operation is, the part says",
-)
+).detail()
 .per("op");
 
 static CARD: Card = Card {
@@ -35,16 +35,31 @@ static CARD: Card = Card {
     family: Family::Cpu,
     says: "integer, floating-point and memory work of small programs that fit the caches",
     source: "own, after the idea of BYTEmark (nbench)",
+    shown: Shown {
+        main: "rate",
+        tells: &[Tell::always("kind"), Tell::always("part")],
+        sorted: &[By::Param("kind"), By::Param("threads")],
+        place: 0,
+        topic: Topic::Compute,
+        codes: &[
+            Code::new("int", "rate", "kind=integer;threads=1"),
+            Code::new("fp", "rate", "kind=floating;threads=1"),
+            Code::new("mem", "rate", "kind=memory;threads=1"),
+        ],
+        ..Shown::PLAIN
+    },
+    parts: &[ParamSpec::new("part", ParamKind::Text, "", "part of the index").label(Label::Value)],
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
         ParamSpec::new(
             "kind",
-            ParamKind::Choice(&["memory", "integer", "floating"]),
+            ParamKind::Choice(&["integer", "floating", "memory"]),
             "integer",
             "memory: string sort, bit fields, assignment; integer: sort, cipher arithmetic, Huffman, \
                    dictionary; floating: Fourier transform, linear equations, neural network, gravity",
-        ),
+        )
+        .label(Label::Value),
         THREADS,
     ],
     metrics: &[RATE.info(), PART_RATE.info()],

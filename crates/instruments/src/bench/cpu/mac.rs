@@ -10,8 +10,8 @@
 use std::hint::black_box;
 
 use model::{
-    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
-    Probe, RecordExt, Setup, Tier, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
+    Probe, RecordExt, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 
 use crate::bench::kernel::{Kernel, KernelProbe, THREADS, bytes_param, float, footprint, sized, word_param};
@@ -32,6 +32,15 @@ static CARD: Card = Card {
     family: Family::Cpu,
     says: "message authentication with VMAC over AES-128",
     source: "RAMCloud misc/vmac (2010); draft-krovetz-vmac-01",
+    shown: Shown {
+        label: "mac",
+        main: "throughput",
+        tells: &[Tell::always("size"), Tell::unusual("digest").nor(&["both"])],
+        sorted: &[By::Param("size"), By::Param("threads")],
+        place: 5,
+        topic: Topic::Compute,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[

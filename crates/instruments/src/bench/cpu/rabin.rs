@@ -7,8 +7,8 @@
 //! counted: making the buffers. The two clock readings around a size are in its time, as they were then.
 
 use model::{
-    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, Probe, RecordExt, Setup,
-    Tier, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, Probe, RecordExt,
+    Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 
 use crate::bench::kernel::{KernelProbe, THREADS, bytes_param, float, footprint, sized, word_param};
@@ -31,6 +31,15 @@ static CARD: Card = Card {
     family: Family::Cpu,
     says: "a rolling hash by polynomial division, one table look-up a byte",
     source: "RAMCloud misc/rabinpoly (2010)",
+    shown: Shown {
+        label: "rabin",
+        main: "throughput",
+        tells: &[Tell::always("size")],
+        sorted: &[By::Param("size"), By::Param("threads")],
+        place: 4,
+        topic: Topic::Compute,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[ladder::SIZE, THREADS],

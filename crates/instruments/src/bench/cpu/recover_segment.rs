@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
 use model::{
-    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
-    Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, ParamKind, ParamSpec,
+    Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 
@@ -40,6 +40,15 @@ static CARD: Card = Card {
     family: Family::Cpu,
     says: "replaying log segments: checksum, hash look-up, copy, insert",
     source: "RAMCloud RecoverSegmentBenchmark",
+    shown: Shown {
+        label: "recover segment",
+        main: "time",
+        tells: &[Tell::unusual("object"), Tell::unusual("segments"), Tell::unusual("segment")],
+        sorted: &[By::Param("object"), By::Param("threads")],
+        place: 7,
+        topic: Topic::Compute,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[

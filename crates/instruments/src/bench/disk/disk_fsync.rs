@@ -8,8 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use model::{
-    Better, Cadence, Card, Family, Fault, Histogram, Instrument, Metric, Need, ParamKind, ParamSpec, Probe,
-    Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    Better, By, Cadence, Card, Code, Family, Fault, Histogram, Instrument, Label, Metric, Need, ParamKind,
+    ParamSpec, Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 use sys::pages::Pages;
@@ -32,6 +32,16 @@ static CARD: Card = Card {
     family: Family::Disk,
     says: "time until a 4 KiB write is safe on the device",
     source: "fio-style write with fdatasync=1, own code",
+    shown: Shown {
+        label: "disk fsync",
+        main: "latency",
+        tells: &[Tell::unusual("sync")],
+        sorted: &[By::Param("block")],
+        place: 2,
+        topic: Topic::Disk("fsync"),
+        codes: &[Code::new("fsync", "latency", "block=4KiB;sync=fdatasync")],
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
@@ -41,7 +51,8 @@ static CARD: Card = Card {
             "fdatasync",
             "the call after each write; fsync also makes the file's times safe",
         ),
-        ParamSpec::new("block", ParamKind::Bytes { min: 512, max: 1 << 20 }, "4KiB", "bytes of a write"),
+        ParamSpec::new("block", ParamKind::Bytes { min: 512, max: 1 << 20 }, "4KiB", "bytes of a write")
+            .label(Label::Value),
         FILE_SIZE,
     ],
     metrics: &[LATENCY.info(), LATENCIES.info()],

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use model::params::parse_bytes;
 use model::{
-    Better, Cadence, Card, Count, Family, Fault, Histogram, Instrument, Metric, Need, ParamKind, ParamSpec,
-    PerSec, Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    Better, By, Cadence, Card, Code, Count, Family, Fault, Histogram, Instrument, Label, Metric, Need,
+    ParamKind, ParamSpec, PerSec, Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit,
+    Variant,
 };
 use sys::reads::{Completion, ReadEngine, Threads, best_engine};
 
@@ -37,12 +38,24 @@ static CARD: Card = Card {
     family: Family::Disk,
     says: "random reads past the page cache by queue depth",
     source: "fio-style randread with direct=1, own code",
+    shown: Shown {
+        label: "disk read",
+        main: "iops",
+        tells: &[Tell::always("block"), Tell::unusual("qd"), Tell::unusual("pattern")],
+        sorted: &[By::Param("block")],
+        place: 0,
+        topic: Topic::Disk("the disk"),
+        codes: &[Code::new("iops", "iops", "block=4KiB;pattern=random;qd=1")],
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
         ParamSpec::new("pattern", ParamKind::Choice(&["random"]), "random", "blocks in random order"),
-        ParamSpec::new("block", ParamKind::Bytes { min: 512, max: 1 << 20 }, "4KiB", "bytes of a read"),
-        ParamSpec::new("qd", ParamKind::Int { min: 1, max: 1024 }, "1", "queue depth: reads under way"),
+        ParamSpec::new("block", ParamKind::Bytes { min: 512, max: 1 << 20 }, "4KiB", "bytes of a read")
+            .label(Label::Value),
+        ParamSpec::new("qd", ParamKind::Int { min: 1, max: 1024 }, "1", "queue depth: reads under way")
+            .label(Label::Form("depth {}")),
         ParamSpec::new(
             "engine",
             ParamKind::Choice(&["auto", "threads", "cached"]),

@@ -8,8 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use model::{
-    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Metric, Need, ParamKind, ParamSpec,
-    Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Instrument, Label, Metric, Need, ParamKind,
+    ParamSpec, Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 use sys::clock;
 use sys::pages::Pages;
@@ -30,6 +30,15 @@ static CARD: Card = Card {
     family: Family::Disk,
     says: "sequential reads and writes past the page cache",
     source: "fio-style read and write with direct=1, own code",
+    shown: Shown {
+        label: "disk sequential",
+        main: "bandwidth",
+        tells: &[Tell::always("op"), Tell::unusual("block")],
+        sorted: &[By::Param("op"), By::Param("block")],
+        place: 1,
+        topic: Topic::Disk("the disk"),
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
@@ -38,8 +47,10 @@ static CARD: Card = Card {
             ParamKind::Choice(&["read", "write"]),
             "read",
             "read, or write over the test file",
-        ),
-        ParamSpec::new("block", ParamKind::Bytes { min: 512, max: 16 << 20 }, "1MiB", "bytes of a transfer"),
+        )
+        .label(Label::Value),
+        ParamSpec::new("block", ParamKind::Bytes { min: 512, max: 16 << 20 }, "1MiB", "bytes of a transfer")
+            .label(Label::Value),
         FILE_SIZE,
     ],
     metrics: &[BANDWIDTH.info()],

@@ -6,7 +6,7 @@
 
 use std::hint::black_box;
 
-use model::{Bytes, BytesPerSec, Fault, ParamKind, ParamSpec, Seconds};
+use model::{Bytes, BytesPerSec, Fault, Label, ParamKind, ParamSpec, Seconds};
 use sys::clock;
 
 use super::buffer::Buffer;
@@ -24,7 +24,8 @@ pub const SIZE: ParamSpec = ParamSpec::new(
     ParamKind::Choice(SIZES),
     "1KiB",
     "bytes in a message; worst and best: the extremes over a ladder of 145 sizes",
-);
+)
+.label(Label::Bytes);
 
 pub const LARGEST: usize = 16 << 20;
 

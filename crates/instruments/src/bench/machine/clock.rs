@@ -6,8 +6,8 @@
 
 use model::params::{ParamKind, ParamSpec};
 use model::{
-    Better, Cadence, Card, Family, Fault, Hertz, Instrument, Metric, Probe, RecordExt, Setup, Size, Tier,
-    Unfit, Variant,
+    Better, By, Cadence, Card, Family, Fault, Hertz, Instrument, Label, Metric, Probe, RecordExt, Setup,
+    Shown, Size, Tier, Unfit, Variant,
 };
 use sys::freq;
 
@@ -27,10 +27,12 @@ static CARD: Card = Card {
     family: Family::Machine,
     says: "true clock of the cores under load after a heat-up",
     source: "own: dependent additions",
+    shown: Shown { label: "clock", sorted: &[By::Param("threads")], place: 0, ..Shown::PLAIN },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
-        ParamSpec::new("threads", ParamKind::Threads, "all", "threads that heat and measure"),
+        ParamSpec::new("threads", ParamKind::Threads, "all", "threads that heat and measure")
+            .label(Label::Count("thread", "threads")),
         ParamSpec::new(
             "heat",
             ParamKind::Int { min: 0, max: 600_000 },

@@ -7,7 +7,7 @@
 use model::params::{ParamKind, ParamSpec};
 use model::{
     Better, Cadence, Card, Count, Family, Fault, Instrument, Metric, Probe, Ratio, Record, RecordExt,
-    Seconds, Setup, Size, Tier, Unfit, Variant,
+    Seconds, Setup, Shown, Size, Tier, Unfit, Variant,
 };
 use sys::{affinity, spin};
 
@@ -37,6 +37,7 @@ static CARD: Card = Card {
     family: Family::Machine,
     says: "longest and total gaps in a spin loop: what the system takes from a busy core",
     source: "own",
+    shown: Shown { label: "jitter", place: 1, ..Shown::PLAIN },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[ParamSpec::new(

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use model::{
     Better, Cadence, Card, Family, Fault, Finding, Instrument, Metric, Probe, Ratio, Record, RecordExt,
-    Seconds, Setup, Size, Tier, Unfit, Validity, Variant,
+    Seconds, Setup, Shown, Size, Tier, Unfit, Validity, Variant,
 };
 use sys::clock;
 
@@ -43,6 +43,7 @@ static CARD: Card = Card {
     family: Family::Machine,
     says: "step and cost of the clock, and whether a second clock agrees with it",
     source: "own",
+    shown: Shown { label: "timer", place: 2, ..Shown::PLAIN },
     cadence: Cadence::Repeat,
     definition: 1,
     metrics: &[COST.info(), STEP.info(), DISAGREEMENT.info()],

@@ -7,8 +7,8 @@
 use std::sync::{Arc, Mutex};
 
 use model::{
-    Better, Bytes, BytesPerSec, Cadence, Card, Family, Fault, Finding, Instrument, Metric, ParamKind,
-    ParamSpec, Probe, Record, RecordExt, Seconds, Setup, Tier, Unfit, Variant,
+    Better, By, Bytes, BytesPerSec, Cadence, Card, Code, Family, Fault, Finding, Instrument, Label, Metric,
+    ParamKind, ParamSpec, Probe, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 
 use crate::bench::kernel::{THREADS, repeats_for};
@@ -29,30 +29,50 @@ static CARD: Card = Card {
     family: Family::Memory,
     says: "memory bandwidth by operation, threads and pinning",
     source: "bw_mem-style (lmbench) and STREAM-style definitions, own code",
+    shown: Shown {
+        label: "memory",
+        main: "bandwidth",
+        tells: &[
+            Tell::always("op"),
+            Tell::unusual("counting"),
+            Tell::unusual("store"),
+            Tell::unusual("pages"),
+            Tell::unusual("node"),
+            Tell::unusual("cpus"),
+        ],
+        sorted: &[By::Param("op"), By::Param("size"), By::Param("threads")],
+        place: 0,
+        topic: Topic::Memory,
+        codes: &[Code::new("rd", "bandwidth", "counting=bw_mem;op=read;threads=1")],
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 2,
     params: &[
         ParamSpec::new(
             "op",
             ParamKind::Choice(&[
-                "read", "write", "rdwr", "copy", "fread", "fwrite", "fcopy", "scale", "add", "triad",
+                "read", "write", "rdwr", "fread", "fwrite", "copy", "fcopy", "scale", "add", "triad",
             ]),
             "read",
             "read, write, rdwr, copy touch 4 of every 16 bytes (all lines move); fread, fwrite, fcopy \
                    every byte; with counting=stream: copy, scale, add, triad on doubles",
-        ),
+        )
+        .label(Label::Value),
         ParamSpec::new(
             "counting",
             ParamKind::Choice(&["bw_mem", "stream"]),
             "bw_mem",
             "bw_mem: the buffer counts once; stream: 2 (copy, scale) or 3 (add, triad) arrays count",
-        ),
+        )
+        .label(Label::Value),
         ParamSpec::new(
             "store",
             ParamKind::Choice(&["temporal", "streaming"]),
             "temporal",
             "temporal: stores go through the caches; streaming: around them",
-        ),
+        )
+        .label(Label::Value),
         THREADS,
         CPUS,
         ParamSpec::new(
@@ -61,7 +81,8 @@ static CARD: Card = Card {
             "auto",
             "bytes of each array; auto: 4 times the last-level cache, all arrays within a quarter of \
                    the memory",
-        ),
+        )
+        .label(Label::Bytes),
         PAGES,
         NODE,
     ],

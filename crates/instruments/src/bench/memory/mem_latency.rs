@@ -8,8 +8,8 @@ use std::path::Path;
 
 use model::params::{parse_bytes, show_bytes};
 use model::{
-    Better, Cadence, Card, Family, Finding, Instrument, Metric, ParamKind, ParamSpec, Probe, RecordExt,
-    Seconds, Setup, Size, Tier, Unfit, Validity, Variant,
+    Better, By, Cadence, Card, Code, Family, Finding, Instrument, Label, Metric, ParamKind, ParamSpec, Probe,
+    RecordExt, Seconds, Setup, Shown, Size, Tell, Tier, Topic, Unfit, Validity, Variant,
 };
 
 use crate::bench::ram::caches;
@@ -31,6 +31,23 @@ static CARD: Card = Card {
     family: Family::Memory,
     says: "latency of dependent loads by working set, stride and order",
     source: "lat_mem_rd-style (lmbench) definition, own code; random is its -t order",
+    shown: Shown {
+        label: "memory latency",
+        main: "latency",
+        tells: &[
+            Tell::unusual("level").nor(&["memory"]),
+            Tell::unusual("size"),
+            Tell::unusual("mode"),
+            Tell::unusual("pages"),
+            Tell::unusual("node"),
+            Tell::unusual("cpus"),
+        ],
+        sorted: &[By::Param("level"), By::Param("size"), By::Param("threads")],
+        place: 1,
+        topic: Topic::Memory,
+        codes: &[Code::new("lat", "latency", "level=memory;mode=random")],
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
@@ -40,20 +57,23 @@ static CARD: Card = Card {
             "random",
             "random: pages in random order, each load on another page; stride: forward; shuffled: \
                    all slots in one pseudo-random order",
-        ),
+        )
+        .label(Label::Value),
         ParamSpec::new(
             "level",
-            ParamKind::Choice(&["any", "L1", "L2", "L3", "L4", "memory"]),
+            ParamKind::Choice(&["L1", "L2", "L3", "L4", "memory", "any"]),
             "any",
             "working set in the middle of that cache's plateau; memory: the whole range; any: what \
                    `size` says, else the whole range",
-        ),
+        )
+        .label(Label::Words(&[("any", "")])),
         ParamSpec::new(
             SIZE,
             ParamKind::Or("auto", &ParamKind::Bytes { min: 1024, max: 1 << 40 }),
             "auto",
             "working set; auto: from the level",
-        ),
+        )
+        .label(Label::Bytes),
         ParamSpec::new(
             "stride",
             ParamKind::Bytes { min: 8, max: 1 << 20 },
@@ -66,7 +86,8 @@ static CARD: Card = Card {
             "auto",
             "the largest working set; auto: 4 times the last-level cache, within a quarter of the \
                    memory",
-        ),
+        )
+        .label(Label::Bytes),
         ParamSpec::new(
             "threads",
             ParamKind::Int { min: 1, max: 1 },

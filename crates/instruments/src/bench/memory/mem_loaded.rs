@@ -6,8 +6,8 @@
 
 use model::params::parse_bytes;
 use model::{
-    Better, BytesPerSec, Cadence, Card, Family, Instrument, Metric, ParamKind, ParamSpec, Probe, RecordExt,
-    Seconds, Setup, Tier, Unfit, Variant,
+    Better, By, BytesPerSec, Cadence, Card, Family, Instrument, Label, Metric, ParamKind, ParamSpec, Probe,
+    RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic, Unfit, Variant,
 };
 
 use crate::bench::ram::chain::WalkOrder;
@@ -27,6 +27,15 @@ static CARD: Card = Card {
     family: Family::Memory,
     says: "memory latency while the other cores load the memory",
     source: "own, after the idea of loaded-latency curves",
+    shown: Shown {
+        label: "loaded latency",
+        main: "latency",
+        tells: &[Tell::always("pause")],
+        sorted: &[By::Param("threads")],
+        place: 2,
+        topic: Topic::Memory,
+        ..Shown::PLAIN
+    },
     cadence: Cadence::Repeat,
     definition: 1,
     params: &[
@@ -36,14 +45,16 @@ static CARD: Card = Card {
             "0",
             "nanoseconds that a loader waits after each 4 KiB; 0 is the heaviest load",
         ),
-        ParamSpec::new("threads", ParamKind::Threads, "all", "one walker and the others loaders"),
+        ParamSpec::new("threads", ParamKind::Threads, "all", "one walker and the others loaders")
+            .label(Label::Count("thread", "threads")),
         CPUS,
         ParamSpec::new(
             RANGE,
             ParamKind::Or("auto", &ParamKind::Bytes { min: 4096, max: 1 << 40 }),
             "auto",
             "bytes of the chain and of the loaders' array each; auto: 4 times the last-level cache",
-        ),
+        )
+        .label(Label::Bytes),
         PAGES,
         NODE,
     ],

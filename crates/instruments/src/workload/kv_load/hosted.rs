@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use model::url::{Scheme, Url};
 use model::note::ServerBuild;
+use model::url::{Scheme, Url};
 
 use super::theirs::WRITING;
 use crate::load::kv::Spec;

@@ -2,7 +2,7 @@
 //!
 //! Those that a web server's load has too are the same ones; those of a store that is started here are its own.
 
-use model::{ParamKind, ParamSpec};
+use model::{Label, ParamKind, ParamSpec};
 
 use crate::load::kv::MOST_KEYS;
 use crate::workload::store::options;
@@ -38,7 +38,7 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Choice(&["closed", "constant", "poisson", "ramp"]),
         "closed",
         "closed: each connection sends on its answer; the others: requests are due at a rate",
-    ),
+    ).first(&["closed"]).label(Label::Form("{} arrivals")),
     shared("ramp"),
     shared("load"),
     shared("rate"),
@@ -54,32 +54,32 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Or(NONE, &ParamKind::StoreUrl),
         NONE,
         "redis:// or memcached:// URL of a store to load; none starts one here",
-    ),
+    ).label(Label::Value),
     spec(
         "keys",
         ParamKind::Int { min: 1, max: MOST_KEYS as u64 },
         "100000",
         "different keys; all are written before the load",
-    ),
-    spec("key-size", ParamKind::Int { min: 1, max: 65_535 }, "30", "bytes of a key"),
+    ).label(Label::Count("key", "keys")),
+    spec("key-size", ParamKind::Int { min: 1, max: 65_535 }, "30", "bytes of a key").label(Label::Form("keys of {} B")),
     spec(
         "value-size",
         ParamKind::Text,
         "100",
         "bytes of a value: 100, 64-1KiB (each size as often), 100*9,4KiB*1 (sizes and weights); a key keeps its size",
-    ),
+    ).label(Label::Form("values of {} B")),
     spec(
         "popularity",
         ParamKind::Text,
         "uniform",
         "how often keys are asked for: uniform, zipf (theta 0.99) or zipf:THETA",
-    ),
+    ).label(Label::Value),
     spec(
         "ratio",
         ParamKind::Ratio { max: 1_000_000 },
         "1:10",
         "writes to reads, as memtier_benchmark has it: 0:1 only reads, 1:0 only writes",
-    ),
+    ).label(Label::Form("{} writes to reads")),
     shared("connections"),
     shared("generators"),
     shared("duration"),

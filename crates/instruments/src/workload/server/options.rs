@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use model::params::parse_bytes;
-use model::{ParamKind, ParamSpec, Params};
+use model::{Label, ParamKind, ParamSpec, Params};
 
 use super::memory;
 
@@ -36,35 +36,43 @@ pub const PARAMS: &[ParamSpec] = &[
         ParamKind::Or(AUTO, &ParamKind::Path),
         AUTO,
         "path of the server's program; auto is the installed one",
-    ),
+    )
+    .label(Label::Value),
     spec(
         "workers",
         ParamKind::Or(AUTO, &ParamKind::Int { min: 1, max: MOST_WORKERS }),
         AUTO,
         "nginx: processes, httpd: requests at once, builtin: threads",
-    ),
-    spec("sendfile", ON_OFF, "on", "whether the kernel sends files by itself"),
-    spec("access-log", ON_OFF, "off", "whether each request is logged"),
-    spec("open-file-cache", ON_OFF, "off", "nginx only: keep files open between requests"),
+    )
+    .label(Label::Count("worker", "workers")),
+    spec("sendfile", ON_OFF, "on", "whether the kernel sends files by itself")
+        .label(Label::Switch("sendfile")),
+    spec("access-log", ON_OFF, "off", "whether each request is logged").label(Label::Switch("access log")),
+    spec("open-file-cache", ON_OFF, "off", "nginx only: keep files open between requests")
+        .label(Label::Switch("open-file cache")),
     spec(
         "limit-rate",
         ParamKind::Or(AUTO, &ParamKind::Int { min: 1, max: MOST_RATE }),
         AUTO,
         "nginx only: bytes per second of each response; auto is no limit",
-    ),
+    )
+    .label(Label::Form("{} B/s a response")),
     spec(
         "memory",
         ParamKind::Or("none", &ParamKind::Bytes { min: memory::LEAST, max: memory::MOST }),
         NONE,
         "limit of the server's memory, its cached files included; nginx and httpd only",
-    ),
+    )
+    .label(Label::Form("{} of memory")),
     spec(
         "nice",
         ParamKind::Signed { min: -20, max: 19 },
         "0",
         "added to the server's niceness; below 0 needs root",
-    ),
-    spec("listen", ParamKind::Address, "127.0.0.1", "address of this machine on which the server listens"),
+    )
+    .label(Label::Form("nice {}")),
+    spec("listen", ParamKind::Address, "127.0.0.1", "address of this machine on which the server listens")
+        .label(Label::Form("on {}")),
 ];
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {

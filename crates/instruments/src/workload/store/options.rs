@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use model::params::parse_bytes;
-use model::{ParamKind, ParamSpec, Params};
+use model::{Label, ParamKind, ParamSpec, Params};
 
 use crate::workload::server::kind::ServerError;
 
@@ -24,37 +24,37 @@ pub const PARAMS: &[ParamSpec] = &[
         ParamKind::Int { min: 0, max: MOST_REPLICAS },
         "0",
         "processes that hold copies; redis and valkey only",
-    ),
+    ).label(Label::Count("replica", "replicas")),
     spec(
         "persistence",
         ParamKind::Choice(Persistence::NAMES),
         "off",
         "off, an append-only file synced each second or before each answer, or snapshots; redis and valkey only",
-    ),
+    ).label(Label::Form("persistence {}")),
     spec(
         "threads",
         ParamKind::Or(AUTO, &ParamKind::Int { min: 1, max: MOST_THREADS }),
         AUTO,
         "redis and valkey: io-threads, auto is 1; memcached: -t, auto is one for each CPU that it has",
-    ),
+    ).label(Label::Count("thread", "threads")),
     spec(
         "memory",
         ParamKind::Or(NONE, &ParamKind::Bytes { min: LEAST_MEMORY, max: MOST_MEMORY }),
         NONE,
         "limit of the data (maxmemory, -m); more is an error, never evicted; none is 1 GiB for memcached",
-    ),
+    ).label(Label::Form("{} of memory")),
     spec(
         "binary",
         ParamKind::Or(AUTO, &ParamKind::Path),
         AUTO,
         "path of the store's program; auto is the installed one",
-    ),
+    ).label(Label::Value),
     spec(
         "nice",
         ParamKind::Signed { min: -20, max: 19 },
         "0",
         "added to the store's niceness; below 0 needs root",
-    ),
+    ).label(Label::Form("nice {}")),
 ];
 
 const fn spec(name: &'static str, kind: ParamKind, default: &'static str, says: &'static str) -> ParamSpec {

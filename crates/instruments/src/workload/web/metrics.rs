@@ -6,8 +6,8 @@
 
 use model::fault::FailedRequests;
 use model::{
-    Better, Bytes, BytesPerSec, Count, Fault, FaultKind, Metric, MetricInfo, NoteBody, Params, PerSec, Ratio,
-    Record, RecordExt, Seconds,
+    Better, Bytes, BytesPerSec, Count, Fault, FaultKind, Metric, MetricInfo, NoteBody, ParamKind, ParamSpec,
+    Params, PerSec, Ratio, Record, RecordExt, Seconds,
 };
 
 use crate::load::Outcome;
@@ -36,9 +36,10 @@ pub const RESPONSE: Metric<Seconds> = Metric::new(
     Better::Lower,
     "median time from when a request was due to the last byte of its answer, failed requests included: bad answers, and \
      at their age those over the time limit or unsent; not those without an answer (refused, reset, closed, TLS)",
-);
+).label("p50");
 pub const RESPONSE_P99: Metric<Seconds> =
-    Metric::new("response-time-p99", Better::Lower, "what 99 in 100 response times of the take at most are");
+    Metric::new("response-time-p99", Better::Lower, "what 99 in 100 response times of the take at most are")
+        .label("p99");
 pub const RESPONSES: Metric<Seconds> = neither(
     "response-times",
     "all response times of the take; of `requests` those without an answer have none",
@@ -125,7 +126,7 @@ pub const SERVER_CPU: Metric<Seconds> = Metric::new(
     "server-cpu",
     Better::Lower,
     "CPU time of the server's processes for each request sent; what the kernel does in interrupts is not in it",
-)
+).label("server CPU")
 .per("request");
 pub const SERVER_CORES: Metric<Count> =
     neither("server-cores", "CPU seconds of the server's processes per second").per("core");
@@ -174,12 +175,27 @@ pub const DROPS: Metric<Count> = neither(
     "what the kernel dropped or refused during the take, by counter; of the whole network namespace",
 );
 
+/// Parts of a take that some of its readings are of.
+pub const PARTS: &[ParamSpec] = &[
+    ParamSpec::new("cpu", ParamKind::Text, "", "the core"),
+    ParamSpec::new(
+        "role",
+        ParamKind::Choice(&["server", "generator", "both", "other"]),
+        "",
+        "what the core did",
+    ),
+    ParamSpec::new("kind", ParamKind::Text, "", "the kind of failure"),
+    ParamSpec::new("disk", ParamKind::Text, "", "the disk"),
+    ParamSpec::new("counter", ParamKind::Text, "", "the counter of the kernel"),
+    ParamSpec::new("status", ParamKind::Text, "", "the status of answers"),
+];
+
 /// What the engine tells of a load.
 const OF_LOAD: &[MetricInfo] = &[
     THROUGHPUT.info(),
-    BANDWIDTH.info(),
     RESPONSE.info(),
     RESPONSE_P99.info(),
+    BANDWIDTH.info(),
     RESPONSES.info(),
     SERVICES.info(),
     OFFERED.info(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use model::doc::MixDoc;
 use model::params::parse_bytes;
 use model::url::Url;
-use model::{NoteBody, ParamKind, ParamSpec, Params, Setup, Size, Unfit};
+use model::{By, Label, NoteBody, ParamKind, ParamSpec, Params, Setup, Size, Tell, Unfit};
 
 use super::cold;
 use super::cores::Cores;
@@ -50,7 +50,7 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Choice(&["closed", "constant", "poisson", "ramp", "replay", "mix"]),
         "closed",
         "closed: each connection sends on its answer; the others: requests are due at a rate, mix: in the shape of the mix",
-    ),
+    ).first(&["closed"]).label(Label::Form("{} arrivals")),
     spec(
         "ramp",
         ParamKind::Or(NONE, &ParamKind::FromTo { max: HIGHEST_RATE }),
@@ -68,31 +68,31 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Number { max: 1_000_000 },
         "1",
         "how much faster than it was arrivals=replay goes, or arrivals=mix at the mix's own rate",
-    ),
+    ).label(Label::Form("{} times as fast")),
     spec(
         "load",
         ParamKind::Or(AUTO, &ParamKind::Percent { max: MOST_LOAD }),
         AUTO,
         "rate of an open loop as a share of the server's capacity, such as 50%",
-    ),
+    ).label(Label::Form("{} load")),
     spec(
         "rate",
         ParamKind::Or(AUTO, &ParamKind::Number { max: HIGHEST_RATE }),
         AUTO,
         "requests due per second in an open loop",
-    ),
+    ).label(Label::Form("{}/s")),
     spec(
         "requests",
         ParamKind::Or(AUTO, &ParamKind::Int { min: 1, max: MOST_REQUESTS }),
         AUTO,
         "that many requests, in whatever time, instead of a duration; no fewer than connections",
-    ),
+    ).label(Label::Count("request", "requests")),
     spec(
         "url",
         ParamKind::Or(NONE, &ParamKind::Urls),
         NONE,
         "http:// or https:// URL to load; none starts a server here",
-    ),
+    ).label(Label::Value),
     spec(
         "weights",
         ParamKind::Or(NONE, &ParamKind::Weights),
@@ -104,52 +104,52 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Choice(Set::NAMES),
         "gif",
         "what our own server serves: 43 B to 500 MB, or a mix",
-    ),
+    ).label(Label::Form("{} files")),
     spec(
         "mix",
         ParamKind::Or(NONE, &ParamKind::Text),
         NONE,
         "the mix of requests that is repeated: label and digest of the document given with --mix",
-    ),
+    ).label(Label::Form("as {}")),
     spec(
         "connections",
         ParamKind::Int { min: 1, max: 1_000_000 },
         "50",
         "connections of all generators together",
-    ),
+    ).label(Label::Count("connection", "connections")),
     spec(
         "generators",
         ParamKind::Int { min: 1, max: 1024 },
         "1",
         "generator threads, one a CPU while there are any; with --from, how many of those take part",
-    ),
-    spec("duration", ParamKind::Seconds { max: 86_400 }, "1", "seconds in which requests are sent"),
+    ).label(Label::Count("generator", "generators")),
+    spec("duration", ParamKind::Seconds { max: 86_400 }, "1", "seconds in which requests are sent").label(Label::Form("{} s")),
     spec(
         "keepalive",
         ParamKind::Choice(&["on", "off"]),
         "on",
         "off: each request has a connection of its own",
-    ),
-    spec("method", ParamKind::Text, "GET", "the method, such as GET, HEAD or POST"),
-    spec("headers", ParamKind::Text, NONE, "further headers, `name: value`, one a line"),
+    ).label(Label::Switch("keep-alive")),
+    spec("method", ParamKind::Text, "GET", "the method, such as GET, HEAD or POST").label(Label::Value),
+    spec("headers", ParamKind::Text, NONE, "further headers, `name: value`, one a line").label(Label::Form("own headers")),
     spec(
         "body",
         ParamKind::Or(NONE, &ParamKind::TextOrFile),
         NONE,
         "the body of each request, or @PATH of a file that is it",
-    ),
+    ).label(Label::Form("own body")),
     spec(
         "timeout",
         ParamKind::Seconds { max: 3600 },
         "10",
         "seconds after which a request has failed, and for which the end of a take waits",
-    ),
+    ).label(Label::Form("timeout {} s")),
     spec(
         "certificate",
         ParamKind::Choice(&["checked", "any"]),
         "checked",
         "whether the server's certificate must be valid",
-    ),
+    ).label(Label::Words(&[("any", "any certificate"), ("checked", "checked certificate")])),
     spec(
         "content-size",
         ParamKind::Or("auto", &ParamKind::Bytes { min: 1 << 20, max: 1 << 40 }),
@@ -161,7 +161,7 @@ const OWN: &[ParamSpec] = &[
         ParamKind::Choice(&["warm", "cold"]),
         "warm",
         "cold: the mix or the large file is read from the disk in each take",
-    ),
+    ).label(Label::Form("{} cache")),
 ];
 
 const COUNT: usize = OWN.len() + options::PARAMS.len();
@@ -180,6 +180,56 @@ const JOINED: [ParamSpec; COUNT] = {
 pub const PARAMS: &[ParamSpec] = &JOINED;
 /// How many of them, the first ones, are of the schedule.
 pub const OF_SCHEDULE: usize = 7;
+
+/// What names of loads say beside the server, on servers and on stores.
+pub const TELLS: &[Tell] = &[
+    Tell::unusual("content"),
+    Tell::always("percentile"),
+    Tell::always("limit"),
+    Tell::unusual("arrivals"),
+    Tell::unusual("load"),
+    Tell::unusual("rate"),
+    Tell::unusual("mix"),
+    Tell::unusual("speed"),
+    Tell::unusual("connections"),
+    Tell::unusual("generators"),
+    Tell::unusual("keepalive"),
+    Tell::unusual("duration"),
+    Tell::unusual("requests"),
+    Tell::unusual("method"),
+    Tell::unusual("headers"),
+    Tell::unusual("body"),
+    Tell::unusual("keys"),
+    Tell::unusual("key-size"),
+    Tell::unusual("value-size"),
+    Tell::unusual("popularity"),
+    Tell::unusual("ratio"),
+    Tell::unusual("replicas"),
+    Tell::unusual("persistence"),
+    Tell::unusual("threads"),
+    Tell::unusual("timeout"),
+    Tell::unusual("certificate"),
+    Tell::unusual("cache"),
+    Tell::unusual("memory"),
+    Tell::unusual("listen"),
+    Tell::unusual("workers"),
+    Tell::unusual("sendfile"),
+    Tell::unusual("access-log"),
+    Tell::unusual("open-file-cache"),
+    Tell::unusual("nice"),
+    Tell::unusual("limit-rate"),
+    Tell::unusual("binary"),
+];
+
+/// Closed loops first, then by content, metric, and load.
+pub const SORTED: &[By] = &[
+    By::Param("arrivals"),
+    By::Param("content"),
+    By::Metric,
+    By::Param("load"),
+    By::Param("connections"),
+    By::Param("generators"),
+];
 
 /// How much an open loop asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,15 +6,20 @@ use model::doc::RequestsDoc;
 
 use super::{kinds, times};
 use crate::number;
-use crate::text::names::{self, Key};
 use crate::text::{Look, Tone, count, hang};
+use model::names::{self, Key};
 
 /// One block a load.
 #[must_use]
 pub fn requests(all: &[RequestsDoc], look: Look) -> String {
     let keys: Vec<Key<'_>> = all
         .iter()
-        .map(|one| Key { instrument: &one.instrument, metric: "throughput", params: &one.params })
+        .map(|one| Key {
+            card: one.card,
+            instrument: &one.instrument,
+            metric: "throughput",
+            params: &one.params,
+        })
         .collect();
     let mut out = String::new();
     for (one, label) in all.iter().zip(names::labels(&keys)) {

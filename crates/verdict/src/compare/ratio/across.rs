@@ -44,7 +44,7 @@ enum Judged {
 }
 
 /// Every row of a machine that the base has too.
-pub fn ratios(here: &Machine<'_>, base: &Machine<'_>, options: &CompareOptions<'_>) -> Vec<RatioOfRatiosDoc> {
+pub fn ratios(here: &Machine<'_>, base: &Machine<'_>, options: &CompareOptions) -> Vec<RatioOfRatiosDoc> {
     let dropped = compared(here.side, base.side);
     let pairs = here.lines.iter().flat_map(|a| base.lines.iter().map(move |b| (a, b)));
     let couples: Vec<Couple<'_, '_>> =
@@ -244,7 +244,7 @@ impl Couple<'_, '_> {
         (here, base): (&Machine<'_>, &Machine<'_>),
         (p, p_holm): (Option<f64>, Option<f64>),
         family: usize,
-        options: &CompareOptions<'_>,
+        options: &CompareOptions,
     ) -> RatioOfRatiosDoc {
         let (of_here, of_base) = (&self.here.doc.row, &self.base.doc.row);
         let row = if self.here.found.is_some() { of_here } else { of_base };
@@ -308,7 +308,7 @@ impl Couple<'_, '_> {
     }
 
     /// The usual one, or what the clocks of either ratio raised it to.
-    fn margin(&self, (here, base): (&Machine<'_>, &Machine<'_>), options: &CompareOptions<'_>) -> Margin {
+    fn margin(&self, (here, base): (&Machine<'_>, &Machine<'_>), options: &CompareOptions) -> Margin {
         let ids: BTreeSet<&str> = [here, base].iter().map(|one| one.side.machine.id.as_str()).collect();
         let usual = judge::margin(self.judged.method() == Method::Blocks && ids.len() == 1, options);
         let raised = self.here.doc.row.margin.max(self.base.doc.row.margin);

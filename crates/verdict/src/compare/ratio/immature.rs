@@ -9,9 +9,8 @@ use model::doc::{RatioOfRatiosDoc, RowDoc, VerdictWord};
 use model::finding::IMMATURE;
 use model::{Better, Family, Finding, Validity};
 
-use super::super::CompareOptions;
 use super::asked::Asked;
-use crate::{family, say};
+use crate::say;
 
 /// A value that falls behind, with the machine on which it does.
 #[derive(Clone, PartialEq, Eq)]
@@ -31,7 +30,7 @@ impl Behind<'_> {
 }
 
 /// One finding for each value that falls behind on a machine.
-pub fn findings(rows: &[RatioOfRatiosDoc], asked: &Asked, options: &CompareOptions<'_>) -> Vec<Finding> {
+pub fn findings(rows: &[RatioOfRatiosDoc], asked: &Asked) -> Vec<Finding> {
     let mut groups: Vec<(Behind<'_>, Vec<&RowDoc>)> = Vec::new();
     for row in rows.iter().map(|one| &one.row) {
         let Some(behind) = behind(row, asked) else { continue };
@@ -52,7 +51,7 @@ pub fn findings(rows: &[RatioOfRatiosDoc], asked: &Asked, options: &CompareOptio
         rows.iter().filter(of).count()
     };
     let sound = groups.iter().filter(|(behind, _)| !opposed(behind));
-    sound.map(|(behind, rows)| finding(behind, rows, of_pair(behind), asked, options)).collect()
+    sound.map(|(behind, rows)| finding(behind, rows, of_pair(behind), asked)).collect()
 }
 
 /// Another value on the same machine, or the same value on the other one.
@@ -76,13 +75,7 @@ fn behind<'d>(row: &'d RowDoc, asked: &'d Asked) -> Option<Behind<'d>> {
     (value == slower).then_some(Behind { value, machine, other })
 }
 
-fn finding(
-    behind: &Behind<'_>,
-    rows: &[&RowDoc],
-    all: usize,
-    asked: &Asked,
-    options: &CompareOptions<'_>,
-) -> Finding {
+fn finding(behind: &Behind<'_>, rows: &[&RowDoc], all: usize, asked: &Asked) -> Finding {
     let Behind { value, machine, other } = behind;
     let here = |row: &RowDoc| if row.arm == *machine { row.arm_value } else { row.base_value };
     let there = |row: &RowDoc| if row.arm == *machine { row.base_value } else { row.arm_value };
@@ -93,7 +86,7 @@ fn finding(
         |side: &dyn Fn(&RowDoc) -> Option<f64>| rows.iter().filter_map(|row| side(row)).collect::<Vec<f64>>();
     let margin = rows.iter().map(|row| row.margin).fold(0.0, f64::max);
     let is_software = rows.iter().all(|row| {
-        matches!(family::family(options.cards, &row.instrument), Family::Runtime | Family::Web | Family::Kv)
+        row.card.is_some_and(|card| matches!(card.family, Family::Runtime | Family::Web | Family::Kv))
     });
     let lead =
         if is_software { "this runtime is immature on this machine" } else { "falls behind on this machine" };

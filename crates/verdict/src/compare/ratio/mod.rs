@@ -13,8 +13,8 @@ mod words;
 
 use std::collections::BTreeSet;
 
-use model::Better;
 use model::doc::{RatioDoc, RatioOfRatiosDoc, RatioRowDoc};
+use model::{Better, card};
 
 use super::prepare::Prepared;
 use super::{CompareOptions, Side, doubts, shared};
@@ -26,7 +26,7 @@ use rows::Line;
 pub use asked::Unmet;
 
 /// The figures of every side at the two values that `PARAM=a/b` asks for.
-pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions<'_>) -> Result<RatioDoc, Unmet> {
+pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions) -> Result<RatioDoc, Unmet> {
     let (sides, mut footnotes) = shared::apart(given);
     let pools: Vec<Pool<'_>> = sides.iter().map(|side| pool::pool(side, options)).collect();
     let mut known = Known::new();
@@ -44,12 +44,17 @@ pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions<'_>) -> Re
     if let Some((base, others)) = machines.split_first() {
         ratios_of_ratios.extend(others.iter().flat_map(|here| across::ratios(here, base, options)));
     }
-    let rows: Vec<RatioRowDoc> =
+    let mut rows: Vec<RatioRowDoc> =
         machines.iter().flat_map(|machine| machine.lines.iter().map(|line| line.doc.clone())).collect();
-    let mut findings = immature::findings(&ratios_of_ratios, &asked, options);
+    let all = rows.iter_mut().map(|one| &mut one.row);
+    for row in all.chain(ratios_of_ratios.iter_mut().map(|one| &mut one.row)) {
+        row.card = card::find(options.cards, &row.instrument);
+    }
+    let mut findings = immature::findings(&ratios_of_ratios, &asked);
     findings.extend(doubted(&pools, &asked));
     footnotes.extend(notes(&machines, &rows, &ratios_of_ratios, &asked));
     Ok(RatioDoc {
+        cards: options.cards,
         schema: "boxscore.ratio/1".to_owned(),
         paragraph: words::paragraph(&rows, &asked),
         param: asked.param,
@@ -66,7 +71,7 @@ pub fn ratio(given: &[Side<'_>], text: &str, options: &CompareOptions<'_>) -> Re
 }
 
 /// Headline rows and points; every row with `all`, where a metric is asked for, or where there is no headline.
-fn headlines<'a>(lines: Vec<Line<'a>>, options: &CompareOptions<'_>) -> Vec<Line<'a>> {
+fn headlines<'a>(lines: Vec<Line<'a>>, options: &CompareOptions) -> Vec<Line<'a>> {
     let is_shown = |line: &Line<'_>| line.doc.row.headline || line.doc.row.point;
     if options.all || options.metric.is_some() || !lines.iter().any(is_shown) {
         return lines;

@@ -40,7 +40,7 @@ pub struct Pool<'a> {
 }
 
 /// Reads a side.
-pub fn pool<'a>(side: &'a Side<'a>, options: &CompareOptions<'_>) -> Pool<'a> {
+pub fn pool<'a>(side: &'a Side<'a>, options: &CompareOptions) -> Pool<'a> {
     let mut runs: Vec<&RunData> = side.runs.clone();
     runs.sort_by_key(|run| run.head.started_ns);
     let older = runs.len().saturating_sub(HISTORY_MAX);
@@ -54,7 +54,7 @@ pub fn pool<'a>(side: &'a Side<'a>, options: &CompareOptions<'_>) -> Pool<'a> {
 }
 
 impl<'a> Pool<'a> {
-    fn add(&mut self, run: &'a RunData, options: &CompareOptions<'_>) {
+    fn add(&mut self, run: &'a RunData, options: &CompareOptions) {
         let context = RunContext { cards: options.cards, ..RunContext::default() };
         let rulings = rules::rulings(run, &context);
         let look = rules::Look::new(run, &context);
@@ -63,7 +63,7 @@ impl<'a> Pool<'a> {
         for row in look.figures() {
             let key = &row.series.key;
             let counts = row.series.better != Better::Neither
-                && key.samples() == Samples::Takes
+                && Samples::of(options.cards, &key.instrument) == Samples::Takes
                 && prepare::wanted(&key.instrument, &key.metric, options);
             if !counts || !of_side(&key.arm) {
                 continue;
@@ -139,7 +139,7 @@ impl<'a> Pool<'a> {
 }
 
 /// Settings of an arm for which the instrument has no parameter.
-fn outside(set: &Params, instrument: &str, options: &CompareOptions<'_>) -> Params {
+fn outside(set: &Params, instrument: &str, options: &CompareOptions) -> Params {
     let card = options.cards.iter().find(|card| card.name == instrument);
     let mut outside = set.clone();
     outside.0.retain(|name, _| card.is_none_or(|card| card.param(name).is_none()));

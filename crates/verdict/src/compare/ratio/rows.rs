@@ -50,14 +50,14 @@ struct Pair<'a> {
 }
 
 /// The rows of a side.
-pub fn rows<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions<'_>) -> Vec<Line<'a>> {
+pub fn rows<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions) -> Vec<Line<'a>> {
     let mut lines = measured(pool, asked, options);
     lines.extend(published(pool, asked, options));
     lines.extend(pool.published.iter().filter_map(|row| stated(pool, row, asked)));
     lines
 }
 
-fn measured<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions<'_>) -> Vec<Line<'a>> {
+fn measured<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions) -> Vec<Line<'a>> {
     let pairs = pairs(pool, asked);
     let entries = || pairs.iter().flat_map(|pair| pair.over.entries.iter().chain(&pair.under.entries));
     let mut runs: Vec<&RunData> = Vec::new();
@@ -208,7 +208,7 @@ fn rows_of<'a>(over: &[&Figure<'a>], under: &[&Figure<'a>], param: &str) -> Opti
 }
 
 /// Published figures at both values: points.
-fn published<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions<'_>) -> Vec<Line<'a>> {
+fn published<'a>(pool: &Pool<'a>, asked: &Asked, options: &CompareOptions) -> Vec<Line<'a>> {
     let at = |value: &str| -> Vec<(RowKey, &Published)> {
         let rows = pool.published.iter().filter(|row| row.better != Better::Neither);
         rows.filter_map(|row| Some((pool::without(&RowKey::published(row), &asked.param, value)?, *row)))
@@ -261,6 +261,7 @@ fn stated<'a>(pool: &Pool<'a>, row: &Published, asked: &Asked) -> Option<Line<'a
     shared.0.remove(&asked.param);
     let point = Point { study: Some(row.study.clone()), note: row.note.clone(), ..Point::default() };
     let doc = RowDoc {
+        card: None,
         instrument: row.key.instrument.clone(),
         metric: row.key.metric.clone(),
         unit: row.key.unit,
