@@ -2,7 +2,7 @@
 //!
 //! Only what no server does is doubted; a wrong unit that gives times a server could have is not found.
 
-use std::fmt;
+use model::finding::TimeUnit;
 
 use crate::aggregate::Aggregate;
 
@@ -17,64 +17,23 @@ const FASTEST_NS: u64 = 10 * US;
 /// A median above this is slower than anybody waits.
 const SLOWEST_NS: u64 = 100 * S;
 
-/// Why the unit is doubted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
-    /// Half of the requests took less: milliseconds or seconds are written where a smaller unit is said.
-    TooFast { median_ns: u64 },
-    /// Half of the requests took longer: a smaller unit is written than is said.
-    TooSlow { median_ns: u64 },
-    /// Nearly all times are whole thousands: the clock is a thousand times coarser than the unit.
-    WholeThousands { percent: u64 },
-}
-
-impl fmt::Display for Doubt {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Doubt::TooFast { median_ns } => write!(
-                to,
-                "half of the requests took less than {}: the times may be written in a larger unit than the format says",
-                shown(*median_ns)
-            ),
-            Doubt::TooSlow { median_ns } => write!(
-                to,
-                "half of the requests took more than {}: the times may be written in a smaller unit than the format says",
-                shown(*median_ns)
-            ),
-            Doubt::WholeThousands { percent } => write!(
-                to,
-                "{percent} % of the times are whole thousands of the unit: the clock that made them is that much coarser"
-            ),
-        }
-    }
-}
-
-fn shown(ns: u64) -> String {
-    match ns {
-        0..US => format!("{ns} ns"),
-        US..MS => format!("{:.1} us", ns as f64 / US as f64),
-        MS..S => format!("{:.1} ms", ns as f64 / MS as f64),
-        _ => format!("{:.1} s", ns as f64 / S as f64),
-    }
-}
-
 /// What is odd about the times of these requests, whose format says this unit (in ns).
 #[must_use]
-pub fn doubts(aggregate: &Aggregate, unit_ns: u64) -> Vec<Doubt> {
+pub fn doubts(aggregate: &Aggregate, unit_ns: u64) -> Vec<TimeUnit> {
     let timed = aggregate.times.total();
     let above_zero = timed.saturating_sub(aggregate.totals().zero_time);
     let mut doubts = Vec::new();
     let Some(median_ns) = aggregate.times.quantile(0.5).filter(|_| timed >= FEWEST) else { return doubts };
     // In whole seconds or milliseconds most times are 0, which is coarse and not wrong.
     if median_ns < FASTEST_NS && unit_ns < MS {
-        doubts.push(Doubt::TooFast { median_ns });
+        doubts.push(TimeUnit::TooFast { median_ns });
     }
     if median_ns > SLOWEST_NS {
-        doubts.push(Doubt::TooSlow { median_ns });
+        doubts.push(TimeUnit::TooSlow { median_ns });
     }
     let percent = u128::from(aggregate.whole_thousands) * 100 / u128::from(above_zero.max(1));
     if above_zero >= FEWEST && percent >= 95 && unit_ns < S {
-        doubts.push(Doubt::WholeThousands { percent: percent as u64 });
+        doubts.push(TimeUnit::WholeThousands { percent: percent as u64 });
     }
     doubts
 }
@@ -86,7 +45,7 @@ mod tests {
     use crate::format::Format;
     use crate::scan::Scanner;
 
-    fn of(directive: &str, time: impl Fn(u64) -> u64) -> Vec<Doubt> {
+    fn of(directive: &str, time: impl Fn(u64) -> u64) -> Vec<TimeUnit> {
         let format = Format::parse(&format!("%B {directive}")).unwrap();
         let mut scanner = Scanner::new(&format);
         let (mut all, settings) = (Aggregate::default(), Settings::default());
@@ -108,11 +67,11 @@ mod tests {
 
     #[test]
     fn a_wrong_unit_is_said() {
-        assert!(matches!(of("%D", |n| n % 7)[..], [Doubt::TooFast { .. }]));
-        assert!(matches!(of("%{ms}T", |n| 200_000 + n)[..], [Doubt::TooSlow { .. }]));
-        assert!(matches!(of("%T", |n| 1500 + n)[..], [Doubt::TooSlow { .. }]));
+        assert!(matches!(of("%D", |n| n % 7)[..], [TimeUnit::TooFast { .. }]));
+        assert!(matches!(of("%{ms}T", |n| 200_000 + n)[..], [TimeUnit::TooSlow { .. }]));
+        assert!(matches!(of("%T", |n| 1500 + n)[..], [TimeUnit::TooSlow { .. }]));
         let coarse = of("%D", |n| n * 1000);
-        assert_eq!(coarse, [Doubt::WholeThousands { percent: 100 }]);
+        assert_eq!(coarse, [TimeUnit::WholeThousands { percent: 100 }]);
         assert!(coarse[0].to_string().contains("100 %"));
         assert!(of("%D", |n| n % 7)[0].to_string().contains("larger unit"));
     }

@@ -37,7 +37,7 @@ pub mod why;
 pub use card::{Cadence, Card, Cards, Family, Need, Node, Tier, Variant};
 pub use fact::{Fact, FactValue};
 pub use fault::{Fault, FaultKind};
-pub use finding::{Finding, Validity};
+pub use finding::{Finding, Subject, Validity};
 pub use generate::Relay;
 pub use histogram::Histogram;
 pub use instrument::{Instrument, Probe, Record, RecordExt, Setup, Size, Unfit};

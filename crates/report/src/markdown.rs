@@ -78,7 +78,7 @@ fn table(doc: &CompareDoc, figures: &[Figure<'_>]) -> String {
 pub fn ratios(doc: &RatioDoc) -> String {
     let mut out = format!("{}\n", escape(&doc.paragraph));
     for finding in ratio::immature(doc) {
-        out.push_str(&format!("\n**{}**\n", escape(&finding.text)));
+        out.push_str(&format!("\n**{}**\n", escape(&finding.text())));
     }
     let kinds = ["---", "---", "---:", "---:", "---"].map(str::to_owned);
     for machine in &doc.machines {

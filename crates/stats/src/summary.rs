@@ -9,8 +9,6 @@ use crate::distributions::{coin_cdf, student_quantile};
 use crate::effect::Interval;
 use crate::unfit::{Unfit, check};
 use crate::{ALPHA, LEVEL, MIN_N, describe};
-use std::fmt;
-
 /// Share of the median within which takes count as equal.
 const FLAT: f64 = 1e-4;
 
@@ -19,18 +17,6 @@ const FLAT: f64 = 1e-4;
 pub enum Doubt {
     /// Successive takes resemble each other: lag-1 autocorrelation and the number they stand for.
     Autocorrelated { lag1: f64, effective_n: f64 },
-}
-
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Autocorrelated { lag1, effective_n } => write!(
-                f,
-                "successive takes resemble each other (lag-1 autocorrelation {lag1:.2}): they count as \
-                 {effective_n:.1} independent takes"
-            ),
-        }
-    }
 }
 
 /// The figures of one series of takes.

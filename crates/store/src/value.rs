@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::finding::FindingDoc;
 use model::plan::Plan;
 use model::{Fact, FactValue, Finding, Unit, Validity};
 use serde::{Deserialize, Serialize};
@@ -90,12 +91,10 @@ pub(crate) fn stored_findings(findings: &[Finding]) -> Vec<StoredFinding> {
     let number = |number: f64| {
         if number.is_finite() { Number::Plain(number) } else { Number::Odd(number.to_string()) }
     };
-    let store = |finding: &Finding| StoredFinding {
-        kind: finding.kind.clone(),
-        state: finding.state,
-        subject: finding.subject.clone(),
-        text: finding.text.clone(),
-        evidence: finding.evidence.iter().map(|(name, &value)| (name.clone(), number(value))).collect(),
+    let store = |finding: &Finding| {
+        let FindingDoc { kind, state, subject, text, evidence } = finding.clone().into();
+        let evidence = evidence.into_iter().map(|(name, value)| (name, number(value))).collect();
+        StoredFinding { kind, state, subject, text, evidence }
     };
     findings.iter().map(store).collect()
 }
@@ -116,5 +115,5 @@ fn finding(stored: StoredFinding) -> Result<Finding, String> {
         }
     };
     let evidence = evidence.into_iter().map(number).collect::<Result<_, _>>()?;
-    Ok(Finding { kind, state, subject, text, evidence })
+    Ok(FindingDoc { kind, state, subject, text, evidence }.into())
 }

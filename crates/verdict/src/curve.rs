@@ -6,10 +6,11 @@
 
 use model::Validity;
 use model::doc::{CurveDoc, CurveMarkDoc, CurvePointDoc, EstimateDoc, PercentileDoc};
+use model::finding::generator_bound::rate;
 use stats::{Rng, Take};
 
 use crate::loads::sweep::generator;
-use crate::loads::{HELD, Load, rate};
+use crate::loads::{HELD, Load};
 use crate::rules::{self, Look, Ruling};
 use crate::say;
 

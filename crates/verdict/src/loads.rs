@@ -12,10 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::NoteBody;
 use model::data::{Point, RunData, Series};
+use model::finding::{About, FigureName, Subject};
 use model::url::authority;
-use model::{Better, Histogram, Params, Phase, Unit, Value};
-
-use crate::say;
+use model::{Better, Histogram, Params, Phase, Value};
 
 /// Parameters that name a part of a take, and not the take.
 const PARTS: [&str; 6] = ["cpu", "role", "kind", "disk", "counter", "status"];
@@ -326,11 +325,16 @@ impl<'a> Load<'a> {
         rows.map(|(index, ..)| *index).collect()
     }
 
-    /// `web throughput connections=50 [arm]`: what findings are about.
+    /// What findings about it are about: `web throughput connections=50 [arm]`.
     #[must_use]
-    pub fn title(&self) -> String {
-        let arm = if self.arm.is_empty() { String::new() } else { format!(" [{}]", self.arm) };
-        format!("{} {} {}{arm}", self.instrument, self.rate, self.params).trim_end().to_owned()
+    pub fn subject(&self) -> Subject {
+        let figure = FigureName {
+            instrument: self.instrument.to_owned(),
+            metric: self.rate.to_owned(),
+            params: self.params.clone(),
+            arm: self.arm.to_owned(),
+        };
+        About::Load(figure).into()
     }
 
     /// `the server (nginx)`, as far as it is known.
@@ -379,22 +383,6 @@ fn median(series: &Series) -> Option<f64> {
     stats::median(&numbers)
 }
 
-/// `61.2 k/s`.
-#[must_use]
-pub fn rate(per_second: f64) -> String {
-    say::quantity(per_second, Unit::PerSec)
-}
-
-/// `38 % more`, `9.90 times as much`, of a ratio above 1.
-#[must_use]
-pub fn more(ratio: f64) -> String {
-    if ratio < 3.0 {
-        format!("{} more", say::percent(ratio - 1.0))
-    } else {
-        format!("{} times as much", say::digits(ratio))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::planted::{load, one, times};
@@ -427,7 +415,7 @@ mod tests {
         assert_eq!((first.server(), first.number("connections")), ("the server (nginx)".into(), Some(5.0)));
         assert!(first.is_alike(&loads[1], &["connections"]) && !first.is_alike(&loads[1], &[]));
         assert_eq!(loads[1].set_by_generator().len() + 1, loads[1].rows(&[]).len());
-        assert!(loads[1].title().starts_with("web throughput connections=9"));
+        assert!(loads[1].subject().to_string().starts_with("web throughput connections=9"));
     }
 
     #[test]

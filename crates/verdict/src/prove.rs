@@ -259,8 +259,7 @@ pub fn refused(what: &str, planted: &str, run: &RunData, kinds: &[&str]) -> Proo
     let all = rulings(run, &RunContext::default());
     let named = all.iter().find(|ruling| {
         let finding = &ruling.finding;
-        kinds.contains(&finding.kind.as_str())
-            && matches!(finding.state, Validity::Doubtful | Validity::Invalid)
+        kinds.contains(&finding.kind()) && matches!(finding.state, Validity::Doubtful | Validity::Invalid)
     });
     let wanted = format!("named by {}", kinds.join(" or "));
     let planted = Scalar::Text(planted.to_owned());
@@ -270,7 +269,7 @@ pub fn refused(what: &str, planted: &str, run: &RunData, kinds: &[&str]) -> Proo
         return line;
     };
     let finding = &ruling.finding;
-    let text = format!("{} ({}): {}", finding.kind, finding.state.word(), finding.text);
+    let text = format!("{} ({}): {}", finding.kind(), finding.state.word(), finding.text());
     line(what, planted, Some(Scalar::Text(text)), wanted, true)
 }
 
@@ -280,10 +279,10 @@ pub fn refused_if_seen(what: &str, planted: &str, run: &RunData, kind: &str) -> 
     let line = refused(what, planted, run, &[kind]);
     let all = rulings(run, &RunContext::default());
     let unknown =
-        all.iter().find(|ruling| ruling.finding.kind == kind && ruling.finding.state == Validity::Unknown);
+        all.iter().find(|ruling| ruling.finding.kind() == kind && ruling.finding.state == Validity::Unknown);
     match (line.state, unknown) {
         (ProofState::Fail, Some(unknown)) => {
-            missing(what, planted, ProofState::Unknown, &unknown.finding.text)
+            missing(what, planted, ProofState::Unknown, &unknown.finding.text())
         }
         _ => line,
     }
@@ -302,8 +301,8 @@ pub fn binds(what: &str, planted: &str, run: &RunData, kinds: &[Binding]) -> Pro
 /// Why no rule named it: what they said instead.
 fn silent(run: &RunData, kinds: &[&str]) -> String {
     let all = rulings(run, &RunContext::default());
-    let said = all.iter().filter(|ruling| kinds.contains(&ruling.finding.kind.as_str()));
-    let said: Vec<&str> = said.map(|ruling| ruling.finding.text.as_str()).collect();
+    let said = all.iter().filter(|ruling| kinds.contains(&ruling.finding.kind()));
+    let said: Vec<String> = said.map(|ruling| ruling.finding.text()).collect();
     let fault = run.takes.iter().find_map(|take| take.fault.clone());
     match (fault, said.is_empty()) {
         (Some(fault), _) => format!("a take failed: {fault}"),

@@ -1,3 +1,3 @@
 //! Numbers inside sentences (`model::format`).
 
-pub use model::format::{count, duration as span, list, number as digits, percent, quantity};
+pub use model::format::{count, list, number as digits, percent, quantity};

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
+use model::finding::FindingDoc;
 use model::frame::{OwnCost, Segment};
 use model::plan::Plan;
 use model::reading::{Phase, SeriesKey, Value};
@@ -396,12 +397,10 @@ fn phase_back(word: &str) -> Result<Phase, String> {
 }
 
 fn take_text(take: &TakeHead) -> TakeText {
-    let refusal = |finding: &Finding| Refusal {
-        kind: finding.kind.clone(),
-        state: finding.state,
-        subject: finding.subject.clone(),
-        text: finding.text.clone(),
-        evidence: finding.evidence.iter().map(|(name, value)| (name.clone(), Exact(*value))).collect(),
+    let refusal = |finding: &Finding| {
+        let FindingDoc { kind, state, subject, text, evidence } = finding.clone().into();
+        let evidence = evidence.into_iter().map(|(name, value)| (name, Exact(value))).collect();
+        Refusal { kind, state, subject, text, evidence }
     };
     TakeText {
         seq: take.seq,
@@ -419,12 +418,10 @@ fn take_text(take: &TakeHead) -> TakeText {
 }
 
 fn take_back(take: TakeText) -> Result<TakeHead, String> {
-    let finding = |refusal: Refusal| Finding {
-        kind: refusal.kind,
-        state: refusal.state,
-        subject: refusal.subject,
-        text: refusal.text,
-        evidence: refusal.evidence.into_iter().map(|(name, Exact(value))| (name, value)).collect(),
+    let finding = |refusal: Refusal| -> Finding {
+        let Refusal { kind, state, subject, text, evidence } = refusal;
+        let evidence = evidence.into_iter().map(|(name, Exact(value))| (name, value)).collect();
+        FindingDoc { kind, state, subject, text, evidence }.into()
     };
     Ok(TakeHead {
         seq: take.seq,

@@ -12,8 +12,9 @@ use logs::aggregate::sums::Sums;
 use logs::aggregate::{Aggregate, Group, Strata};
 use logs::scan::Method;
 use logs::units;
+use model::Finding;
 use model::doc::{FormatDoc, LogsDoc, PathDoc, SizeDoc, SkippedDoc, TopDoc, TrafficDoc};
-use model::{Finding, Validity};
+use model::finding::{LogsRead, Subject};
 use verdict::traffic::{self, Judgement};
 
 const NS: f64 = 1e9;
@@ -273,36 +274,30 @@ pub fn findings(all: &[Named<'_>], unit_ns: &BTreeMap<String, u64>) -> Vec<Findi
 
 fn odd(label: &str, one: &Aggregate, unit_ns: Option<u64>) -> Vec<Finding> {
     let mut all = Vec::new();
-    let mut say = |kind: &str, state, text: String| all.push(Finding::new(kind, state, text).about(label));
+    let mut add = |odd: LogsRead| all.push(Finding::new(odd).about(Subject::label(label)));
     let totals = one.totals();
     if let (Some(why), true) = (untimed(&totals), totals.zero_time > 0) {
-        say("zero-time", Validity::Doubtful, format!("no times, no speed: {why}"));
+        add(LogsRead::NoTimes(why.to_owned()));
         return all;
     }
     for doubt in unit_ns.map(|unit| units::doubts(one, unit)).unwrap_or_default() {
-        say("time-unit", Validity::Doubtful, doubt.to_string());
+        add(LogsRead::TimeUnit(doubt));
     }
     if let Err(why) = one.mean_of_ratios()
         && totals.untimed < totals.requests
     {
-        say("zero-time", Validity::Doubtful, format!("no mean of ratios: {why}"));
+        add(LogsRead::NoMean(why.to_string()));
     }
     if let Some(limit) = limit(&one.times) {
         let over = one.times.saturated();
-        let text = format!(
-            "{} took longer than {limit:.0} s, and how much longer is not told apart",
-            report::text::count(usize::try_from(over).unwrap_or(usize::MAX), "request")
-        );
-        say("time-limit", Validity::Doubtful, text);
+        let requests = usize::try_from(over).unwrap_or(usize::MAX);
+        add(LogsRead::TimeLimit { requests, seconds: limit });
     }
     if one.groups.overflowed() {
-        let text = "more groups than are kept: use a coarser --by, or --where";
-        say("groups", Validity::Invalid, text.to_owned());
+        add(LogsRead::TooManyGroups);
     }
     if one.slots.overflowed() {
-        let text =
-            "the lines span more than a year: days and the comparison by time are left out; use --where";
-        say("span", Validity::Invalid, text.to_owned());
+        add(LogsRead::TooLong);
     }
     all
 }

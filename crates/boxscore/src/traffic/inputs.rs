@@ -10,8 +10,9 @@ use std::sync::Arc;
 use logs::format::config::Config;
 use logs::format::{Format, detect};
 use logs::read::{Head, Input, Source, head};
+use model::Finding;
 use model::doc::FormatDoc;
-use model::{Finding, Validity};
+use model::finding::{LogsRead, Subject};
 
 use crate::error::CliError;
 
@@ -113,10 +114,9 @@ impl Chosen {
         match self.seen.entry((about.dev(), about.ino())) {
             Entry::Vacant(place) => _ = place.insert(name),
             Entry::Occupied(before) => {
-                let same =
-                    if *before.get() == name { String::new() } else { format!(", as {}", before.get()) };
-                let text = format!("{name} was given before{same}: its lines count twice");
-                self.findings.push(Finding::new("file-twice", Validity::Doubtful, text).about(label));
+                let before = Some(before.get().clone()).filter(|before| *before != name);
+                let twice = LogsRead::FileTwice { name, before };
+                self.findings.push(Finding::new(twice).about(Subject::label(label)));
             }
         }
     }
@@ -125,13 +125,9 @@ impl Chosen {
     fn fit(&mut self, label: &str, name: &str, format: &Format, lines: &[Vec<u8>]) {
         let over = detect::overfull(format, lines);
         if over > 0 {
-            let of = report::text::count(lines.len(), "line");
-            let text = format!(
-                "{name}: {over} of the first {of} would fit {} without their last word too: the format has fewer fields \
-                 than the lines, and its last one takes the rest",
-                format.text
-            );
-            self.findings.push(Finding::new("format-short", Validity::Doubtful, text).about(label));
+            let (name, of, format) = (name.to_owned(), lines.len(), format.text.clone());
+            let short = LogsRead::FormatShort { name, over, of, format };
+            self.findings.push(Finding::new(short).about(Subject::label(label)));
         }
     }
 

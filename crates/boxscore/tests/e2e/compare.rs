@@ -119,13 +119,19 @@ fn ratios_of_two_arms_and_of_two_runs() {
     let [row] = one.rows.as_slice() else { panic!("{one:?}") };
     assert_eq!((row.method, row.row.verdict, row.row.margin), (Method::Blocks, VerdictWord::Better, 0.02));
     assert!(row.row.ratio.is_some_and(|ratio| (ratio - 3.0).abs() < 0.1), "{row:?}");
-    assert!(one.ratios_of_ratios.is_empty() && one.findings.iter().all(|finding| finding.kind != "immature"));
+    assert!(
+        one.ratios_of_ratios.is_empty() && one.findings.iter().all(|finding| finding.kind() != "immature")
+    );
     let two = document(&["usual", "new"]);
     let [across] = two.ratios_of_ratios.as_slice() else { panic!("{two:?}") };
     assert_eq!((across.method, across.row.verdict), (Method::Runs, VerdictWord::Better));
     assert!(across.row.ratio.is_some_and(|ratio| (ratio - 4.0).abs() < 0.2), "{across:?}");
-    let found: Vec<&str> =
-        two.findings.iter().filter(|one| one.kind == "immature").map(|one| one.subject.as_str()).collect();
+    let found: Vec<String> = two
+        .findings
+        .iter()
+        .filter(|one| one.kind() == "immature")
+        .map(|one| one.subject.to_string())
+        .collect();
     assert_eq!(found, ["new: impl=chain"]);
     let text = call(&["usual", "new"]).expect(0, &[]).out;
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

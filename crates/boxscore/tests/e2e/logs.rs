@@ -154,7 +154,7 @@ fn what_a_log_does_not_tell_is_missing() {
     let zero = &doc.labels[0];
     assert_eq!((zero.seconds, zero.time_mean, zero.p50, zero.bytes), (None, None, None, Some(2000.0)));
     assert!(zero.seconds_why.as_deref().unwrap().contains("too coarse"), "{zero:?}");
-    assert!(doc.findings.iter().any(|finding| finding.kind == "zero-time"), "{:?}", doc.findings);
+    assert!(doc.findings.iter().any(|finding| finding.kind() == "zero-time"), "{:?}", doc.findings);
     // No size, no time.
     std::fs::write(bench.path("bare.log"), format!("{line}\n").repeat(3)).unwrap();
     let doc = json(&["bare.log", "--format", "%h %l %u %t \"%r\" %>s", "--no-store"]);
@@ -416,7 +416,7 @@ fn before_and_after_are_judged_and_said_to_be_confounded() {
     assert!((1.9..2.1).contains(&row.ratio.unwrap()), "{row:?}");
     let cut = doc.cut.unwrap();
     assert_eq!((cut.sides[0].at, cut.undated), (1_272_794_400, 0));
-    let kinds: Vec<&str> = doc.findings.iter().map(|finding| finding.kind.as_str()).collect();
+    let kinds: Vec<&str> = doc.findings.iter().map(|finding| finding.kind()).collect();
     assert!(kinds.contains(&"time-confounded") && !kinds.contains(&"hours"), "{kinds:?}");
     assert_eq!(bench.heads().len(), 2);
     let outside = ["from 2010-05-01 00:00:00 +0200 to 2010-05-03 11:59:40 +0200"];
@@ -453,7 +453,7 @@ fn a_machine_stands_beside_its_requests() {
     for figure in [mean.load, mean.cpu, mean.memory_used, mean.page_cache] {
         assert!(figure.is_some_and(|figure| figure >= 0.0), "{beside:?}");
     }
-    assert!(doc.findings.iter().any(|finding| finding.kind == "clocks"), "{:?}", doc.findings);
+    assert!(doc.findings.iter().any(|finding| finding.kind() == "clocks"), "{:?}", doc.findings);
     let said = bench.run(&["logs", &log, "--telemetry", "tel", "--no-store"]).expect(0, &[]);
     assert!(said.out.contains("meanwhile") && said.out.contains("cache"), "{}", said.out);
     // A log of another time.

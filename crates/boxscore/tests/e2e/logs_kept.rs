@@ -25,8 +25,8 @@ fn told(row: &RowDoc) -> (String, String, String, Option<f64>, Option<f64>, Opti
     (row.metric.clone(), row.arm.clone(), row.base.clone(), row.ratio, row.low, row.high, row.verdict)
 }
 
-fn of_kind<'a>(findings: &'a [Finding], kind: &str) -> Vec<&'a str> {
-    findings.iter().filter(|finding| finding.kind == kind).map(|finding| finding.text.as_str()).collect()
+fn of_kind(findings: &[Finding], kind: &str) -> Vec<String> {
+    findings.iter().filter(|finding| finding.kind() == kind).map(|finding| finding.text()).collect()
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn what_machines_did_meanwhile_stays_with_the_runs() {
     assert_eq!(compared.beside.iter().collect::<Vec<_>>(), swapped);
     let cache = of_kind(&compared.findings, "page-cache");
     assert!(cache[0].starts_with("hdd's page cache is larger than ssd's: 6.00 GiB beside 1.20"), "{cache:?}");
-    assert!(compared.findings.iter().any(|finding| finding.kind == "clocks"), "{:?}", compared.findings);
+    assert!(compared.findings.iter().any(|finding| finding.kind() == "clocks"), "{:?}", compared.findings);
     let text = bench.run(&["compare", "hdd", "ssd"]).expect(0, &[]).out;
     assert!(text.contains("meanwhile ") && text.contains("page cache is smaller"), "{text}");
     assert!(!text.contains("05-01 13:00"), "{text}");

@@ -180,13 +180,13 @@ fn a_stall_in_an_open_loop_is_told_with_what_waited() {
     let said =
         bench.run(&["load", &url, "-r", "100", "-d", "6s", "-c", "5", "-t", "1", "--json"]).expect(0, &[]);
     let doc = document(&said.out);
-    let found = doc.findings.iter().find(|finding| finding.kind == "stall").expect("a finding");
+    let found = doc.findings.iter().find(|finding| finding.kind() == "stall").expect("a finding");
     assert!(
-        found.text.starts_with("stalled: no answer for ") && found.text.contains("came due"),
+        found.text().starts_with("stalled: no answer for ") && found.text().contains("came due"),
         "{found:#?}"
     );
     // It stood still for two seconds at least, and all that time requests were due.
-    assert!(found.evidence["seconds"] > 1.5 && found.evidence["due"] > 150.0, "{found:#?}");
+    assert!(found.evidence()["seconds"] > 1.5 && found.evidence()["due"] > 150.0, "{found:#?}");
     let bound = &doc.bottlenecks[0];
     let told = format!("{}; {}", bound.sentence, bound.evidence.join("; "));
     assert!(told.contains("no answer for ") && !told.contains("serves all that is offered"), "{bound:#?}");

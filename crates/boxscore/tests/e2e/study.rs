@@ -168,14 +168,18 @@ fn the_published_table_comes_out_of_logs_with_its_means() {
     let first: &TrafficDoc = &doc.days[1];
     near(first.ratio_of_totals, 0.552_44e6, 10.0, "ratio of totals");
     for label in ["hdd", "ssd"] {
-        let note = doc.findings.iter().find(|note| note.kind == "means" && note.subject == label).unwrap();
-        assert!(note.text.contains("the mean of per-request speeds is"), "{note:?}");
+        let note = doc
+            .findings
+            .iter()
+            .find(|note| note.kind() == "means" && note.subject.to_string() == label)
+            .unwrap();
+        assert!(note.text().contains("the mean of per-request speeds is"), "{note:?}");
     }
     for row in &doc.rows {
         assert_eq!((row.verdict, row.arm.as_str(), row.base.as_str()), (VerdictWord::Better, "ssd", "hdd"));
         assert!(row.low < row.ratio && row.ratio < row.high, "{row:#?}");
     }
-    let kinds: Vec<&str> = doc.findings.iter().map(|note| note.kind.as_str()).collect();
+    let kinds: Vec<&str> = doc.findings.iter().map(|note| note.kind()).collect();
     assert!(!kinds.contains(&"size-mix") && !kinds.contains(&"status-mix"), "{kinds:?}");
     assert!(kinds.contains(&"request-counts"), "{kinds:?}");
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use model::finding::{Recorded, Subject};
 use model::params::parse_bytes;
-use model::{Finding, Label, ParamKind, ParamSpec, Setup, Size, Unfit, Validity};
+use model::{Finding, Label, ParamKind, ParamSpec, Setup, Size, Unfit};
 
 use super::frame::{MOST_DATAGRAM, Proto, Wait, Way};
 use super::target::To;
@@ -131,16 +132,8 @@ pub fn doubt_spinning(setup: &Setup, name: &str) -> Result<Option<Finding>, Unfi
     let threads = spinning(setup)? as f64;
     let quotas = cgroup::quotas(&Root::live());
     let least = quotas.iter().map(|quota| quota.cpus).fold(f64::INFINITY, f64::min);
-    Ok((threads > least).then(|| {
-        let text = format!(
-            "mode=spin keeps {threads} threads busy and the control group has {least} CPUs: the kernel stops them for \
-             part of the time; mode=block needs less"
-        );
-        Finding::new("spinning", Validity::Doubtful, text)
-            .about(name)
-            .evidence("threads", threads)
-            .evidence("cpus", least)
-    }))
+    Ok((threads > least)
+        .then(|| Finding::new(Recorded::Spinning { threads, cpus: least }).about(Subject::instrument(name))))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 use model::{
     Better, By, Cadence, Card, Count, Family, Fault, Finding, Instrument, Label, Metric, ParamKind,
     ParamSpec, Params, PerSec, Probe, Quantity, Record, RecordExt, Seconds, Setup, Shown, Tell, Tier, Topic,
-    Unfit, Validity, Variant,
+    Unfit, Variant,
 };
 
 use super::kernel::{COMPOSITE, Kernel, SIZES, Size};
@@ -221,12 +221,11 @@ impl Scored {
 
 /// Copies that were not at work together say little of what they take from each other.
 fn apart(kernel: Kernel, copies: usize, share: f64) -> Finding {
-    let text = format!(
-        "the scored batches of {copies} copies of {} ran beside each other for {:.0} % of their time only",
-        kernel.name(),
-        share * 100.0
-    );
-    Finding::new("copies-apart", Validity::Doubtful, text).evidence("overlap", share)
+    Finding::new(model::finding::Recorded::CopiesApart {
+        kernel: kernel.name().to_owned(),
+        copies,
+        overlap: share,
+    })
 }
 
 fn push(record: &mut dyn Record, kernel: &str, rates: Rates) {

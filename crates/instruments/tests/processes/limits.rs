@@ -85,7 +85,7 @@ pub fn a_cold_cache_is_proven_by_the_disk() {
             let sheet = take(&mut *probe);
             // A folder of a network, an overlay or btrfs has no device of its own to ask.
             if dir.path().metadata().unwrap().dev() >> 8 == 0 {
-                assert!(sheet.refusals.iter().all(|finding| finding.text.contains("cannot be told")));
+                assert!(sheet.refusals.iter().all(|finding| finding.text().contains("cannot be told")));
             } else {
                 assert!(sheet.refusals.is_empty(), "{:?}", sheet.refusals);
                 assert!(sheet.get("disk-read") >= 0.9 * least, "{given}: {}", sheet.get("disk-read"));

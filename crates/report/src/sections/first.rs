@@ -5,6 +5,7 @@
 use maud::{Markup, html};
 use model::data::RunData;
 use model::doc::{CompareDoc, RowDoc, RunDoc, VerdictWord};
+use model::finding::{Counted, Counter, Rule};
 use model::metric::Better;
 use model::unit::Unit;
 use model::{Cards, Finding, Validity};
@@ -18,7 +19,7 @@ use crate::sections::{score, takes, web_bound, web_load, web_sweep};
 use crate::text::compare::{Figure, arms, doubtful, figures};
 use crate::text::score::{Row, rows};
 use crate::text::spec::Spec;
-use crate::text::{count, notes};
+use crate::text::{count, fold, notes};
 use crate::theme::{Trust, Verdict};
 use crate::web::has_sweeps;
 
@@ -124,29 +125,31 @@ fn plain_lead(input: &ReportInput, run: &RunDoc) -> String {
 
 /// `, since other processes were busy and the clock moved`: the rules that doubt most figures.
 fn reasons(run: &RunDoc) -> String {
-    let mut kinds: Vec<(usize, &str)> = Vec::new();
+    let mut kinds: Vec<(usize, &Rule)> = Vec::new();
     for finding in run.findings.iter().filter(|finding| finding.state == Validity::Doubtful) {
-        match kinds.iter_mut().find(|(_, kind)| *kind == finding.kind) {
+        match kinds.iter_mut().find(|(_, rule)| rule.kind() == finding.kind()) {
             Some((times, _)) => *times += 1,
-            None => kinds.push((1, &finding.kind)),
+            None => kinds.push((1, &finding.rule)),
         }
     }
     kinds.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
-    let word = |kind: &str| {
-        Some(match kind {
-            "background" => "other processes were busy",
-            "clock" => "the clock moved",
-            "cut" => "the user ended it early",
-            "steal" => "the hypervisor stole time",
-            "drift" => "figures drifted",
-            "samples" => "there are too few takes",
-            "autocorrelation" => "takes resemble each other",
-            "noisy-neighbour" => "runs of this machine differ",
-            "swap" | "major-faults" => "pages came from disk",
+    let word = |rule: &Rule| {
+        Some(match rule {
+            Rule::Background(_) => "other processes were busy",
+            Rule::Clock(_) => "the clock moved",
+            Rule::Cut(_) => "the user ended it early",
+            Rule::Steal(_) => "the hypervisor stole time",
+            Rule::Drift(_) => "figures drifted",
+            Rule::Samples(_) => "there are too few takes",
+            Rule::Autocorrelation(_) => "takes resemble each other",
+            Rule::NoisyNeighbour(_) => "runs of this machine differ",
+            Rule::Counted(Counted::Rose { counter: Counter::Swap | Counter::MajorFaults, .. }) => {
+                "pages came from disk"
+            }
             _ => return None,
         })
     };
-    let words: Vec<&str> = kinds.iter().filter_map(|(_, kind)| word(kind)).take(2).collect();
+    let words: Vec<&str> = kinds.iter().filter_map(|(_, rule)| word(rule)).take(2).collect();
     if words.is_empty() { String::new() } else { format!(", since {}", words.join(" and ")) }
 }
 
@@ -306,9 +309,9 @@ fn folded(count: usize, what: &str, words: &[String]) -> Markup {
 fn about_clock(findings: &[Finding], cards: Cards) -> Option<String> {
     let clock = |finding: &&Finding| {
         finding.state == Validity::Doubtful
-            && (finding.kind.contains("clock") || finding.kind.contains("throttl"))
+            && matches!(finding.kind(), "clock" | "clock-step" | "thermal-throttle")
     };
-    findings.iter().find(clock).map(|finding| notes::said(finding, cards))
+    findings.iter().find(clock).map(|finding| fold::sentence(finding, cards))
 }
 
 /// The true clock around each take, as a line the size of a word.

@@ -17,7 +17,7 @@ use crate::plot::line::{Marker, Point, Series};
 use crate::plot::{Caption, LinePlot, Size};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
-use crate::text::{count, cut_front, date_time, notes};
+use crate::text::{count, cut_front, date_time, fold};
 use crate::theme::{Trust, Verdict};
 
 pub struct Logs;
@@ -285,10 +285,10 @@ pub(super) fn whole(text: &str) -> String {
 /// What is unlike between the labels.
 fn comparable(doc: &CompareDoc, rows: &[&RowDoc]) -> Markup {
     let of_logs = |finding: &&model::Finding| {
-        rows.iter().any(|row| finding.subject.contains(&row.arm) || finding.subject.contains(&row.base))
+        rows.iter().any(|row| finding.subject.mentions(&row.arm) || finding.subject.mentions(&row.base))
     };
     html! { ul class="trust" { @for finding in doc.findings.iter().filter(of_logs) {
-        (Trust::from(finding.state).line(&html! { (page::prose(&notes::said(finding, doc.cards))) }))
+        (Trust::from(finding.state).line(&html! { (page::prose(&fold::sentence(finding, doc.cards))) }))
     } } }
 }
 

@@ -64,7 +64,7 @@ fn ratios(doc: &RatioDoc) -> Markup {
     };
     html! {
         (plot.render())
-        @for finding in immature(doc) { p class="note" { b { (page::prose(&finding.text)) } } }
+        @for finding in immature(doc) { p class="note" { b { (page::prose(&finding.text())) } } }
         @for note in &doc.footnotes { p class="note" { (page::prose(note)) } }
     }
 }

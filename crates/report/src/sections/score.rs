@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use model::doc::{RunDoc, SeriesDoc};
+use model::finding::FigureName;
 use model::{Finding, Samples, Validity};
 
 use crate::number::{self, Kind, Scale};
@@ -203,13 +204,15 @@ fn row(
 /// The state in a word, and the rules behind it; their sentences are in the section on validity.
 fn validity(run: &RunDoc, series: &SeriesDoc) -> Markup {
     let (mark, class) = Trust::from(series.validity).mark();
-    let title = format!("{} {} {}", series.instrument, series.metric, series.params);
+    let is_series = |figure: &FigureName| {
+        (&figure.instrument, &figure.metric, &figure.params)
+            == (&series.instrument, &series.metric, &series.params)
+    };
     let about = |finding: &&Finding| {
-        let subject = finding.subject.split(" [").next().unwrap_or("");
-        finding.state == series.validity && !subject.is_empty() && title.trim_end() == subject
+        finding.state == series.validity && finding.subject.figure().is_some_and(is_series)
     };
     let known = run.findings.iter().filter(|_| series.validity >= Validity::Doubtful).filter(about);
-    let rules: BTreeSet<&str> = known.map(|finding| finding.kind.as_str()).collect();
+    let rules: BTreeSet<&str> = known.map(|finding| finding.kind()).collect();
     let reasons = series.reasons.iter().chain(&series.why).cloned().collect::<Vec<_>>().join("; ");
     html! {
         span class=(class) { b class="mark" { (mark) } }

@@ -9,7 +9,7 @@ use model::{Cards, Finding, Validity};
 use crate::number;
 use crate::page;
 use crate::section::{ReportInput, Section};
-use crate::text::{count, notes};
+use crate::text::{count, fold, notes};
 use crate::theme::Trust;
 
 pub struct Rules;
@@ -58,14 +58,14 @@ fn findings(run: &RunDoc) -> Markup {
     let of = |state: Validity| all.iter().filter(move |finding| finding.state == state).collect::<Vec<_>>();
     let notes = notes::doubts(all, &notes::headlines(run));
     let loud: Vec<&Finding> = of(Validity::Invalid).into_iter().chain(of(Validity::Doubtful)).collect();
-    let kinds: BTreeSet<&str> = loud.iter().map(|finding| finding.kind.as_str()).collect();
+    let kinds: BTreeSet<&str> = loud.iter().map(|finding| finding.kind()).collect();
     let quiet = [(Validity::Ok, "found nothing"), (Validity::Unknown, "could not be checked here")];
     html! {
         ul class="trust" { @for note in notes.iter().rev() {
             (Trust::from(note.state).line(&html! { (page::prose(&note.text)) }))
         } }
         @for kind in kinds {
-            @let found: Vec<&Finding> = loud.iter().copied().filter(|finding| finding.kind == kind).collect();
+            @let found: Vec<&Finding> = loud.iter().copied().filter(|finding| finding.kind() == kind).collect();
             // Not opened in print: the lines above say it once.
             details class="data" { summary { (kind) ": " (count(found.len(), "finding")) } (list(&found, run.cards)) }
         }
@@ -80,8 +80,8 @@ fn list(found: &[&Finding], cards: Cards) -> Markup {
     html! { ul class="trust" {
         @for finding in found.iter().take(MOST) {
             (Trust::from(finding.state).line(&html! {
-                (page::prose(&notes::said(finding, cards)))
-                " " span class="mut" { "(" (finding.kind) (evidence(&finding.evidence)) ")" }
+                (page::prose(&fold::sentence(finding, cards)))
+                " " span class="mut" { "(" (finding.kind()) (evidence(&finding.evidence())) ")" }
             }))
         }
         @if found.len() > MOST { li { (found.len() - MOST) " more in the JSON document" } }

@@ -1,20 +1,13 @@
 //! Findings of one rule as one line: how bad at worst, how many figures, and the headline ones by name.
 //!
-//! A finding about a figure carries the figure's title as its subject; here it becomes people's name. Findings about
-//! the parts of an index are details and are left out. Evidence is in base units; nothing is judged here.
+//! A finding's subject becomes people's name here; the sentences are the rules' own ([`model::finding`]). Findings
+//! about the parts of an index are details and are left out. Nothing is judged here.
 
-mod phrase;
-
+use model::finding::{About, FigureName, Rule, Subject};
 use model::names::{self, Key};
-use model::{Card, Cards, Finding, Params, Role, card};
+use model::{Cards, Finding, Params, Role, card};
 
-use super::{count, notes};
-
-/// Rules whose findings are each about a load, not about one figure of it.
-const OF_LOADS: [&str; 5] = ["generator-bound", "same-cores", "errors", "late", "little"];
-
-/// Stands between two groups of requests that a finding is about; their names may be those of anything.
-const BESIDE: &str = " beside ";
+use super::count;
 
 /// The figures that stand on the page, as far as they are known.
 #[derive(Clone, Debug, Default)]
@@ -31,138 +24,148 @@ impl Headlines {
         Headlines { cards, figures }
     }
 
-    /// Whether a subject is one of them, in whatever arm: its own parameters say more than those of the page.
-    fn has(&self, subject: &Subject) -> bool {
-        let holds = |name: &str, value: &str| value == "auto" || subject.params.get(name) == Some(value);
+    /// Whether a figure is one of them, in whatever arm: its own parameters say more than those of the page.
+    fn has(&self, figure: &FigureName) -> bool {
+        let holds = |name: &str, value: &str| value == "auto" || figure.params.get(name) == Some(value);
         self.figures.iter().any(|(instrument, metric, params)| {
-            (instrument, metric) == (&subject.instrument, &subject.metric)
+            (instrument, metric) == (&figure.instrument, &figure.metric)
                 && params.0.iter().all(|(name, value)| holds(name, value))
         })
     }
 }
 
-/// What a finding is about.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Subject {
-    /// The machine, in comparisons.
-    pub side: String,
-    /// People's name of the figure, or the subject as it is; empty for a finding about the whole run.
-    pub name: String,
-    /// A part of an index.
-    pub detail: bool,
-    /// Place of the figure on a page.
-    pub rank: usize,
-    card: Option<&'static Card>,
-    instrument: String,
-    metric: String,
-    params: Params,
-    /// ` [name]` where there are arms.
-    arm: String,
-}
-
-impl Subject {
-    /// Takes a subject apart: `side: instrument metric k=v;k=v [arm]`.
-    #[must_use]
-    pub fn of(finding: &Finding, cards: Cards) -> Subject {
-        let text = finding.subject.as_str();
-        if text.contains(BESIDE) {
-            return Subject { name: text.to_owned(), ..Subject::default() };
+/// People's name of what a finding is about; empty for the whole run.
+#[must_use]
+pub fn name(subject: &Subject, cards: Cards) -> String {
+    match &subject.about {
+        About::Run => String::new(),
+        About::Instrument(name) | About::Label(name) => {
+            names::says(card::find(cards, name)).unwrap_or(name).to_owned()
         }
-        let known = |text: &str| card::find(cards, text.split(' ').next().unwrap_or("")).is_some();
-        let (side, rest) = match text.split_once(": ") {
-            Some((side, rest)) if !known(text) => (side, rest),
-            _ => ("", text),
-        };
-        let mut words = rest.splitn(3, ' ');
-        let instrument = words.next().unwrap_or("");
-        let metric = words.next().unwrap_or("");
-        let (pairs, arm) = match words.next().map(str::trim) {
-            Some(rest) => rest.split_once(" [").unwrap_or((rest, "")),
-            None => ("", ""),
-        };
-        let params = Params::parse(pairs).unwrap_or_default();
-        let arm = if arm.is_empty() { String::new() } else { format!(" [{arm}") };
-        let card = card::find(cards, instrument);
-        let name = match (instrument, metric) {
-            ("", _) => String::new(),
-            (only, "") => names::says(card).unwrap_or(only).to_owned(),
-            _ => named(&names::label(Key { card, instrument, metric, params: &params }), &params, &arm),
-        };
-        Subject {
-            side: side.to_owned(),
-            name,
-            detail: names::is_detail(card, metric),
-            rank: names::rank(card),
-            card,
-            instrument: instrument.to_owned(),
-            metric: metric.to_owned(),
-            params,
-            arm,
+        About::Groups { .. } => subject.about.to_string(),
+        About::Cell { instrument, params } => {
+            names::label(Key { card: card::find(cards, instrument), instrument, metric: "", params })
         }
+        About::Figure(figure) | About::Load(figure) => named(figure, cards),
     }
 }
 
-fn named(label: &str, params: &Params, arm: &str) -> String {
-    let cpus = if params.get("threads") == Some("all") { " on all CPUs" } else { "" };
-    format!("{label}{cpus}{arm}")
+fn named(figure: &FigureName, cards: Cards) -> String {
+    let cpus = if figure.params.get("threads") == Some("all") { " on all CPUs" } else { "" };
+    format!("{}{cpus}{}", names::label(key(figure, cards)), arm(figure))
 }
 
-/// Findings of one rule, one state and one machine about single figures.
-pub struct Group<'a> {
-    side: &'a str,
+/// ` [name]` where there are arms.
+fn arm(figure: &FigureName) -> String {
+    if figure.arm.is_empty() { String::new() } else { format!(" [{}]", figure.arm) }
+}
+
+fn key(figure: &FigureName, cards: Cards) -> Key<'_> {
+    let card = card::find(cards, &figure.instrument);
+    Key { card, instrument: &figure.instrument, metric: &figure.metric, params: &figure.params }
+}
+
+/// The sentence of one finding, with its side and its subject in front.
+#[must_use]
+pub fn sentence(finding: &Finding, cards: Cards) -> String {
+    let name = match finding.rule.names_subject() {
+        true => String::new(),
+        false => name(&finding.subject, cards),
+    };
+    let parts = [finding.subject.side.clone().unwrap_or_default(), name, finding.text()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+}
+
+/// A finding about a part of a run, with the name of that part.
+struct Member<'a> {
+    rule: &'a Rule,
+    finding: &'a Finding,
+    name: String,
+}
+
+/// Findings of one rule and one machine about parts of a run.
+struct Group<'a> {
+    side: Option<&'a str>,
     kind: &'a str,
-    members: Vec<(&'a Finding, &'a Subject)>,
+    members: Vec<Member<'a>>,
 }
 
 /// One sentence for each rule; findings about the whole run speak for themselves and stand first.
 #[must_use]
-pub fn sentences(findings: &[(&Finding, Subject)], headlines: &Headlines) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
+pub fn sentences(findings: &[&Finding], headlines: &Headlines) -> Vec<String> {
+    let is_run = |finding: &&&Finding| finding.subject.about == About::Run;
+    let mut out = of_runs(findings.iter().filter(is_run).copied());
     let mut groups: Vec<Group<'_>> = Vec::new();
-    for (finding, subject) in findings.iter().filter(|(_, subject)| !subject.detail) {
-        if subject.name.is_empty() {
-            let text = notes::said(finding, headlines.cards);
-            if !out.contains(&text) {
-                out.push(text);
-            }
-            continue;
-        }
-        let member = (*finding, subject);
-        match groups.iter_mut().find(|group| group.kind == finding.kind && group.side == subject.side) {
+    for finding in
+        findings.iter().filter(|one| !is_run(one) && !is_detail(&one.subject, headlines.cards)).copied()
+    {
+        let (side, kind) = (finding.subject.side.as_deref(), finding.kind());
+        let member = Member { rule: &finding.rule, finding, name: name(&finding.subject, headlines.cards) };
+        match groups.iter_mut().find(|group| group.kind == kind && group.side == side) {
             Some(group) => group.members.push(member),
-            None => groups.push(Group { side: &subject.side, kind: &finding.kind, members: vec![member] }),
+            None => groups.push(Group { side, kind, members: vec![member] }),
         }
     }
     out.extend(groups.iter().map(|group| group.sentence(headlines)));
     out
 }
 
-impl<'a> Group<'a> {
-    fn sentence(&self, headlines: &Headlines) -> String {
-        if let [(only, _)] = self.members.as_slice() {
-            return notes::said(only, headlines.cards);
+/// A part of a figure that is shown itself.
+fn is_detail(subject: &Subject, cards: Cards) -> bool {
+    let is_detail =
+        |figure: &FigureName| names::is_detail(card::find(cards, &figure.instrument), &figure.metric);
+    subject.figure().is_some_and(is_detail)
+}
+
+/// Each sentence about a whole run once, behind the sides that it is about.
+fn of_runs<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<String> {
+    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+    for finding in findings {
+        let (text, side) = (finding.text(), finding.subject.side.as_deref());
+        match all.iter_mut().find(|(known, sides)| *known == text && sides.is_empty() == side.is_none()) {
+            Some((_, sides)) => sides.extend(side.filter(|side| !sides.contains(side))),
+            None => all.push((text, side.into_iter().collect())),
         }
-        let side = if self.side.is_empty() { String::new() } else { format!("{}: ", self.side) };
-        let figures = self.figures(headlines);
-        let said = phrase::of(self, &figures).unwrap_or_else(|| self.plain(&figures));
-        format!("{side}{said}")
+    }
+    let line = |(text, sides): (String, Vec<&str>)| match sides.is_empty() {
+        true => text,
+        false => format!("{}: {text}", sides.join(", ")),
+    };
+    all.into_iter().map(line).collect()
+}
+
+impl Group<'_> {
+    fn sentence(&self, headlines: &Headlines) -> String {
+        if let [only] = self.members.as_slice() {
+            return sentence(only.finding, headlines.cards);
+        }
+        let members: Vec<(&Rule, &str)> =
+            self.members.iter().map(|member| (member.rule, member.name.as_str())).collect();
+        let said = Rule::many(&members, &self.figures(headlines));
+        self.side.map_or_else(|| said.clone(), |side| format!("{side}: {said}"))
     }
 
     /// `31 figures (integer, floating, ...)`: headline figures by name, the others counted. `further` ones are none of
     /// those on the page.
     fn figures(&self, headlines: &Headlines) -> String {
         const MOST: usize = 4;
-        let mut sorted: Vec<(bool, &Subject)> =
-            self.members.iter().map(|(_, subject)| (headlines.has(subject), *subject)).collect();
-        sorted.sort_by_key(|(head, subject)| (!head, subject.rank));
+        let is_head =
+            |member: &Member<'_>| member.finding.subject.figure().is_some_and(|figure| headlines.has(figure));
+        let card_of =
+            |member: &Member<'_>| card::find(headlines.cards, member.finding.subject.of_instrument()?);
+        let rank = |member: &Member<'_>| names::rank(card_of(member));
+        let mut sorted: Vec<(bool, &Member<'_>)> =
+            self.members.iter().map(|member| (is_head(member), member)).collect();
+        sorted.sort_by_key(|(head, member)| (!head, rank(member)));
         let further = !headlines.figures.is_empty() && !sorted.iter().any(|(head, _)| *head);
         let wanted = |head: bool| head || further || headlines.figures.is_empty();
-        let shown: Vec<&Subject> =
-            sorted.into_iter().filter(|(head, _)| wanted(*head)).map(|(_, subject)| subject).collect();
-        let (mut named, shared) = apart(&shown);
+        let shown: Vec<&Member<'_>> =
+            sorted.into_iter().filter(|(head, _)| wanted(*head)).map(|(_, member)| member).collect();
+        let (mut named, shared) = apart(&shown, headlines.cards);
         let all = named.len() <= MOST && named.len() == self.members.len();
         named.truncate(MOST);
-        let what = if OF_LOADS.contains(&self.kind) { "load" } else { "figure" };
+        let is_load = |member: &Member<'_>| matches!(member.finding.subject.about, About::Load(_));
+        let what = if self.members.iter().all(is_load) { "load" } else { "figure" };
         let figures =
             count(self.members.len(), &if further { format!("further {what}") } else { what.to_owned() });
         let between = if named.iter().any(|name| name.contains(',')) { "; " } else { ", " };
@@ -170,55 +173,34 @@ impl<'a> Group<'a> {
         let of = if shared.is_empty() { String::new() } else { format!(" of {shared}") };
         format!("{figures}{of} ({}{more})", named.join(between))
     }
-
-    fn findings(&self) -> impl Iterator<Item = &'a Finding> + use<'_, 'a> {
-        self.members.iter().map(|(finding, _)| *finding)
-    }
-
-    /// The member with the largest evidence, and that evidence.
-    fn worst(&self, evidence: &str) -> Option<(f64, &Finding, &Subject)> {
-        let known = self
-            .members
-            .iter()
-            .filter_map(|(finding, subject)| Some((*finding.evidence.get(evidence)?, *finding, *subject)));
-        known.max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))
-    }
-
-    /// A rule without a phrase of its own: what all say, or what the first says.
-    fn plain(&self, figures: &str) -> String {
-        let Some((first, subject)) = self.members.first() else { return figures.to_owned() };
-        if self.members.iter().all(|(finding, _)| finding.text == first.text) {
-            return format!("{figures}: {}", first.text);
-        }
-        format!("{figures}, such as {}: {}", subject.name, first.text)
-    }
 }
 
 /// Names that tell figures apart, once each, and what all of them share: `10 connections` and `50 connections` of
 /// `web, nginx`.
-fn apart<'s>(subjects: &[&'s Subject]) -> (Vec<String>, String) {
-    let mut known: Vec<&'s Subject> = Vec::new();
-    for subject in subjects {
-        if !known.iter().any(|other| other.name == subject.name) {
-            known.push(subject);
+fn apart(members: &[&Member<'_>], cards: Cards) -> (Vec<String>, String) {
+    let mut known: Vec<&Member<'_>> = Vec::new();
+    for member in members {
+        if !known.iter().any(|other| other.name == member.name) {
+            known.push(member);
         }
     }
-    let plain = || (known.iter().map(|subject| subject.name.clone()).collect(), String::new());
-    if known.len() < 2 || !known.iter().all(|subject| names::is_load(subject.card)) {
+    let plain = || (known.iter().map(|member| member.name.clone()).collect(), String::new());
+    let figures: Vec<&FigureName> =
+        known.iter().filter_map(|member| member.finding.subject.figure()).collect();
+    let are_loads = figures.iter().all(|figure| names::is_load(card::find(cards, &figure.instrument)));
+    if known.len() < 2 || figures.len() < known.len() || !are_loads {
         return plain();
     }
     // Of several loads, the loads are named, not each figure of each.
-    let several = known.iter().any(|subject| subject.params != known[0].params);
-    let mut loads: Vec<(Key<'_>, &str)> = Vec::new();
-    for subject in &known {
-        let metric = match subject.card.map(|card| card.role) {
+    let several = figures.iter().any(|figure| figure.params != figures[0].params);
+    let mut loads: Vec<(Key<'_>, String)> = Vec::new();
+    for figure in &figures {
+        let own = key(figure, cards);
+        let metric = match own.card.map(|card| card.role) {
             Some(Role::Load { rate }) if several => rate,
-            _ => &subject.metric,
+            _ => own.metric,
         };
-        let load = (
-            Key { card: subject.card, instrument: &subject.instrument, metric, params: &subject.params },
-            subject.arm.as_str(),
-        );
+        let load = (Key { metric, ..own }, arm(figure));
         if !loads.contains(&load) {
             loads.push(load);
         }
@@ -239,31 +221,42 @@ fn apart<'s>(subjects: &[&'s Subject]) -> (Vec<String>, String) {
 #[cfg(test)]
 mod tests {
     use model::Validity;
+    use model::finding::generator_bound::{Cause, Cores, LowerBound};
+    use model::finding::{
+        AboveCeiling, Background, Clock, ClockStep, Counted, Counter, Errors, Failed, GeneratorBound, Late,
+        Limit, Little, MoreTakes, SameCores, Samples, Throttled,
+    };
 
     use super::*;
 
-    fn busy(subject: &str, cpus: f64) -> Finding {
-        let text = format!("other processes used {cpus} CPUs during its takes");
-        Finding::new("background", Validity::Doubtful, text).about(subject).evidence("cpus", cpus)
+    /// `instrument metric k=v;k=v`, in an arm.
+    fn figure(text: &str, arm: &str) -> FigureName {
+        let mut words = text.splitn(3, ' ').map(str::to_owned);
+        let mut word = || words.next().unwrap_or_default();
+        let (instrument, metric) = (word(), word());
+        FigureName { instrument, metric, params: Params::parse(&word()).unwrap(), arm: arm.to_owned() }
     }
 
-    /// Headlines are written as subjects.
+    fn busy(about: &str, cpus: f64) -> Finding {
+        Finding::new(Background::Busy { cpus }).about(About::Figure(figure(about, "")))
+    }
+
+    fn of_side(finding: Finding, side: &str) -> Finding {
+        let subject = finding.subject.clone().of_side(side);
+        finding.about(subject)
+    }
+
     fn folded(findings: &[Finding], headlines: &[&str]) -> Vec<String> {
-        let pairs: Vec<(&Finding, Subject)> =
-            findings.iter().map(|one| (one, Subject::of(one, instruments::cards()))).collect();
-        let of = |title: &&str| {
-            Subject::of(&Finding::new("", Validity::Unknown, "").about(*title), instruments::cards())
-        };
-        let heads: Vec<Subject> = headlines.iter().map(of).collect();
+        let heads: Vec<FigureName> = headlines.iter().map(|text| figure(text, "")).collect();
         let each = heads.iter().map(|head| (head.instrument.as_str(), head.metric.as_str(), &head.params));
-        sentences(&pairs, &Headlines::new(instruments::cards(), each))
+        sentences(&findings.iter().collect::<Vec<_>>(), &Headlines::new(instruments::cards(), each))
     }
 
     #[test]
     fn groups_of_requests_are_no_figures() {
         let finding =
-            Finding::new("status-mix", Validity::Doubtful, "statuses differ in 3 % of the requests");
-        let finding = finding.about("web after beside web before");
+            Finding::told("status-mix", Validity::Doubtful, "statuses differ in 3 % of the requests");
+        let finding = finding.about(Subject::groups("web after", "web before"));
         assert_eq!(
             folded(&[finding], &[]),
             ["web after beside web before: statuses differ in 3 % of the requests"]
@@ -289,22 +282,33 @@ mod tests {
 
     #[test]
     fn one_figure_keeps_its_sentence_and_machines_stay_apart() {
-        let findings =
-            [busy("mini-1: index rate kind=integer", 0.5), busy("ref: index rate kind=integer", 0.4)];
+        let findings = [
+            of_side(busy("index rate kind=integer", 0.5), "mini-1"),
+            of_side(busy("index rate kind=integer", 0.4), "ref"),
+        ];
+        let says = "CPUs during its takes: end them (`top` shows which) and repeat it";
         assert_eq!(
             folded(&findings, &[]),
             [
-                "mini-1: integer: other processes used 0.5 CPUs during its takes",
-                "ref: integer: other processes used 0.4 CPUs during its takes"
+                format!("mini-1: integer: other processes used 0.500 {says}"),
+                format!("ref: integer: other processes used 0.400 {says}")
             ]
         );
     }
 
     #[test]
+    fn what_is_true_of_several_whole_runs_is_said_once() {
+        let told = |text: &str| Finding::told("timer", Validity::Doubtful, text);
+        let findings =
+            [of_side(told("off"), "a"), of_side(told("off"), "b"), of_side(told("on"), "b"), told("off")];
+        assert_eq!(folded(&findings, &[]), ["a, b: off", "b: on", "off"]);
+    }
+
+    #[test]
     fn the_worst_is_said_with_its_direction() {
         let off = |subject: &str, apart: f64| {
-            let finding = Finding::new("clock", Validity::Doubtful, "off").about(subject);
-            finding.evidence("apart", apart).evidence("median", 4.09e9)
+            let moved = Clock::Moved { median: 4.09e9, apart, takes: 3, of: 8, busy: false };
+            Finding::new(moved).about(About::Figure(figure(subject, "")))
         };
         let findings = [off("mem-latency latency level=memory", -0.12), off("disk-read iops qd=1", 0.05)];
         assert_eq!(
@@ -316,97 +320,94 @@ mod tests {
         );
     }
 
-    fn loads(kind: &str, text: &str, evidence: &[(&str, f64)]) -> Vec<String> {
+    fn loads<R: Into<Rule>>(rule: impl Fn(f64) -> R) -> String {
         let each = [10, 50, 400].map(|connections| {
-            let params = format!("connections={connections};keepalive=on;server=nginx");
-            let mut finding =
-                Finding::new(kind, Validity::Doubtful, text.replace('#', &connections.to_string()));
-            for (name, value) in evidence {
-                finding = finding.evidence(name, value * f64::from(connections));
-            }
-            finding.about(format!("web throughput {params}"))
+            let about = format!("web throughput connections={connections};keepalive=on;server=nginx");
+            Finding::new(rule(f64::from(connections))).about(About::Load(figure(&about, "")))
         });
-        folded(&each, &[])
+        let said = folded(&each, &[]);
+        assert_eq!(said.len(), 1, "{said:?}");
+        said[0].replace("3 loads of web, nginx (10 connections, 50 connections, 400 connections)", "@")
     }
 
-    /// The rules of loads, each with a text as it writes it.
     #[test]
     fn every_rule_of_loads_reads_as_one_sentence() {
-        const OF: &str = "3 loads of web, nginx (10 connections, 50 connections, 400 connections)";
-        let said = |kind, text, evidence: &[(&str, f64)]| {
-            let said = loads(kind, text, evidence);
-            assert_eq!(said.len(), 1, "{said:?}");
-            said[0].replace(OF, "@")
+        let bound = |connections: f64| {
+            GeneratorBound::Bound(LowerBound {
+                cause: Cause::Busy { share: connections * 0.002 },
+                cores: Cores(vec!["cpu1".to_owned()]),
+                share: Some(connections * 0.002),
+                generator_cpu: None,
+                capacity: None,
+                full: None,
+            })
         };
-        let bound = "lower bound: the generator on cpu1 works # % of its time; add generators";
         assert_eq!(
-            said("generator-bound", bound, &[("share", 0.002)]),
+            loads(bound),
             "lower bounds: the load generator, not the server, sets @; its busiest core works up to 80 % of its time; \
-             add generators"
+             add generators, or generate from another machine"
         );
-        let share = "generator and server share cpu0 (# % busy): each slows the other";
-        assert!(
-            said("same-cores", share, &[("busy", 0.002)])
-                .starts_with("generator and server share a core, up to")
-        );
-        let failed = "failed: # reset (2 % of its requests): look at the log";
+        let shared = |connections: f64| SameCores::Shared(vec![("cpu0".to_owned(), connections * 0.002)]);
+        assert!(loads(shared).starts_with("generator and server share a core, up to 80 % busy, in @"));
+        let failed = |connections: f64| {
+            let kinds = [("reset".to_owned(), connections)].into();
+            Errors::Failed(Failed { kinds, share: Some(connections * 0.0001), ..Failed::default() })
+        };
         assert_eq!(
-            said("errors", failed, &[("reset", 1.0), ("share", 0.0001)]),
-            "requests failed in @ (worst: 4 % of those of web, nginx, 400 connections): 460 reset: look at the log"
+            loads(failed),
+            "requests failed in @ (worst: 4 % of those of web, nginx, 400 connections): 460 reset: throughput counts \
+             good answers alone; look at the server's error log and limits"
         );
-        let late = "1 in 100 requests was sent # us late or more";
-        assert!(
-            said("late", late, &[("late_p99", 1e-5)])
-                .starts_with("1 in 100 requests was sent up to 4.00 ms late or")
-        );
-        let little = "# requests were in flight";
-        assert!(
-            said("little", little, &[("apart", 0.001)])
-                .starts_with("requests in flight differ by up to 40 %")
-        );
+        let late = |connections: f64| Late::Late { p99: connections * 1e-5, most: 1e-3, gap: None };
+        assert!(loads(late).starts_with("1 in 100 requests was sent up to 4.00 ms late or"));
+        let little =
+            |connections: f64| Little::Broken { in_flight: 1.0, by_little: 2.0, apart: connections * 0.001 };
+        assert!(loads(little).starts_with("requests in flight differ by up to 40 %"));
     }
 
     #[test]
     fn rules_of_figures_say_the_worst_and_what_to_do() {
-        let two = |kind: &str, text: &str, evidence: &[(&str, f64)]| {
-            let each = ["web throughput server=nginx", "web response-time-p99 server=nginx"].map(|subject| {
-                let finding = Finding::new(kind, Validity::Doubtful, text).about(subject);
-                evidence.iter().fold(finding, |finding, (name, value)| finding.evidence(name, *value))
-            });
+        fn two(rule: impl Into<Rule>) -> String {
+            let rule = rule.into();
+            let each = ["web throughput server=nginx", "web response-time-p99 server=nginx"]
+                .map(|subject| Finding::new(rule.clone()).about(About::Figure(figure(subject, ""))));
             folded(&each, &[]).join("|").replace("2 figures of nginx (web, web p99)", "@")
-        };
-        let few = "1 take is too few for a 95 % interval, which needs 6: repeat with --takes 6 or more";
+        }
         assert_eq!(
-            two("samples", few, &[("n", 1.0)]),
+            two(Samples::TooFew { takes: 1, least: 6, more: MoreTakes::Repeat }),
             "@ have 1 take, too few for a 95 % interval, which needs 6: repeat with --takes 6 or more"
         );
         assert_eq!(
-            two("swap", "pages moved in 3 of 8 takes (12 in all): end others", &[("count", 12.0)]),
-            "pages moved during @ (worst: web p99, nginx, in 3 of 8 takes (12 in all)): end others"
+            two(Counted::Rose { counter: Counter::Swap, events: 12.0, takes: 3, of: 8 }),
+            "the system swapped during @ (worst: web p99, nginx, in 3 of 8 takes (12.0 in all)): free memory or add \
+             more, then repeat it"
         );
         assert!(
-            two("throttled", "stopped", &[("quota", 0.9)])
+            two(Throttled::Stopped { quota: Some(0.9), takes: 3, of: 8, periods: 9.0 })
                 .starts_with("the CPU quota of 0.900 CPUs stopped takes of @:")
         );
-        assert!(
-            two("above-ceiling", "x", &[("value", 3.0), ("ceiling", 2.0)])
-                .contains("web p99, nginx, 1.50 times")
-        );
-        assert!(two("clock-step", "x", &[("seconds", -2.0)]).contains("jumped by up to 2.00 s against"));
+        let limit = Limit::Link { disk: "sda".to_owned() };
+        let beyond = AboveCeiling::Beyond { value: 3.0, ceiling: 2.0, unit: model::Unit::BytesPerSec, limit };
+        assert!(two(beyond).contains("web p99, nginx, 1.50 times"));
+        assert!(two(ClockStep::Stepped { seconds: -2.0 }).contains("jumped by up to 2.00 s against"));
         let each = [("throughput", 1), ("response-time", 1), ("throughput", 9), ("response-time", 9)];
         let each = each.map(|(metric, n)| busy(&format!("web {metric} connections={n};server=nginx"), 0.5));
         let said = folded(&each, &[]);
         assert!(said[0].contains("4 figures of web, nginx (1 connection, 9 connections, …)"), "{said:?}");
-        // One that has no phrase says its own.
-        assert_eq!(two("new-rule", "what it says", &[]), "@: what it says");
+        // One that has no sentence for several says its own.
+        assert_eq!(
+            two(Finding::told("new-rule", Validity::Doubtful, "what it says").rule),
+            "@: what it says"
+        );
     }
 
     #[test]
     fn a_headline_is_one_in_every_arm_and_others_are_further_figures() {
-        let findings = [
-            busy("a=1: web throughput a=1;server=nginx [a=1]", 0.5),
-            busy("a=1: web response-time a=1;server=nginx [a=1]", 0.5),
-        ];
+        let of_arm = |metric: &str| {
+            let figure = figure(&format!("web {metric} a=1;server=nginx"), "a=1");
+            of_side(Finding::new(Background::Busy { cpus: 0.5 }).about(About::Figure(figure)), "a=1")
+        };
+        let findings = [of_arm("throughput"), of_arm("response-time")];
         let heads = ["web throughput server=nginx"];
         assert!(
             folded(&findings, &heads)[0].contains("during 2 figures (web, nginx [a=1]; …)"),

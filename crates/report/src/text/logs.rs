@@ -238,8 +238,8 @@ fn paths(top: &TopDoc, labelled: bool, look: Look) -> String {
 
 fn said(findings: &[Finding], look: Look) -> String {
     let line = |finding: &Finding| {
-        let about = if finding.subject.is_empty() { String::new() } else { format!("{}: ", finding.subject) };
-        notes::line(finding.state, &format!("{about}{}", finding.text), look)
+        let about = if finding.subject.is_run() { String::new() } else { format!("{}: ", finding.subject) };
+        notes::line(finding.state, &format!("{about}{}", finding.text()), look)
     };
     findings.iter().map(line).collect()
 }
@@ -315,7 +315,10 @@ mod tests {
             }],
             cut: None,
             beside: Vec::new(),
-            findings: vec![Finding::new("means", Validity::Ok, "the two averages differ").about("ssd")],
+            findings: vec![
+                Finding::told("means", Validity::Ok, "the two averages differ")
+                    .about(model::Subject::label("ssd")),
+            ],
             labels,
         }
     }

@@ -7,9 +7,9 @@ use std::borrow::Cow;
 
 use model::doc::{CompareDoc, RunDoc};
 use model::note::{Dropped, NoteBody};
-use model::{Cards, Finding, Validity, card, names};
+use model::{Finding, Validity};
 
-use super::fold::{self, Headlines, Subject};
+use super::fold::{self, Headlines};
 use super::{Look, Tone, hang};
 
 /// One note: how sure, and what.
@@ -25,9 +25,7 @@ pub fn doubts(findings: &[Finding], headlines: &Headlines) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     for state in [Validity::Doubtful, Validity::Invalid] {
         let of_state = findings.iter().filter(|finding| finding.state == state);
-        let pairs: Vec<(&Finding, Subject)> =
-            of_state.map(|finding| (finding, Subject::of(finding, headlines.cards))).collect();
-        let texts = fold::sentences(&pairs, headlines);
+        let texts = fold::sentences(&of_state.collect::<Vec<_>>(), headlines);
         notes.extend(texts.into_iter().map(|text| Note { state, text }));
     }
     notes
@@ -47,38 +45,19 @@ pub fn headlines_compared(doc: &CompareDoc) -> Headlines {
     Headlines::new(doc.cards, heads.map(|one| (one.instrument.as_str(), one.metric.as_str(), &one.params)))
 }
 
-/// The sentence, with its subject by people's name where the sentence does not name it.
-#[must_use]
-pub fn said(finding: &Finding, cards: Cards) -> String {
-    let subject = Subject::of(finding, cards);
-    let side = if subject.side.is_empty() { String::new() } else { format!("{}: ", subject.side) };
-    let instrument = finding.subject.split(' ').next().unwrap_or("");
-    let named = subject.name.is_empty()
-        || finding.text.starts_with(&subject.name)
-        || (subject.side.is_empty()
-            && (finding.text.starts_with(instrument)
-                || finding.text.contains(&finding.subject)
-                || names::says(card::find(cards, instrument))
-                    .is_some_and(|says| finding.text.contains(says))));
-    if named {
-        format!("{side}{}", finding.text)
-    } else {
-        format!("{side}{}: {}", subject.name, finding.text)
-    }
-}
-
 /// Rules that found nothing, each with a few words where it has some; and rules that could not look.
 #[must_use]
 pub fn quiet(findings: &[Finding], state: Validity) -> Vec<String> {
     let mut out: Vec<(&str, String)> = Vec::new();
     for finding in findings.iter().filter(|finding| finding.state == state) {
-        let worse = findings.iter().any(|other| other.kind == finding.kind && other.state > state);
-        if worse || out.iter().any(|(kind, _)| *kind == finding.kind) {
+        let kind = finding.kind();
+        let worse = findings.iter().any(|other| other.kind() == kind && other.state > state);
+        if worse || out.iter().any(|(known, _)| *known == kind) {
             continue;
         }
-        let short = finding.text.len() <= 24 && !finding.text.is_empty() && state == Validity::Ok;
-        let words = if short { finding.text.trim_end_matches('.').to_owned() } else { finding.kind.clone() };
-        out.push((&finding.kind, words));
+        let text = finding.text();
+        let short = text.len() <= 24 && state == Validity::Ok;
+        out.push((kind, if short { text } else { kind.to_owned() }));
     }
     out.into_iter().map(|(_, words)| words).collect()
 }
@@ -213,8 +192,8 @@ mod tests {
     #[test]
     fn the_same_is_said_once() {
         let mut findings: Vec<Finding> =
-            (0..3).map(|_| Finding::new("clock", Validity::Doubtful, "clock fell")).collect();
-        findings.push(Finding::new("drift", Validity::Invalid, "broken"));
+            (0..3).map(|_| Finding::told("clock", Validity::Doubtful, "clock fell")).collect();
+        findings.push(Finding::told("drift", Validity::Invalid, "broken"));
         let notes = doubts(&findings, &Headlines::default());
         assert_eq!(notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), ["clock fell", "broken"]);
     }
@@ -222,20 +201,18 @@ mod tests {
     #[test]
     fn a_rule_that_found_something_is_not_ok_as_well() {
         let findings = [
-            Finding::new("clock", Validity::Ok, "clock held"),
-            Finding::new("clock", Validity::Doubtful, "clock fell"),
-            Finding::new("steal", Validity::Ok, "steal 0"),
-            Finding::new("swap", Validity::Ok, "no page went to swap or came back in the whole run"),
+            Finding::told("clock", Validity::Ok, "clock held"),
+            Finding::told("clock", Validity::Doubtful, "clock fell"),
+            Finding::told("steal", Validity::Ok, "steal 0"),
+            Finding::told("swap", Validity::Ok, "no page went to swap or came back in the whole run"),
         ];
         assert_eq!(quiet(&findings, Validity::Ok), ["steal 0", "swap"]);
     }
 
     #[test]
     fn a_finding_names_its_subject() {
-        let about = |text: &str| {
-            said(&Finding::new("x", Validity::Doubtful, text).about("disk-fsync"), instruments::cards())
-        };
-        assert_eq!(about("3 us a flush"), "disk fsync: 3 us a flush");
-        assert_eq!(about("disk fsync: 3 us"), "disk fsync: 3 us");
+        let finding = Finding::told("x", Validity::Doubtful, "3 us a flush");
+        let finding = finding.about(model::Subject::instrument("disk-fsync"));
+        assert_eq!(fold::sentence(&finding, instruments::cards()), "disk fsync: 3 us a flush");
     }
 }

@@ -4,7 +4,7 @@
 //! ratios of ratios which of them gains. Published figures are points: a plain ratio, with printed bounds if any.
 
 use model::doc::{ArmDoc, BoundsDoc, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc, VerdictWord};
-use model::finding::IMMATURE;
+use model::finding::Rule;
 use model::{Better, Params, Validity};
 
 use super::compare::{DOUBTFUL, Whys, believed, doubtful, interval_of, plain_ratio, shown};
@@ -26,7 +26,7 @@ pub fn table(doc: &RatioDoc, look: Look) -> String {
         out.push_str(&format!("{line}\n"));
     }
     for finding in immature(doc) {
-        out.push_str(&notes::marked("!", Tone::Warn, &finding.text, look));
+        out.push_str(&notes::marked("!", Tone::Warn, &finding.text(), look));
     }
     out.push('\n');
     let mut whys = Whys::default();
@@ -42,7 +42,7 @@ pub fn table(doc: &RatioDoc, look: Look) -> String {
 
 /// Findings that a value falls behind on a machine.
 pub fn immature(doc: &RatioDoc) -> impl Iterator<Item = &model::Finding> {
-    doc.findings.iter().filter(|finding| finding.kind == IMMATURE)
+    doc.findings.iter().filter(|finding| matches!(finding.rule, Rule::Immature(_)))
 }
 
 fn key(row: &RowDoc) -> Key<'_> {

@@ -278,7 +278,8 @@ fn several_runs_stand_side_by_side() {
 fn names_are_escaped() {
     let mut odd = input();
     odd.runs[0].0.machine.name = "<img src=x onerror=alert(1)>".to_owned();
-    odd.runs[0].0.findings[0].text = "<script>alert(1)</script>".to_owned();
+    odd.runs[0].0.findings[0] =
+        model::Finding::told("clock", model::Validity::Doubtful, "<script>alert(1)</script>");
     let text = report(&odd);
     assert!(!text.contains("<img") && !text.contains("<script>alert"));
 }
@@ -351,8 +352,8 @@ fn commands_in_notes_faults_and_doubts_are_code() {
     run.notes = notes.map(Note::of_run).to_vec();
     run.errors = BTreeMap::from([("nothing listens; `boxscore peer --listen <host>`".to_owned(), 3)]);
     run.findings.push(
-        model::Finding::new("background", model::Validity::Doubtful, "end them (`top` shows which)")
-            .about("timer cost"),
+        model::Finding::told("background", model::Validity::Doubtful, "end them (`top` shows which)")
+            .about(model::Subject::label("timer cost")),
     );
     let text = report(&given);
     sound(&text);

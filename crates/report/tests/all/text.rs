@@ -8,7 +8,7 @@ use model::metric::Better;
 use model::note::{Dropped, Note, NoteBody};
 use model::unit::Unit;
 use model::why::{Disturbance, Reason, Withheld};
-use model::{Finding, Validity};
+use model::{Finding, Subject, Validity};
 use report::text::score::{Advice, Tail};
 use report::text::{Look, compare, doctor, history, line, list, load, ratio, score, sheet, width};
 
@@ -366,7 +366,8 @@ fn many_findings_of_a_rule_are_one_line() {
     let mut run = crate::common::run();
     run.findings = (0..40)
         .map(|i| {
-            Finding::new("drift", Validity::Doubtful, format!("figure {i} drifts by {i} %")).about("crc32c")
+            Finding::told("drift", Validity::Doubtful, format!("figure {i} drifts by {i} %"))
+                .about(Subject::instrument("crc32c"))
         })
         .collect();
     let text = score::score(&run, &crate::common::facts(), None, &Tail::default(), Look::plain());

@@ -2,11 +2,12 @@
 
 use model::data::{Point, RunData, Series, TakeHead};
 use model::doc::{BesideDoc, BesideRow, CompareDoc, LogsSideDoc, RowDoc, RunDoc, SeriesDoc, VerdictWord};
+use model::finding::{Cache, LogsCompared};
 use model::metric::Better;
 use model::reading::{Phase, SeriesKey, Value};
 use model::unit::Unit;
 use model::why::Why;
-use model::{Finding, Params, Samples, Validity};
+use model::{Finding, Params, Samples, Subject, Validity};
 
 use super::{arm, compare, data, figures, machine, run, scatter, series};
 
@@ -237,8 +238,9 @@ pub fn versus(base: &str, other: &str, findings: Vec<Finding>) -> CompareDoc {
 
 /// Two machines over the same day: the second has faster disks and a smaller page cache.
 pub fn machines() -> (Vec<(RunDoc, RunData)>, CompareDoc) {
-    let text = "ssd's page cache is smaller than hdd's: 1.20 GiB beside 6.00 GiB";
-    let cache = Finding::new("page-cache", Validity::Doubtful, text).about("ssd beside hdd");
+    let memory = |label: &str, gib: f64| Cache { label: label.to_owned(), bytes: gib * GIB, disk_read: None };
+    let unlike = LogsCompared::PageCache { arm: memory("ssd", 1.2), base: memory("hdd", 6.0) };
+    let cache = Finding::new(unlike).about(Subject::groups("ssd", "hdd"));
     (vec![label(HDD, true, None), label(SSD, true, None)], versus("hdd", "ssd", vec![cache]))
 }
 
@@ -252,7 +254,8 @@ pub fn sides() -> (Vec<(RunDoc, RunData)>, CompareDoc) {
     let before = Label { name: "web before", hours: 14, ..HDD };
     let after = Label { name: "web after", from: 14, hours: 10, ..SSD };
     let text = "before and after share no time: whatever else changed meanwhile is in the difference too";
-    let said = Finding::new("time-confounded", Validity::Doubtful, text).about("web after beside web before");
+    let said = Finding::told("time-confounded", Validity::Doubtful, text)
+        .about(Subject::groups("web after", "web before"));
     let runs = vec![label(before, true, side("before")), label(after, true, side("after"))];
     (runs, versus("web before", "web after", vec![said]))
 }

@@ -218,12 +218,22 @@ pub fn series(figure: &Planted) -> SeriesDoc {
 pub fn findings() -> Vec<Finding> {
     use Validity::{Doubtful, Invalid, Ok, Unknown};
     let mut all = vec![
-        Finding::new("clock", Doubtful, "clock fell 5.07 -> 4.21 GHz within 38 s of full load (firmware power limit): the 16-thread column is the sustained figure")
-            .evidence("hz.first", 5.07e9)
-            .evidence("hz.last", 4.21e9),
-        Finding::new("ceiling", Doubtful, "memory read reaches 69 % of the 89.6 GB/s that 2 x DDR5-5600 can deliver").about("mem-bandwidth"),
-        Finding::new("flush", Invalid, "disk fsync: 3 us, and the drive's flush counter never moved. Not counted").about("disk-fsync"),
-        Finding::new("thermal", Unknown, "no temperature sensor is readable"),
+        Finding::told(
+            "clock",
+            Doubtful,
+            "clock fell 5.07 -> 4.21 GHz within 38 s of full load (firmware power limit): the 16-thread column is the sustained figure",
+        ),
+        Finding::told(
+            "ceiling",
+            Doubtful,
+            "memory read reaches 69 % of the 89.6 GB/s that 2 x DDR5-5600 can deliver",
+        ),
+        Finding::told(
+            "flush",
+            Invalid,
+            "disk fsync: 3 us, and the drive's flush counter never moved. Not counted",
+        ),
+        Finding::told("thermal", Unknown, "no temperature sensor is readable"),
     ];
     for (kind, text) in [
         ("background", "load 0.02"),
@@ -235,7 +245,7 @@ pub fn findings() -> Vec<Finding> {
         ("clock-step", "no clock step"),
         ("quota", "no CPU quota was hit in any take of the run"),
     ] {
-        all.push(Finding::new(kind, Ok, text));
+        all.push(Finding::told(kind, Ok, text));
     }
     all
 }

@@ -5,11 +5,12 @@ use model::data::{Point, RunData, Series};
 use model::doc::{
     ArmDoc, BoundsDoc, Method, Noise, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, RowDoc, RunDoc, VerdictWord,
 };
+use model::finding::Immature;
 use model::metric::Better;
 use model::reading::{Phase, SeriesKey, Value};
 use model::unit::Unit;
 use model::why::{self, Reason, Repeat, Why};
-use model::{Finding, Params, Validity};
+use model::{Finding, Params, Subject, Validity};
 
 use super::{arm, open, params, scatter};
 
@@ -160,9 +161,21 @@ pub fn ratios() -> RatioDoc {
     let mut ratios_of_ratios: Vec<RatioOfRatiosDoc> =
         all.clone().map(|at| across(&new(at), &here(at, "hotspot", 1))).collect();
     ratios_of_ratios.extend(all.map(|at| across(&printed(), &here(at, "zero", 2))));
-    let immature = "this runtime is immature on this machine: lang=java on new-1: c over java is 1.84 to 4.96 there, \
-                    0.51 to 1.38 on mini-1; the ratio of ratios is 2.79 to 4.81 with its whole interval beyond the \
-                    margin of 5.0 % in 6 of 6 figures";
+    let immature = Immature {
+        param: "lang".to_owned(),
+        value: "java".to_owned(),
+        over: "c".to_owned(),
+        under: "java".to_owned(),
+        machine: "new-1".to_owned(),
+        other: "mini-1".to_owned(),
+        is_software: true,
+        ratio: Some((1.84, 4.96)),
+        elsewhere: Some((0.51, 1.38)),
+        apart: Some((2.79, 4.81)),
+        margin: 0.05,
+        figures: KERNELS.map(str::to_owned).to_vec(),
+        of: KERNELS.len(),
+    };
     let machine = |name: &str| ArmDoc { price: None, watts: None, ..arm(name, false) };
     RatioDoc {
         cards: instruments::cards(),
@@ -182,7 +195,7 @@ pub fn ratios() -> RatioDoc {
         ],
         rows,
         ratios_of_ratios,
-        findings: vec![Finding::new("immature", Validity::Ok, immature).about("new-1: lang=java")],
+        findings: vec![Finding::new(immature).about(Subject::label("lang=java").of_side("new-1"))],
         footnotes: vec![format!(
             "pandaboard-es: point of linaro-2012 without samples; of the five kernels; {CLOCKS}"
         )],

@@ -3,7 +3,7 @@
 use model::data::{Price, RunData, Status};
 use model::failure::Failure;
 use model::fault::FailedRequests;
-use model::finding::{Finding, Validity};
+use model::finding::{Finding, Told, Validity};
 use model::frame::{OwnCost, Segment};
 use model::plan::{Cell, Level, Plan, Takes};
 use model::reading::{Phase, Reading, SeriesKey, Take, Value};
@@ -130,7 +130,7 @@ pub fn full(store: &mut Store, id: &str) -> RunData {
         window_ns: 9,
         value: Value::Histogram(histogram()),
     });
-    second.refusals.push(Finding::new("page-cache", Validity::Invalid, "no").evidence("bytes", 4096.0));
+    second.refusals.push(told("page-cache", Validity::Invalid, &[("bytes", 4096.0)]));
     let mut third = take(2, vec![]);
     third.fault = Some(fault());
     let note = Note::of_run(NoteBody::remark("doubt", "busy"));
@@ -140,4 +140,10 @@ pub fn full(store: &mut Store, id: &str) -> RunData {
     let cost = OwnCost { agent_cpu_seconds: 0.25, telemetry_cpu_seconds: 0.125, seconds: 3.5 };
     store.finish(id, Status::Faulty, 4.25, Some(cost)).unwrap();
     store.load(id).unwrap()
+}
+
+/// A refusal with evidence.
+pub fn told(kind: &str, state: Validity, evidence: &[(&str, f64)]) -> Finding {
+    let evidence = evidence.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    Finding::new(Told { kind: kind.to_owned(), state, text: "no".to_owned(), evidence })
 }

@@ -1,9 +1,9 @@
 //! What goes in comes out, bit for bit.
 
-use crate::common::{begin, facts, fault, full, histogram, key, new_run, number, plan, segment, take};
+use crate::common::{begin, facts, fault, full, histogram, key, new_run, number, plan, segment, take, told};
 use model::data::{Price, RunData, Status};
 use model::fact::config_class;
-use model::finding::{Finding, Validity};
+use model::finding::Validity;
 use model::plan::Takes;
 use model::reading::{Phase, Reading, SeriesKey, Value};
 use model::traffic::{Group, Traffic};
@@ -42,7 +42,7 @@ fn everything_of_a_run_comes_back() {
     assert_eq!(data.series[1].key.arm, "thp=off");
     assert_eq!(data.series[1].points[0].value, Value::Histogram(histogram()));
     assert_eq!(data.takes[2].fault, Some(fault()));
-    assert_eq!(data.takes[1].refusals[0].evidence["bytes"], 4096.0);
+    assert_eq!(data.takes[1].refusals[0].evidence()["bytes"], 4096.0);
     assert_eq!(data.notes[0], Note { body: NoteBody::remark("pinning", "cpu 0"), at_ns: Some(0) });
     assert_eq!(data.notes[1], Note::of_run(NoteBody::remark("doubt", "busy")));
     assert_eq!(data.telemetry, [segment(1), segment(3)]);
@@ -85,8 +85,7 @@ fn odd_numbers_survive() {
     (all.start_ns, all.end_ns, all.repeats, all.block, all.cell) =
         (u64::MAX, 1, u64::MAX, u32::MAX, u32::MAX);
     all.readings[0].at_ns = u64::MAX;
-    all.refusals =
-        vec![Finding::new("k", Validity::Unknown, "t").evidence("a", f64::NAN).evidence("b", f64::INFINITY)];
+    all.refusals = vec![told("k", Validity::Unknown, &[("a", f64::NAN), ("b", f64::INFINITY)])];
     store.append_take("r", &all, &[], &[]).unwrap();
     let data = store.load("r").unwrap();
     let points = &data.series[0].points;
@@ -96,7 +95,7 @@ fn odd_numbers_survive() {
     let head = &data.takes[0];
     assert_eq!((head.start_ns, head.end_ns, head.repeats), (u64::MAX, 1, u64::MAX));
     assert_eq!((head.block, head.cell), (u32::MAX, u32::MAX));
-    assert!(head.refusals[0].evidence["a"].is_nan() && head.refusals[0].evidence["b"] == f64::INFINITY);
+    assert!(head.refusals[0].evidence()["a"].is_nan() && head.refusals[0].evidence()["b"] == f64::INFINITY);
 }
 
 #[test]

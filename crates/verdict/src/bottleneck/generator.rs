@@ -2,55 +2,59 @@
 
 use model::Unit;
 use model::doc::Binding;
+use model::finding::generator_bound::Cause;
 
 use super::{CEILING, Claim, Rank, Seen, View};
 use crate::loads::sweep::{self, Generator};
-use crate::rules::generator_bound;
+use crate::rules::generator_bound::cores;
 use crate::say;
 
 pub fn seen(view: &View<'_, '_>) -> Option<Seen> {
     let load = view.load;
-    let found = sweep::generator(load, view.look.loads());
     let share = load.median("generator-share");
-    if found == Generator::Unknown {
-        return None;
-    }
-    let why = generator_bound::why(load, &found);
+    let (cause, why) = match sweep::generator(load, view.look.loads()) {
+        Generator::Unknown => return None,
+        Generator::Bound(cause) => {
+            let why = cause.text(&cores(load));
+            (Some(cause), why)
+        }
+        Generator::Settled(settled) => (None, settled.to_string()),
+        Generator::Free { share } => {
+            (None, format!("{} only {} of its time", cores(load), say::percent(share)))
+        }
+    };
     let text = match share {
         Some(share) => format!("the generator's busiest core {} at work", say::percent(share)),
         None => why.clone(),
     };
-    let rank = match found {
-        Generator::More { .. } | Generator::Rising { .. } => Some(Rank::Proved),
-        Generator::Busy { .. } | Generator::Starved { .. } => Some(Rank::AtCeiling),
-        _ => None,
-    };
-    let claim = rank.map(|rank| {
-        let cpu = load
-            .median("generator-cpu")
-            .map(|cpu| format!("the generator used {} of CPU a request", say::quantity(cpu, Unit::Second)));
-        let capped = share.filter(|share| *share <= CEILING && rank == Rank::Proved);
-        let low = capped.map(|share| {
-            format!(
-                "its busiest core was at work {} of the time alone: something else holds it",
-                say::percent(share)
-            )
-        });
-        Claim {
-            rank,
-            sentence: format!(
-                "bound by {} ({why}): a lower bound for the server; {}",
-                match found {
-                    Generator::Starved { is_shared: false, .. } =>
-                        "other programs on the load generator's core",
-                    _ => "the load generator",
-                },
-                generator_bound::advice(&found)
-            ),
-            evidence: cpu.into_iter().chain(view.server_cost()).chain(view.shortfall()).collect(),
-            counter: low.into_iter().collect(),
-            advice: vec![generator_bound::advice(&found).to_owned()],
-        }
-    });
+    let claim = cause.map(|cause| claim(view, &cause, &why, share));
     Some(Seen { kind: Binding::Generator, resource: "generator".to_owned(), share, text, claim })
+}
+
+fn claim(view: &View<'_, '_>, cause: &Cause, why: &str, share: Option<f64>) -> Claim {
+    let rank = match cause {
+        Cause::More { .. } | Cause::Rising { .. } => Rank::Proved,
+        Cause::Busy { .. } | Cause::Starved { .. } => Rank::AtCeiling,
+    };
+    let cpu = view.load.median("generator-cpu");
+    let cpu =
+        cpu.map(|cpu| format!("the generator used {} of CPU a request", say::quantity(cpu, Unit::Second)));
+    let capped = share.filter(|share| *share <= CEILING && rank == Rank::Proved);
+    let low = capped.map(|share| {
+        format!(
+            "its busiest core was at work {} of the time alone: something else holds it",
+            say::percent(share)
+        )
+    });
+    let what = match cause.is_of_others() {
+        true => "other programs on the load generator's core",
+        false => "the load generator",
+    };
+    Claim {
+        rank,
+        sentence: format!("bound by {what} ({why}): a lower bound for the server; {}", cause.advice()),
+        evidence: cpu.into_iter().chain(view.server_cost()).chain(view.shortfall()).collect(),
+        counter: low.into_iter().collect(),
+        advice: vec![cause.advice().to_owned()],
+    }
 }

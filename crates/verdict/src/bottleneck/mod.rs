@@ -14,11 +14,13 @@ use core::net::IpAddr;
 
 use model::Unit;
 use model::doc::{Binding, BottleneckDoc, ResourceDoc};
+use model::finding::generator_bound::rate;
+use model::finding::stall::ADVICE;
 use model::url::Url;
 
 use crate::loads::sweep::OTHERS;
 use crate::loads::{Core, LEAST_REQUESTS, LEAST_S, Load, stall};
-use crate::rules::{Look, stalled};
+use crate::rules::Look;
 use crate::say;
 
 pub use crate::loads::sweep::CEILING;
@@ -112,7 +114,7 @@ pub fn of_load(look: &Look<'_>, load: &Load<'_>) -> BottleneckDoc {
         if doc.kind != Binding::Offered {
             doc.evidence.push(format!("it stalled: {}", stall.text()));
         }
-        doc.advice.insert(0, stalled::ADVICE.to_owned());
+        doc.advice.insert(0, ADVICE.to_owned());
     }
     doc
 }
@@ -234,25 +236,14 @@ impl View<'_, '_> {
 
     /// The server's CPU time for each request, and what its cores could serve by it.
     fn server_cost(&self) -> Option<String> {
-        let (cpu, cores, rate) = crate::rules::generator_bound::capacity(self.load)?;
-        Some(format!(
-            "the server used {} of CPU a request, by which its {} could do up to {}",
-            say::quantity(cpu, model::Unit::Second),
-            say::count(cores, "core"),
-            crate::loads::rate(rate)
-        ))
+        crate::rules::generator_bound::capacity(self.load).map(|capacity| capacity.to_string())
     }
 
     /// Evidence of an open loop that could not keep up.
     fn shortfall(&self) -> Option<String> {
         let (reached, offered) = (self.load.throughput()?, self.load.offered()?);
-        (self.load.is_held() == Some(false)).then(|| {
-            format!(
-                "only {} of the {} offered were answered",
-                crate::loads::rate(reached),
-                crate::loads::rate(offered)
-            )
-        })
+        (self.load.is_held() == Some(false))
+            .then(|| format!("only {} of the {} offered were answered", rate(reached), rate(offered)))
     }
 }
 

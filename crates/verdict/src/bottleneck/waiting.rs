@@ -5,11 +5,11 @@
 
 use model::Unit;
 use model::doc::Binding;
+use model::finding::generator_bound::{more, rate};
 
 use super::{Claim, Rank, Seen, View, name};
 use crate::loads::stall;
 use crate::loads::sweep::{more_connections, siblings};
-use crate::loads::{more, rate};
 use crate::say;
 
 /// An answer that takes this many times the CPU time that went into it was waited for.

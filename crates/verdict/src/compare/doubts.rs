@@ -4,6 +4,7 @@
 //! none of them.
 
 use model::data::RunData;
+use model::finding::Subject;
 use model::{Finding, Validity};
 
 use super::prepare::Prepared;
@@ -38,16 +39,15 @@ fn about(run: &RunData, ruling: &Ruling) -> Option<String> {
     if let Some(first) = arms.next() {
         return arms.all(|other| other == first).then(|| first.clone());
     }
-    let named =
-        run.plan.arms.iter().find(|arm| ruling.finding.subject.ends_with(&format!(" [{}]", arm.name)));
-    named.map(|arm| arm.name.clone())
+    let named = ruling.finding.subject.arm();
+    run.plan.arms.iter().any(|arm| arm.name == named).then(|| named.to_owned())
 }
 
 impl Doubt {
     /// True where both are of one rule about one subject.
     #[must_use]
     pub fn is_like(&self, other: &Doubt) -> bool {
-        (&self.finding.kind, &self.finding.subject) == (&other.finding.kind, &other.finding.subject)
+        (self.finding.kind(), &self.finding.subject) == (other.finding.kind(), &other.finding.subject)
     }
 }
 
@@ -63,7 +63,7 @@ pub fn findings(prepared: &[Prepared<'_>]) -> Vec<Finding> {
         for doubt in &side.doubts {
             let subject = match &doubt.arm {
                 None if sides(&doubt.run) > 1 => doubt.finding.subject.clone(),
-                arm => named(&side.side.name, &doubt.finding.subject, arm.as_deref()),
+                arm => named(&side.side.name, doubt.finding.subject.clone(), arm.as_deref()),
             };
             let finding = Finding { subject, ..doubt.finding.clone() };
             if !all.contains(&finding) {
@@ -75,16 +75,15 @@ pub fn findings(prepared: &[Prepared<'_>]) -> Vec<Finding> {
 }
 
 /// `SIDE: SUBJECT`; the arm is not said again where the side has its name.
-fn named(side: &str, subject: &str, arm: Option<&str>) -> String {
-    let subject = match arm.filter(|arm| *arm == side) {
-        Some(arm) => subject.strip_suffix(&format!(" [{arm}]")).unwrap_or(subject),
-        None => subject,
-    };
-    format!("{side}: {subject}").trim_end_matches([' ', ':']).to_owned()
+fn named(side: &str, subject: Subject, arm: Option<&str>) -> Subject {
+    let is_side = arm == Some(side) && subject.arm() == side;
+    let subject = if is_side { subject.without_arm() } else { subject };
+    subject.of_side(side)
 }
 
 #[cfg(test)]
 mod tests {
+    use model::finding::{About, FigureName};
     use model::plan::Takes;
     use model::{Arm, Params, Plan};
 
@@ -100,8 +99,18 @@ mod tests {
         run
     }
 
-    fn ruling(subject: &str, reach: &[usize]) -> Ruling {
-        let finding = Finding::new("k", Validity::Doubtful, "doubtful").about(subject);
+    fn of(arm: &str) -> Subject {
+        let figure = FigureName {
+            instrument: "web".into(),
+            metric: "throughput".into(),
+            params: Params::default(),
+            arm: arm.to_owned(),
+        };
+        About::Figure(figure).into()
+    }
+
+    fn ruling(subject: Subject, reach: &[usize]) -> Ruling {
+        let finding = Finding::told("k", Validity::Doubtful, "doubtful").about(subject);
         Ruling { finding, reach: reach.to_vec() }
     }
 
@@ -109,23 +118,25 @@ mod tests {
     fn a_doubt_belongs_to_its_arm_and_that_of_the_run_to_none() {
         let run = run();
         let rulings = [
-            ruling("web throughput [a=1]", &[0]),
-            ruling("web throughput [a=2]", &[1]),
-            ruling("the run", &[0, 1]),
-            ruling("web throughput connections=1 [a=2]", &[]),
-            Ruling { finding: Finding::new("k", Validity::Ok, "fine"), reach: vec![0] },
+            ruling(of("a=1"), &[0]),
+            ruling(of("a=2"), &[1]),
+            ruling(Subject::label("the run"), &[0, 1]),
+            ruling(of("a=2"), &[]),
+            Ruling { finding: Finding::told("k", Validity::Ok, "fine"), reach: vec![0] },
         ];
-        let of =
-            |arm: &str| of_arm(&run, arm, &rulings).map(|doubt| doubt.finding.subject).collect::<Vec<_>>();
-        assert_eq!(of("a=1"), ["web throughput [a=1]", "the run"]);
-        assert_eq!(of("a=2"), ["web throughput [a=2]", "the run", "web throughput connections=1 [a=2]"]);
+        let subjects = |arm: &str| {
+            of_arm(&run, arm, &rulings).map(|doubt| doubt.finding.subject.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(subjects("a=1"), ["web throughput [a=1]", "the run"]);
+        assert_eq!(subjects("a=2"), ["web throughput [a=2]", "the run", "web throughput [a=2]"]);
         assert_eq!(about(&run, &rulings[2]), None);
     }
 
     #[test]
     fn an_arm_that_names_its_side_is_said_once() {
-        assert_eq!(named("a=1", "web throughput [a=1]", Some("a=1")), "a=1: web throughput");
-        assert_eq!(named("before", "web throughput [a=1]", Some("a=1")), "before: web throughput [a=1]");
-        assert_eq!(named("mini", "", None), "mini");
+        let text = |side: &str, subject, arm| named(side, subject, arm).to_string();
+        assert_eq!(text("a=1", of("a=1"), Some("a=1")), "a=1: web throughput");
+        assert_eq!(text("before", of("a=1"), Some("a=1")), "before: web throughput [a=1]");
+        assert_eq!(text("mini", Subject::RUN, None), "mini");
     }
 }

@@ -160,7 +160,7 @@ pub fn findings(unlike: &[Finding], served: &[Option<Served>]) -> Vec<Finding> {
     let beside: Vec<&BesideDoc> =
         served.iter().flatten().filter_map(|served| served.beside.as_ref()).collect();
     let all = unlike.iter().cloned().chain(traffic::beside::findings(&beside));
-    all.filter(|finding| said.insert((finding.kind.clone(), finding.subject.clone()))).collect()
+    all.filter(|finding| said.insert((finding.kind().to_owned(), finding.subject.clone()))).collect()
 }
 
 #[cfg(test)]
@@ -248,7 +248,7 @@ mod tests {
         let (before, after) = (run("before", 0, 2000.0, Some(false)), run("after", 48, 1000.0, Some(true)));
         let doc = of(&[&before, &after]);
         assert_eq!(speed(&doc).verdict, VerdictWord::Better, "{:?}", speed(&doc));
-        assert!(doc.findings.iter().any(|finding| finding.kind == "time-confounded"), "{:?}", doc.findings);
+        assert!(doc.findings.iter().any(|finding| finding.kind() == "time-confounded"), "{:?}", doc.findings);
         assert_eq!(speed(&of(&[&after, &before])).verdict, VerdictWord::Worse);
         // Without the cut there is nothing that both served at one time.
         let plain = [run("before", 0, 2000.0, None), run("after", 48, 1000.0, None)];

@@ -3,9 +3,10 @@
 use model::Validity;
 use model::data::RunData;
 use model::doc::CheckDoc;
+use model::finding::Rule;
 
 use super::Check;
-use crate::rules::{findings, own_cost};
+use crate::rules::findings;
 
 /// `Err` says why there is no run to look at.
 #[must_use]
@@ -15,14 +16,14 @@ pub fn own_cost(newest: Result<&RunData, String>) -> CheckDoc {
         Ok(run) => run,
         Err(why) => return check.unknown(why),
     };
-    let Some(found) = findings(run).into_iter().find(|finding| finding.kind == own_cost::KIND) else {
+    let Some(found) = findings(run).into_iter().find(|finding| matches!(finding.rule, Rule::OwnCost(_)))
+    else {
         return check.unknown("the newest run says nothing of it");
     };
     match found.state {
-        Validity::Ok => check.ok(found.text),
-        Validity::Unknown => check.unknown(format!("of the newest run: {}", found.text)),
-        _ => {
-            check.warn(found.text, "give it a core of its own: leave one out with `boxscore run --cpus LIST`")
-        }
+        Validity::Ok => check.ok(found.text()),
+        Validity::Unknown => check.unknown(format!("of the newest run: {}", found.text())),
+        _ => check
+            .warn(found.text(), "give it a core of its own: leave one out with `boxscore run --cpus LIST`"),
     }
 }

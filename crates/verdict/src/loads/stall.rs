@@ -6,28 +6,15 @@
 
 use std::collections::BTreeMap;
 
-use model::{Phase, Unit, Value};
+use model::finding::Stall;
+use model::{Phase, Value};
 
 use super::Load;
-use crate::say;
 
 /// The least time, the least number of mean distances between answers, and of median service times.
 const LEAST_S: f64 = 0.25;
 const DISTANCES: f64 = 20.0;
 const ANSWERS: f64 = 3.0;
-
-/// The longest stall of some takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stall {
-    pub at: f64,
-    pub long: f64,
-    /// Requests in flight at its end, and those that came due meanwhile in an open loop.
-    pub in_flight: Option<f64>,
-    pub due: Option<f64>,
-    /// Takes that had one, of how many.
-    pub takes: usize,
-    pub of: usize,
-}
 
 /// `None` where no take had one.
 #[must_use]
@@ -64,24 +51,6 @@ fn usual(load: &Load<'_>) -> BTreeMap<u64, f64> {
         Value::Number(_) => None,
     });
     median.collect()
-}
-
-impl Stall {
-    /// `no answer for 980 ms from 3.20 s on, while about 980 requests came due`.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let seconds = |seconds: f64| say::quantity(seconds, Unit::Second);
-        let waited = match (self.due, self.in_flight) {
-            (Some(due), _) => format!(", while about {due:.0} requests came due"),
-            (None, Some(count)) => format!(", while {} waited", say::count(count as usize, "request")),
-            (None, None) => String::new(),
-        };
-        let often = match self.of {
-            0 | 1 => String::new(),
-            of => format!(" (in {} of {of} takes; the longest)", self.takes),
-        };
-        format!("no answer for {} from {} on{waited}{often}", seconds(self.long), seconds(self.at))
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //!
 //! More means a median that is over 5 % higher, with a quarter of its takes above three quarters of the other's.
 
+use model::finding::generator_bound::{Cause, Settled};
+
 use super::{Core, Load};
 
 /// A share of its ceiling at which a resource is at it.
@@ -17,32 +19,10 @@ pub const COMPETES: f64 = 0.05;
 /// Whether the load generator set a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Generator {
-    /// Its busiest core is at its ceiling.
-    Busy {
-        share: f64,
-    },
-    /// It got that share of its core alone, which others, or the server itself, kept so busy.
-    Starved {
-        share: f64,
-        busy: f64,
-        is_shared: bool,
-    },
-    /// So many generators reach that many times as much.
-    More {
-        generators: f64,
-        ratio: f64,
-    },
-    /// It reaches that many times as much as fewer generators do, and nothing of the server is at its ceiling; more
-    /// were not tried.
-    Rising {
-        fewer: f64,
-        ratio: f64,
-    },
-    /// So many generators, free ones, reach no more.
-    Settled {
-        generators: f64,
-        ratio: f64,
-    },
+    /// It did: the figure is a lower bound of what the server can do.
+    Bound(Cause),
+    /// More generators, free ones, reach no more.
+    Settled(Settled),
     /// Its busiest core is below its ceiling.
     Free {
         share: f64,
@@ -54,13 +34,7 @@ impl Generator {
     /// The figure is a lower bound of what the server can do.
     #[must_use]
     pub const fn is_bound(&self) -> bool {
-        matches!(
-            self,
-            Generator::Busy { .. }
-                | Generator::Starved { .. }
-                | Generator::More { .. }
-                | Generator::Rising { .. }
-        )
+        matches!(self, Generator::Bound(_))
     }
 }
 
@@ -79,24 +53,25 @@ pub fn generator(load: &Load<'_>, all: &[Load<'_>]) -> Generator {
         larger.filter_map(|(other, generators)| Some((*generators, ratio(other, load)?, *other))).collect();
     let best = tried.iter().max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((generators, ratio, _)) = best.filter(|(_, ratio, other)| is_more(*ratio, other, load)) {
-        return Generator::More { generators: *generators, ratio: *ratio };
+        return Generator::Bound(Cause::More { generators: *generators, ratio: *ratio });
     }
     let free = tried.iter().find(|(_, _, other)| is_free(other));
     if let Some((generators, ratio, _)) = free {
-        return Generator::Settled { generators: *generators, ratio: *ratio };
+        let reached = load.throughput().map(|own| own * ratio);
+        return Generator::Settled(Settled { tried: *generators, own, reached });
     }
     if let Some(share) = share.filter(|share| *share > CEILING) {
-        return Generator::Busy { share };
+        return Generator::Bound(Cause::Busy { share });
     }
     if let Some(starved) = share.and_then(|share| starved(load, share)) {
-        return starved;
+        return Generator::Bound(starved);
     }
     let smaller = others.iter().filter(|(_, generators)| *generators < own);
     let nearest = smaller.max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((fewer, generators)) = nearest.filter(|_| tried.is_empty() && !server_at_ceiling(load))
         && let Some(ratio) = ratio(load, fewer).filter(|ratio| is_more(*ratio, load, fewer))
     {
-        return Generator::Rising { fewer: *generators, ratio };
+        return Generator::Bound(Cause::Rising { own, fewer: *generators, ratio });
     }
     share.map_or(Generator::Unknown, |share| Generator::Free { share })
 }
@@ -133,7 +108,7 @@ fn is_more(ratio: f64, of: &Load<'_>, by: &Load<'_>) -> bool {
 }
 
 /// A closed loop whose generator's core is full, but not of its work. An open loop fills its core by waiting.
-fn starved(load: &Load<'_>, share: f64) -> Option<Generator> {
+fn starved(load: &Load<'_>, share: f64) -> Option<Cause> {
     if share < COMPETES || !load.is_closed() {
         return None;
     }
@@ -143,7 +118,7 @@ fn starved(load: &Load<'_>, share: f64) -> Option<Generator> {
         let foreign = core.busy - core.softirq.unwrap_or(0.0) - share;
         core.busy >= CEILING && foreign >= OTHERS
     })?;
-    Some(Generator::Starved { share, busy: full.busy, is_shared: full.role == "both" })
+    Some(Cause::Starved { share, busy: full.busy, is_shared: full.role == "both" })
 }
 
 /// A load whose generators are known to have had room.
@@ -183,7 +158,10 @@ mod tests {
             let loads = of_run(&run);
             generator(&loads[0], &loads)
         };
-        assert!(matches!(of(0.9), Generator::Busy { .. }) && matches!(of(0.8), Generator::Free { .. }));
+        assert!(
+            matches!(of(0.9), Generator::Bound(Cause::Busy { .. }))
+                && matches!(of(0.8), Generator::Free { .. })
+        );
         let run = one("connections=5", &[("throughput", 10.0)]);
         let loads = of_run(&run);
         assert_eq!(generator(&loads[0], &loads), Generator::Unknown);
@@ -202,7 +180,7 @@ mod tests {
             let loads = of_run(&run);
             generator(&loads[0], &loads)
         };
-        assert!(matches!(of("connections=5", 0.3), Generator::Starved { .. }));
+        assert!(matches!(of("connections=5", 0.3), Generator::Bound(Cause::Starved { .. })));
         assert!(matches!(of("connections=5", 0.8), Generator::Free { .. }));
         assert!(matches!(of("connections=5", 0.02), Generator::Free { .. }), "it waits for answers");
         assert!(matches!(of("arrivals=poisson", 0.3), Generator::Free { .. }), "it spins");
@@ -213,15 +191,15 @@ mod tests {
         // Each stopped at a quarter of a core: no core is busy, and yet two reach more.
         let found = two(1000.0, 0.25, 1380.0, 0.25);
         assert!(
-            matches!(found[0], Generator::More { generators: 2.0, ratio } if (ratio - 1.38).abs() < 0.01)
+            matches!(found[0], Generator::Bound(Cause::More { generators: 2.0, ratio }) if (ratio - 1.38).abs() < 0.01)
         );
-        assert!(matches!(found[1], Generator::Rising { fewer: 1.0, .. }), "{found:?}");
+        assert!(matches!(found[1], Generator::Bound(Cause::Rising { fewer: 1.0, .. })), "{found:?}");
         let found = two(1000.0, 0.9, 1010.0, 0.6);
-        assert!(matches!(found[0], Generator::Settled { generators: 2.0, .. }), "{found:?}");
+        assert!(matches!(found[0], Generator::Settled(Settled { tried: 2.0, .. })), "{found:?}");
         assert!(matches!(found[1], Generator::Free { .. }));
         // Two that share one core and fill it prove nothing.
         let found = two(1000.0, 0.95, 1010.0, 0.97);
-        assert!(found.iter().all(|one| matches!(one, Generator::Busy { .. })), "{found:?}");
+        assert!(found.iter().all(|one| matches!(one, Generator::Bound(Cause::Busy { .. }))), "{found:?}");
     }
 
     #[test]
@@ -240,9 +218,9 @@ mod tests {
         fn never_both_raise(first in 1.0f64..1e6, second in 1.0f64..1e6, a in 0.0f64..1.0, b in 0.0f64..1.0) {
             prop_assume!((second / first / MORE - 1.0).abs() > 1e-3);
             let found = two(first, a, second, b);
-            let raised = matches!(found[0], Generator::More { .. });
+            let raised = matches!(found[0], Generator::Bound(Cause::More { .. }));
             prop_assert_eq!(raised, second / first > MORE);
-            let is_more = matches!(found[1], Generator::More { .. });
+            let is_more = matches!(found[1], Generator::Bound(Cause::More { .. }));
             prop_assert!(!is_more);
         }
     }

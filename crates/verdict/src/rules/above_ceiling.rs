@@ -4,13 +4,13 @@
 //! link; cores x clock x 128 B loaded a cycle; two cycles of
 //! latency for a dependent load. A ceiling that a hypervisor reports refuses nothing.
 
-use model::{Finding, Unit, Validity};
+use model::Unit;
+use model::finding::{AboveCeiling, Limit};
 
 use super::look::Row;
-use super::{Look, Ruling, settle, unknown};
-use crate::{facts, say};
+use super::{Look, Ruling, settle};
+use crate::facts;
 
-const KIND: &str = "above-ceiling";
 /// Spread-spectrum clocks and rounding of the specification.
 const SLACK: f64 = 1.01;
 /// Two loads of 64 B a cycle: the widest that any core of today does.
@@ -21,10 +21,8 @@ const FASTEST_LOAD: f64 = 2.0;
 /// What a figure is held against.
 struct Ceiling {
     /// In the figure's own unit, after counting as the figure counts.
-    limit: f64,
-    /// True when the figure must not be below the limit (latency).
-    least: bool,
-    says: String,
+    value: f64,
+    limit: Limit,
 }
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
@@ -41,14 +39,9 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
         }
     }
     let found = !bad.is_empty() || !good.is_empty();
-    let mut all = settle(bad, good, |n| {
-        let text = format!("{} below the ceilings of the hardware", say::count(n, "figure"));
-        Finding::new(KIND, Validity::Ok, text).evidence("figures", n as f64)
-    });
-    if !whys.is_empty() {
-        all.extend(unknown(KIND, whys.join("; ")));
-    } else if !found {
-        all.extend(unknown(KIND, "no figure here has a known ceiling"));
+    let mut all = settle(bad, good, |figures| AboveCeiling::Below { figures });
+    if !whys.is_empty() || !found {
+        all.push(Ruling::of_run(AboveCeiling::Unknown(whys)));
     }
     all
 }
@@ -60,21 +53,13 @@ fn edges(row: Row<'_>) -> Option<(f64, f64)> {
 }
 
 fn refuse(row: Row<'_>, ceiling: &Ceiling, (low, high): (f64, f64)) -> Option<Ruling> {
-    let over = if ceiling.least { high * SLACK < ceiling.limit } else { low > ceiling.limit * SLACK };
-    if !over {
-        return None;
-    }
-    let unit = row.series.key.unit;
-    let (shown, what) = if ceiling.least { (high, "below the least") } else { (low, "above the most") };
-    let text = format!(
-        "{} is {what} that {}, {}: this is not what it claims to be",
-        say::quantity(shown, unit),
-        ceiling.says,
-        say::quantity(ceiling.limit, unit)
-    );
-    let finding = Finding::new(KIND, Validity::Invalid, text).about(row.title());
-    let finding = finding.evidence("value", shown).evidence("ceiling", ceiling.limit);
-    Some(Ruling { finding, reach: vec![row.index] })
+    let (value, is_beyond) = match ceiling.limit.is_least() {
+        true => (high, high * SLACK < ceiling.value),
+        false => (low, low > ceiling.value * SLACK),
+    };
+    let (unit, limit) = (row.series.key.unit, ceiling.limit.clone());
+    let beyond = AboveCeiling::Beyond { value, ceiling: ceiling.value, unit, limit };
+    is_beyond.then(|| Ruling::about(row.subject(), beyond, vec![row.index]))
 }
 
 fn ceiling(look: &Look<'_>, row: Row<'_>) -> Option<Result<Ceiling, String>> {
@@ -97,28 +82,19 @@ fn memory(look: &Look<'_>, row: Row<'_>) -> Result<Ceiling, String> {
         Err(why) => return core(look, row).map_err(|_| why),
     };
     let moved = super::memory_ceiling::moved_per_counted(row);
-    Ok(Ceiling {
-        limit: peak.bytes_per_sec / moved,
-        least: false,
-        says: format!("{} can deliver", peak.says),
-    })
+    Ok(Ceiling { value: peak.bytes_per_sec() / moved, limit: Limit::Memory(peak) })
 }
 
 fn load(look: &Look<'_>) -> Result<Ceiling, String> {
     let clock = fastest(look)?;
-    let says = format!("{FASTEST_LOAD:.0} cycles at {} take", say::quantity(clock, Unit::Hertz));
-    Ok(Ceiling { limit: FASTEST_LOAD / clock, least: true, says })
+    Ok(Ceiling { value: FASTEST_LOAD / clock, limit: Limit::Load { cycles: FASTEST_LOAD, clock } })
 }
 
 fn core(look: &Look<'_>, row: Row<'_>) -> Result<Ceiling, String> {
     let clock = fastest(look)?;
     let threads = row.threads(look).ok_or("the number of threads is unknown")?;
-    let says = format!(
-        "{} loading {WIDEST_LOAD:.0} B a cycle at {} can do",
-        say::count(threads as usize, "core"),
-        say::quantity(clock, Unit::Hertz)
-    );
-    Ok(Ceiling { limit: threads * clock * WIDEST_LOAD, least: false, says })
+    let limit = Limit::Cores { cores: threads as usize, bytes_a_cycle: WIDEST_LOAD, clock };
+    Ok(Ceiling { value: threads * clock * WIDEST_LOAD, limit })
 }
 
 /// The highest clock: the processor's, or the highest that was seen.
@@ -146,9 +122,5 @@ fn disk(look: &Look<'_>, row: Row<'_>) -> Option<Result<Ceiling, String>> {
         return Some(Err("the disk below the store's directory is unknown".to_owned()));
     };
     let link = facts::limit(look.run, &format!("disk.{name}.link"));
-    Some(link.map(|link| Ceiling {
-        limit: link / bytes,
-        least: false,
-        says: format!("the link of {name} can carry"),
-    }))
+    Some(link.map(|link| Ceiling { value: link / bytes, limit: Limit::Link { disk: name.to_owned() } }))
 }

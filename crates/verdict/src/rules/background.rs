@@ -4,13 +4,13 @@
 //! CPU, or over a twentieth where the figure itself needs every CPU. The server of a load is ours,
 //! and so are the interrupts during it, most of which are its packets'.
 
-use model::{Finding, Validity};
+use model::finding::Background;
 
 use super::look::Row;
-use super::{Look, Ruling, settle, unknown};
-use crate::say;
+use super::{Look, Ruling, settle};
 
-const KIND: &str = "background";
+/// The metric of `conditions`.
+const METRIC: &str = "background";
 const MOST: f64 = 0.25;
 const MOST_WHEN_FULL: f64 = 0.05;
 
@@ -21,8 +21,8 @@ pub fn found(look: &Look<'_>, row: Row<'_>) -> bool {
 
 /// CPUs of others in each take of a row.
 fn others(look: &Look<'_>, row: Row<'_>) -> Vec<f64> {
-    let (Some(load), Some(known)) = (look.load_of(row), look.condition(KIND)) else {
-        return look.during(row, KIND);
+    let (Some(load), Some(known)) = (look.load_of(row), look.condition(METRIC)) else {
+        return look.during(row, METRIC);
     };
     let interrupts = load.sums_by_take("core-softirq");
     let of_others =
@@ -38,34 +38,25 @@ fn most_of(look: &Look<'_>, row: Row<'_>, busy: f64) -> f64 {
 }
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    if look.condition(KIND).is_none() {
-        return unknown(KIND, "the load of other processes was not read during the takes");
+    if look.condition(METRIC).is_none() {
+        return vec![Ruling::of_run(Background::Unread)];
     }
     let (mut bad, mut good, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
     for row in look.rows() {
         let Some(busy) = stats::median(&others(look, row)) else { continue };
         if busy > most_of(look, row, busy) {
-            let text = format!(
-                "other processes used {} CPUs during its takes: end them (`top` shows which) and repeat it",
-                say::digits(busy)
-            );
-            let finding =
-                Finding::new(KIND, Validity::Doubtful, text).about(row.title()).evidence("cpus", busy);
-            bad.push(Ruling { finding, reach: vec![row.index] });
+            bad.push(Ruling::about(row.subject(), Background::Busy { cpus: busy }, vec![row.index]));
         } else {
             most = most.max(busy);
             good.push(row.index);
         }
     }
-    settle(bad, good, |_| {
-        let text = format!("background load {} CPUs", say::digits(most));
-        Finding::new(KIND, Validity::Ok, text).evidence("cpus", most)
-    })
+    settle(bad, good, |_| Background::Quiet { cpus: most })
 }
 
 #[cfg(test)]
 mod tests {
-    use model::Value;
+    use model::{Validity, Value};
 
     use super::*;
     use crate::loads::planted::{one, params, series};

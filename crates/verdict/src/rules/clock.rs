@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Finding, Unit, Validity};
+use model::finding::Clock;
 
 use super::look::Row;
-use super::{Look, Ruling, settle, unknown};
-use crate::{facts, say};
+use super::{Look, Ruling, settle};
+use crate::facts;
 
-const KIND: &str = "clock";
 /// Relative difference to the run's own median that makes a take doubtful.
 pub const APART: f64 = 0.03;
 /// Most takes of a figure, as a share, that may be apart.
@@ -38,7 +37,7 @@ pub fn of_takes(look: &Look<'_>, row: Row<'_>) -> Option<TakeClock> {
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let clocks = look.clocks();
     if clocks.is_empty() {
-        return unknown(KIND, "the true clock was not read around the takes");
+        return vec![Ruling::of_run(Clock::Unread)];
     }
     let mut classes: BTreeMap<String, Vec<Row<'_>>> = BTreeMap::new();
     for row in look.rows() {
@@ -61,8 +60,10 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             let far = apart.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()));
             let Some(far) = far else { continue };
             if stray.len() as f64 > STRAY * apart.len() as f64 {
+                let (takes, of) = (stray.len(), apart.len());
                 let busy = super::background::found(look, *row);
-                bad.push(doubtful(*row, (stray.len(), apart.len()), far, median, busy));
+                let moved = Clock::Moved { median, apart: far, takes, of, busy };
+                bad.push(Ruling::about(row.subject(), moved, vec![row.index]));
             } else {
                 widest = widest.max(far.abs());
                 good.push(row.index);
@@ -72,14 +73,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let every: Vec<f64> = clocks.values().flatten().copied().collect();
     let median = stats::median(&every);
     bad.extend(median.and_then(|median| limits(look, median)));
-    settle(bad, good, |_| {
-        let text = match median {
-            Some(hertz) => format!("true clock {}, every figure near it", say::quantity(hertz, Unit::Hertz)),
-            None => "true clock steady".to_owned(),
-        };
-        let finding = Finding::new(KIND, Validity::Ok, text).evidence("apart", widest);
-        median.map_or(finding.clone(), |hertz| finding.evidence("median", hertz))
-    })
+    settle(bad, good, |_| Clock::Steady { median, apart: widest })
 }
 
 /// The reading of a take that lies farthest from the median, as a relative difference.
@@ -87,51 +81,12 @@ fn farthest(readings: &[f64], median: f64) -> Option<f64> {
     readings.iter().map(|hertz| hertz / median - 1.0).max_by(|a, b| a.abs().total_cmp(&b.abs()))
 }
 
-fn doubtful(row: Row<'_>, (stray, all): (usize, usize), far: f64, median: f64, busy: bool) -> Ruling {
-    let way = if far < 0.0 { "below" } else { "above" };
-    // Only a clock that fell on a quiet machine may be heat.
-    let advice = match (busy, far < 0.0) {
-        (true, _) => "the clock moved while others were busy; repeat it without them",
-        (false, true) => "repeat it with a fixed clock or a cooler machine",
-        (false, false) => "the clock moved; repeat it with a fixed clock",
-    };
-    let text = format!(
-        "the CPU clock {} was more than 3 % from the run's median of {} (up to {} {way}): {advice}",
-        if all == 1 { "during its take".to_owned() } else { format!("during {stray} of {all} takes") },
-        say::quantity(median, Unit::Hertz),
-        say::percent(far.abs())
-    );
-    let finding = Finding::new(KIND, Validity::Doubtful, text)
-        .about(row.title())
-        .evidence("median", median)
-        .evidence("apart", far)
-        .evidence("takes", stray as f64)
-        .evidence("of", all as f64);
-    Ruling { finding, reach: vec![row.index] }
-}
-
 /// The run's clock against the base and the highest clock, where they are known.
 fn limits(look: &Look<'_>, median: f64) -> Option<Ruling> {
-    let shown = say::quantity(median, Unit::Hertz);
     let known = |key: &str| facts::limit(look.run, key).ok();
-    let says = |text: String, key: &str, limit: f64| {
-        let finding =
-            Finding::new(KIND, Validity::Doubtful, text).evidence("median", median).evidence(key, limit);
-        Some(Ruling { finding, reach: Vec::new() })
-    };
     if let Some(max) = known("cpu.mhz.max").filter(|max| median > max * (1.0 + APART)) {
-        let limit = say::quantity(max, Unit::Hertz);
-        let text =
-            format!("the true clock of {shown} is above the highest of {limit}: one of the two is wrong");
-        return says(text, "max", max);
+        return Some(Ruling::of_run(Clock::AboveHighest { median, max }));
     }
-    if let Some(base) = known("cpu.mhz.base").filter(|base| median < base * (1.0 - APART)) {
-        let limit = say::quantity(base, Unit::Hertz);
-        let text = format!(
-            "the true clock of {shown} is below the base clock of {limit}: look at the governor, the power limit and \
-             the temperature"
-        );
-        return says(text, "base", base);
-    }
-    None
+    let base = known("cpu.mhz.base").filter(|base| median < base * (1.0 - APART))?;
+    Some(Ruling::of_run(Clock::BelowBase { median, base }))
 }

@@ -5,32 +5,21 @@
 
 use model::data::RunData;
 use model::doc::CutDoc;
-use model::{Finding, NoteBody, Unit, Validity};
+use model::finding::Cut;
+use model::{Finding, NoteBody};
 
 use super::{Look, Ruling};
 use crate::loads::{self, Load};
-use crate::say;
-
-/// Kind of the finding, and of the note that the load left.
-pub const KIND: &str = "cut";
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let Some(load) = ended_early(look.run) else { return Vec::new() };
-    let short = how_short(&load);
-    let mut finding = Finding::new(KIND, Validity::Doubtful, said(&load, &short));
-    let known = [
-        ("lasted", short.lasted),
-        ("asked", short.asked),
-        ("requests", short.requests.map(|count| count as f64)),
-        ("requests_asked", short.requests_asked.map(|count| count as f64)),
-    ];
-    for (name, value) in known {
-        if let Some(value) = value {
-            finding = finding.evidence(name, value);
-        }
-    }
+    let replay = load.given("replay").map(str::to_owned);
+    let cut = Cut { short: how_short(&load), replay };
     let of_load = |row: &super::Row<'_>| row.series.key.instrument == load.instrument;
-    vec![Ruling { finding, reach: look.rows().filter(of_load).map(|row| row.index).collect() }]
+    vec![Ruling {
+        finding: Finding::new(cut),
+        reach: look.rows().filter(of_load).map(|row| row.index).collect(),
+    }]
 }
 
 /// How short a load came, where the user ended it.
@@ -58,26 +47,10 @@ fn how_short(load: &Load<'_>) -> CutDoc {
     }
 }
 
-fn said(load: &Load<'_>, short: &CutDoc) -> String {
-    let seconds = |seconds: f64| say::quantity(seconds, Unit::Second);
-    let lasted = short.lasted.map_or_else(|| "an unknown time".to_owned(), seconds);
-    let how = match (short.asked, short.requests.zip(short.requests_asked)) {
-        (Some(asked), _) => format!("the take lasted {lasted} of the {asked} s asked for"),
-        (None, Some((sent, asked))) => {
-            format!("the take lasted {lasted} and made {sent} of the {asked} requests asked for")
-        }
-        (None, None) => {
-            let file = load.given("replay").unwrap_or("its file");
-            format!("the take lasted {lasted}, not to the end of {file}")
-        }
-    };
-    format!("ended by the user: {how}; its figures are of that time alone")
-}
-
 #[cfg(test)]
 mod tests {
-    use model::Note;
     use model::note::CutAt;
+    use model::{Note, Validity};
 
     use super::*;
     use crate::loads::planted::{one, times};
@@ -96,7 +69,7 @@ mod tests {
     fn how_long_it_lasted_is_said_of_every_figure() {
         let cut = found("duration=5;requests=auto", true);
         assert_eq!(
-            cut[0].finding.text,
+            cut[0].finding.text(),
             "ended by the user: the take lasted 3.00 s of the 5 s asked for; its figures are of that time alone"
         );
         assert_eq!((cut[0].finding.state, cut[0].reach.first()), (Validity::Doubtful, Some(&0)));
@@ -105,7 +78,7 @@ mod tests {
 
     #[test]
     fn requests_and_replays_have_no_time_asked_for() {
-        let text = |given: &str| found(given, true)[0].finding.text.clone();
+        let text = |given: &str| found(given, true)[0].finding.text().clone();
         assert!(text("duration=1;requests=1000").contains("made 700 of the 1000 requests"));
         assert!(text("duration=1;requests=auto;replay=/a.txt").contains("not to the end of /a.txt"));
     }

@@ -4,103 +4,26 @@
 //! that was hit is part of what was measured. Retransmits and resets count from one in a thousand requests, resets only
 //! where requests failed by them.
 
-use model::{Finding, Validity, drops as names};
+use model::drops as names;
+use model::finding::Drops;
+use model::finding::drops::{COUNTERS, DropCounter};
 
-use super::{Look, Ruling, unknown};
+use super::{Look, Ruling};
 use crate::facts;
 use crate::loads::Load;
-use crate::say;
-
-pub const KIND: &str = "drops";
-
-/// A counter: what it counts, what to try, and the kernel's settings that limit it.
-pub struct Counter {
-    pub name: &'static str,
-    pub says: &'static str,
-    pub advice: &'static str,
-    pub settings: &'static [&'static str],
-    /// Whether single ones are nothing to speak of.
-    pub usual: bool,
-}
-
-const fn counter(
-    name: &'static str,
-    says: &'static str,
-    advice: &'static str,
-    settings: &'static [&'static str],
-) -> Counter {
-    Counter { name, says, advice, settings, usual: false }
-}
-
-pub const COUNTERS: [Counter; 8] = [
-    counter(
-        names::LISTEN_OVERFLOW,
-        "times the queue of connections to be accepted was full",
-        "raise net.core.somaxconn and the server's own backlog, or let more workers accept",
-        &["net.core.somaxconn"],
-    ),
-    counter(
-        names::LISTEN_DROP,
-        "connections dropped at a listening socket",
-        "raise net.core.somaxconn and net.ipv4.tcp_max_syn_backlog, and the server's own backlog",
-        &["net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"],
-    ),
-    counter(
-        names::SYN_COOKIES,
-        "connections answered with a cookie, since the queue of half-open ones was full",
-        "raise net.ipv4.tcp_max_syn_backlog and net.core.somaxconn",
-        &["net.ipv4.tcp_max_syn_backlog", "net.core.somaxconn"],
-    ),
-    counter(
-        names::BACKLOG_DROP,
-        "packets dropped since the queue of their socket was full",
-        "raise net.ipv4.tcp_rmem and net.core.rmem_max",
-        &["net.core.rmem_max"],
-    ),
-    counter(
-        names::SOFTNET_DROP,
-        "packets dropped since a core's receive queue was full",
-        "raise net.core.netdev_max_backlog, and spread the packets over cores (RPS, more NIC queues)",
-        &["net.core.netdev_max_backlog"],
-    ),
-    counter(
-        names::TIME_WAIT_OVERFLOW,
-        "closed connections that found no place to wait",
-        "raise net.ipv4.tcp_max_tw_buckets, widen net.ipv4.ip_local_port_range, or keep connections alive",
-        &["net.ipv4.tcp_max_tw_buckets", "net.ipv4.ip_local_port_range"],
-    ),
-    Counter {
-        usual: true,
-        ..counter(
-            names::RETRANSMITS,
-            "segments sent again",
-            "packets were lost, or acknowledged too late: look at the drops and errors of the interfaces on the way",
-            &[],
-        )
-    },
-    Counter {
-        usual: true,
-        ..counter(
-            names::RESETS,
-            "connections reset",
-            "look at the server's error log, its limits of connections and its timeouts",
-            &[],
-        )
-    },
-];
 
 /// The share of requests from which a counter that is often above 0 says something.
 const USUAL: f64 = 1e-3;
 
 /// The counters that say something about a load, with their counts.
 #[must_use]
-pub fn of_load(load: &Load<'_>) -> Vec<(&'static Counter, f64)> {
+pub fn of_load(load: &Load<'_>) -> Vec<(&'static DropCounter, f64)> {
     let counts = load.sums_by("drops", "counter");
     let requests = load.requests().unwrap_or(0.0);
     // A load that ends resets what is still under way.
     let met = load.sums_by("failed", "kind");
     let is_met = ["reset", "closed", "connect"].iter().any(|kind| met.contains_key(*kind));
-    let loud = |counter: &Counter, count: f64| {
+    let loud = |counter: &DropCounter, count: f64| {
         !counter.usual || (count > USUAL * requests && (counter.name != names::RESETS || is_met))
     };
     COUNTERS
@@ -120,20 +43,15 @@ pub fn share(load: &Load<'_>, count: f64) -> Option<(f64, bool)> {
     Some((share, share >= BINDS))
 }
 
-/// `raise net.core.somaxconn (now 128) and ...`.
+/// The kernel's settings that limit a counter, as they are.
 #[must_use]
-pub fn advice(counter: &Counter, facts: &[model::Fact]) -> String {
+pub fn settings(counter: &DropCounter, facts: &[model::Fact]) -> Vec<(String, String)> {
     let known = counter.settings.iter().filter_map(|name| {
         let key = format!("sysctl.{name}");
         let value = facts::number(facts, &key).map(|number| format!("{number:.0}"));
-        Some(format!("{name} is {}", value.or_else(|| facts::text(facts, &key).map(str::to_owned))?))
+        Some(((*name).to_owned(), value.or_else(|| facts::text(facts, &key).map(str::to_owned))?))
     });
-    let known: Vec<String> = known.collect();
-    if known.is_empty() {
-        counter.advice.to_owned()
-    } else {
-        format!("{} ({})", counter.advice, say::list(&known))
-    }
+    known.collect()
 }
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
@@ -142,40 +60,33 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
         return Vec::new();
     }
     if !loads.iter().any(|load| load.has("drops")) {
-        return unknown(KIND, "what the kernel drops was not counted");
+        return vec![Ruling::of_run(Drops::NotCounted)];
     }
-    let mut all = Vec::new();
-    for counter in &COUNTERS {
-        let hit: Vec<(&Load<'_>, f64)> = loads
-            .iter()
-            .filter_map(|load| {
-                let found = of_load(load).into_iter().find(|(one, _)| one.name == counter.name)?;
-                Some((load, found.1))
-            })
-            .collect();
-        let Some((worst, most)) = hit.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
-        let at = match worst.number("connections") {
-            Some(connections) => format!(" at {}", say::count(connections as usize, "connection")),
-            None => String::new(),
-        };
-        let where_ =
-            if hit.len() > 1 { format!(" (and in {} more loads)", hit.len() - 1) } else { String::new() };
-        let text = format!("{most:.0} {}{at}{where_}: {}", counter.says, advice(counter, &look.run.facts));
-        let finding = Finding::new(KIND, Validity::Doubtful, text)
-            .evidence(counter.name, *most)
-            .evidence("loads", hit.len() as f64);
-        all.push(Ruling { finding, reach: Vec::new() });
-    }
-    if all.is_empty() {
-        let finding = Finding::new(KIND, Validity::Ok, "the kernel dropped nothing");
-        all.push(Ruling { finding, reach: Vec::new() });
-    }
-    all
+    let all: Vec<Ruling> =
+        COUNTERS.iter().filter_map(|counter| dropped(look, counter)).map(Ruling::of_run).collect();
+    if all.is_empty() { vec![Ruling::of_run(Drops::Nothing)] } else { all }
+}
+
+fn dropped(look: &Look<'_>, counter: &'static DropCounter) -> Option<Drops> {
+    let count = |load: &Load<'_>| {
+        let found = of_load(load).into_iter().find(|(one, _)| one.name == counter.name)?;
+        Some(found.1)
+    };
+    let hit: Vec<(&Load<'_>, f64)> =
+        look.loads().iter().filter_map(|load| Some((load, count(load)?))).collect();
+    let (worst, most) = hit.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(Drops::Dropped {
+        counter,
+        most: *most,
+        connections: worst.number("connections"),
+        loads: hit.len(),
+        settings: settings(counter, &look.run.facts),
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Fact, Unit};
+    use model::{Fact, Unit, Validity};
 
     use super::*;
     use crate::loads::planted::{empty, load, one, times};
@@ -196,7 +107,7 @@ mod tests {
         run.facts.push(Fact::number("sysctl.net.core.somaxconn", 128.0, Unit::Count, "/proc/sys"));
         let found = of(&run);
         assert_eq!((found.len(), found[0].finding.state), (1, Validity::Doubtful), "{found:?}");
-        let text = &found[0].finding.text;
+        let text = &found[0].finding.text();
         assert!(text.starts_with("7200 times the queue") || text.starts_with("7199 times"), "{text}");
         assert!(
             text.contains("at 1000 connections: ") && text.contains("(net.core.somaxconn is 128)"),

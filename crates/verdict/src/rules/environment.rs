@@ -4,41 +4,52 @@
 //! do not: their effect is in the interval already. A moved clock is weighed by how far it moved (`compare/clock.rs`).
 
 use model::Validity;
+use model::finding::{Counted, Counter, Recorded, Rule};
 use model::why::Disturbance;
 
 use super::Ruling;
 
-/// The rules about surroundings, and what each found.
-const RULES: [(&str, Disturbance); 12] = [
-    ("background", Disturbance::OtherProcesses),
-    ("steal", Disturbance::Steal),
-    ("heat", Disturbance::Heat),
-    ("thermal-throttle", Disturbance::Heat),
-    ("swap", Disturbance::Swap),
-    ("major-faults", Disturbance::MajorFaults),
-    ("clock-step", Disturbance::ClockSet),
-    ("page-cache", Disturbance::Cache),
-    ("cached", Disturbance::Cache),
-    ("same-cores", Disturbance::SharedCore),
-    ("late", Disturbance::LateRequests),
-    ("flush", Disturbance::Flush),
+/// The order in which disturbances are told.
+const ORDER: [Disturbance; 10] = [
+    Disturbance::OtherProcesses,
+    Disturbance::Steal,
+    Disturbance::Heat,
+    Disturbance::Swap,
+    Disturbance::MajorFaults,
+    Disturbance::ClockSet,
+    Disturbance::Cache,
+    Disturbance::SharedCore,
+    Disturbance::LateRequests,
+    Disturbance::Flush,
 ];
+
+/// What a rule found in the surroundings, where it looks at them.
+const fn of_rule(rule: &Rule) -> Option<Disturbance> {
+    Some(match rule {
+        Rule::Background(_) => Disturbance::OtherProcesses,
+        Rule::Steal(_) => Disturbance::Steal,
+        Rule::Heat(_) | Rule::Counted(Counted::Rose { counter: Counter::ThermalThrottle, .. }) => {
+            Disturbance::Heat
+        }
+        Rule::Counted(Counted::Rose { counter: Counter::Swap, .. }) => Disturbance::Swap,
+        Rule::Counted(Counted::Rose { counter: Counter::MajorFaults, .. }) => Disturbance::MajorFaults,
+        Rule::ClockStep(_) => Disturbance::ClockSet,
+        Rule::Recorded(
+            Recorded::PageCache { .. } | Recorded::SmallArray { .. } | Recorded::FewLines { .. },
+        ) => Disturbance::Cache,
+        Rule::SameCores(_) => Disturbance::SharedCore,
+        Rule::Late(_) => Disturbance::LateRequests,
+        Rule::Recorded(Recorded::Flush { .. }) => Disturbance::Flush,
+        _ => return None,
+    })
+}
 
 /// Everything in the surroundings that makes a series doubtful.
 #[must_use]
 pub fn disturbances(rulings: &[Ruling], series: usize) -> Vec<Disturbance> {
-    let about = |kind: &str| {
-        rulings.iter().any(|ruling| {
-            ruling.finding.kind == kind
-                && ruling.finding.state == Validity::Doubtful
-                && ruling.reach.contains(&series)
-        })
-    };
-    let mut found: Vec<Disturbance> = Vec::new();
-    for (_, one) in RULES.iter().filter(|(kind, _)| about(kind)) {
-        if !found.contains(one) {
-            found.push(*one);
-        }
-    }
-    found
+    let is_doubt =
+        |ruling: &&Ruling| ruling.finding.state == Validity::Doubtful && ruling.reach.contains(&series);
+    let doubts = rulings.iter().filter(is_doubt);
+    let found: Vec<Disturbance> = doubts.filter_map(|ruling| of_rule(ruling.finding.rule.base())).collect();
+    ORDER.into_iter().filter(|one| found.contains(one)).collect()
 }

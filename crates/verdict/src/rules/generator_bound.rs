@@ -4,46 +4,50 @@
 //! more generators reach over 5 % more. What the server used for each request does not depend on the generator; the
 //! rate that its cores could serve by that is shown, at most, since interrupts are not in it.
 
-use model::{Finding, Unit, Validity};
+use model::Finding;
+use model::finding::generator_bound::{Capacity, Cores, LowerBound};
+use model::finding::{GeneratorBound, Rule};
 
-use super::{Look, Ruling, unknown};
+use super::{Look, Ruling};
+use crate::loads::Load;
 use crate::loads::sweep::{CEILING, Generator, generator};
-use crate::loads::{Load, more, rate};
-use crate::say;
-
-pub const KIND: &str = "generator-bound";
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let loads = look.loads();
-    let (mut all, mut free, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
-    let mut settled: Vec<(String, Vec<usize>)> = Vec::new();
+    let (mut all, mut settled) = (Vec::new(), Vec::new());
+    let (mut free, mut most) = (Vec::new(), 0.0_f64);
     for load in loads {
-        let found = generator(load, loads);
-        match &found {
+        let reach = load.set_by_generator();
+        match generator(load, loads) {
             Generator::Unknown => {}
             Generator::Free { share } => {
-                most = most.max(*share);
-                free.extend(load.set_by_generator());
+                most = most.max(share);
+                free.extend(reach);
             }
-            Generator::Settled { generators, ratio } => {
-                settled.push((no_more(load, *generators, *ratio), load.set_by_generator()));
+            Generator::Settled(found) => {
+                settled.push(Ruling { finding: Finding::new(GeneratorBound::Settled(found)), reach });
             }
-            Generator::Busy { .. }
-            | Generator::Starved { .. }
-            | Generator::More { .. }
-            | Generator::Rising { .. } => all.push(bound(load, &found)),
+            Generator::Bound(cause) => {
+                let cores = cores(load);
+                let bound = LowerBound {
+                    cause,
+                    cores,
+                    share: load.median("generator-share"),
+                    generator_cpu: load.median("generator-cpu"),
+                    capacity: capacity(load),
+                    full: full(load),
+                };
+                all.push(Ruling::about(load.subject(), GeneratorBound::Bound(bound), reach));
+            }
         }
     }
-    for (text, reach) in settled {
-        all.push(Ruling { finding: Finding::new(KIND, Validity::Ok, text), reach });
-    }
+    all.extend(settled);
     if !free.is_empty() {
-        let text = format!("the busiest core of a generator worked {} of its time", say::percent(most));
-        let finding = Finding::new(KIND, Validity::Ok, text).evidence("share", most);
+        let finding = Finding::new(GeneratorBound::Free { share: most });
         all.push(Ruling { finding, reach: free });
     }
     if all.is_empty() && !loads.is_empty() {
-        return unknown(KIND, "how busy the load generator was is not known");
+        return vec![Ruling::of_run(GeneratorBound::Unknown)];
     }
     all
 }
@@ -51,152 +55,37 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
 /// Whether the rule made a series a lower bound.
 #[must_use]
 pub fn doubts(rulings: &[Ruling], series: usize) -> bool {
-    rulings.iter().any(|ruling| {
-        ruling.finding.kind == KIND
-            && ruling.finding.state == Validity::Doubtful
-            && ruling.reach.contains(&series)
-    })
+    let is_bound = |rule: &Rule| matches!(rule, Rule::GeneratorBound(GeneratorBound::Bound(_)));
+    rulings.iter().any(|ruling| is_bound(&ruling.finding.rule) && ruling.reach.contains(&series))
 }
 
-/// `3 generators reach no more than 2 (61.2 k/s): the generator is not what holds it back`.
-fn no_more(load: &Load<'_>, generators: f64, ratio: f64) -> String {
-    let own = load.number("generators").unwrap_or(1.0);
-    let reached = load.throughput().map(|own| rate(own * ratio)).unwrap_or_default();
-    format!(
-        "{} no more than {} ({reached}): the generator is not what holds it back",
-        reach(generators),
-        whole(own)
-    )
-}
-
-fn whole(number: f64) -> String {
-    format!("{number:.0}")
-}
-
-/// `2 generators reach`.
-fn reach(generators: f64) -> String {
-    let count = say::count(generators as usize, "generator");
-    if generators > 1.0 { format!("{count} reach") } else { format!("{count} reaches") }
-}
-
-fn bound(load: &Load<'_>, found: &Generator) -> Ruling {
-    let share = load.median("generator-share");
-    let mut text = format!("lower bound: {}", why(load, found));
-    let told = matches!(found, Generator::Busy { .. } | Generator::Starved { .. });
-    if let (Some(share), false) = (share, told) {
-        text.push_str(&format!("; {} {} of its time", works(load), say::percent(share)));
-    }
-    if let Some(cpu) = load.median("generator-cpu") {
-        text.push_str(&format!(" ({} of CPU a request)", say::quantity(cpu, Unit::Second)));
-    }
-    let capacity = capacity(load);
-    if let Some((cpu, cores, rate_)) = capacity {
-        text.push_str(&format!(
-            "; the server used {} of CPU a request, by which its {} could do up to {}",
-            say::quantity(cpu, Unit::Second),
-            say::count(cores, "core"),
-            rate(rate_)
-        ));
-    }
-    let full = load.server_cores().into_iter().filter(|core| core.role == "server" && core.busy >= CEILING);
-    if let Some(core) = full.max_by(|a, b| a.busy.total_cmp(&b.busy)) {
-        text.push_str(&format!("; its cpu{} was {} busy too", core.cpu, say::percent(core.busy)));
-    }
-    text.push_str(&format!("; {}", advice(found)));
-    let mut finding = Finding::new(KIND, Validity::Doubtful, text).about(load.title());
-    let known = [
-        ("share", share),
-        ("generator_cpu", load.median("generator-cpu")),
-        ("server_cpu", capacity.map(|(cpu, ..)| cpu)),
-        ("capacity", capacity.map(|(.., rate)| rate)),
-        ("more", raised(found)),
-        ("filled_by_others", filled(found)),
-    ];
-    for (name, value) in known {
-        if let Some(value) = value {
-            finding = finding.evidence(name, value);
-        }
-    }
-    Ruling { finding, reach: load.set_by_generator() }
-}
-
-/// What to try.
+/// The cores that the generator works on.
 #[must_use]
-pub const fn advice(found: &Generator) -> &'static str {
-    match found {
-        Generator::Starved { is_shared: false, .. } => {
-            "end the other programs, or generate from another machine"
-        }
-        Generator::Starved { .. } => "give it a core of its own, or generate from another machine",
-        _ => "add generators, or generate from another machine",
-    }
-}
-
-/// How busy a core is that other programs fill beside the generator.
-const fn filled(found: &Generator) -> Option<f64> {
-    match found {
-        Generator::Starved { busy, is_shared: false, .. } => Some(*busy),
-        _ => None,
-    }
-}
-
-const fn raised(found: &Generator) -> Option<f64> {
-    match found {
-        Generator::More { ratio, .. } | Generator::Rising { ratio, .. } => Some(*ratio),
-        _ => None,
-    }
-}
-
-/// What makes it a lower bound.
-#[must_use]
-pub fn why(load: &Load<'_>, found: &Generator) -> String {
-    let own = load.number("generators").unwrap_or(1.0);
-    match found {
-        Generator::Busy { share } => format!("{} {} of its time", works(load), say::percent(*share)),
-        Generator::Starved { share, busy, is_shared } => format!(
-            "{} only {} of its time, on a core that {} ({} busy)",
-            works(load),
-            say::percent(*share),
-            if *is_shared { "it shares with the server" } else { "other programs fill" },
-            say::percent(*busy)
-        ),
-        Generator::More { generators, ratio } => format!("{} {}", reach(*generators), more(*ratio)),
-        Generator::Rising { fewer, ratio } => format!(
-            "{} {} (against {}), and more than {} were not tried",
-            reach(own),
-            more(*ratio),
-            whole(*fewer),
-            whole(own)
-        ),
-        Generator::Settled { generators, ratio } => no_more(load, *generators, *ratio),
-        Generator::Free { share } => format!("{} only {} of its time", works(load), say::percent(*share)),
-        Generator::Unknown => "how busy the load generator was is not known".to_owned(),
-    }
-}
-
-/// `the generator on cpu1 works`.
-fn works(load: &Load<'_>) -> String {
+pub fn cores(load: &Load<'_>) -> Cores {
     let cores = load.cores();
     let own = cores.iter().filter(|core| core.role == "generator" || core.role == "both");
-    let names: Vec<String> = own.map(|core| format!("cpu{}", core.cpu)).collect();
-    match names.len() {
-        0 => "the busiest core of the generator works".to_owned(),
-        1 => format!("the generator on {} works", names[0]),
-        2..=4 => format!("the busiest generator core of {} works", say::list(&names)),
-        many => format!("the busiest of {many} generator cores works"),
-    }
+    Cores(own.map(|core| format!("cpu{}", core.cpu)).collect())
+}
+
+/// The fullest core of the server's own that is at its ceiling, and how busy it is.
+fn full(load: &Load<'_>) -> Option<(String, f64)> {
+    let full = load.server_cores().into_iter().filter(|core| core.role == "server" && core.busy >= CEILING);
+    let core = full.max_by(|a, b| a.busy.total_cmp(&b.busy))?;
+    Some((format!("cpu{}", core.cpu), core.busy))
 }
 
 /// CPU time of the server for each request, its cores, and the rate that they could serve.
 #[must_use]
-pub fn capacity(load: &Load<'_>) -> Option<(f64, usize, f64)> {
+pub fn capacity(load: &Load<'_>) -> Option<Capacity> {
     let cpu = load.median("server-cpu").filter(|cpu| *cpu > 0.0)?;
     let cores = load.server_cores().len();
-    (cores > 0).then(|| (cpu, cores, cores as f64 / cpu))
+    (cores > 0).then(|| Capacity { cpu, cores, rate: cores as f64 / cpu })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::Validity;
+
     use super::*;
     use crate::loads::planted::{empty, load, one};
     use crate::run::RunContext;
@@ -221,7 +110,7 @@ mod tests {
         );
         let found = rulings(&run);
         assert_eq!((found.len(), found[0].finding.state), (1, Validity::Doubtful));
-        let text = &found[0].finding.text;
+        let text = &found[0].finding.text();
         for part in [
             "lower bound: the generator on cpu1 works 97 % of its time (12.0 us of CPU a request)",
             "8.00 us of CPU a request, by which its 1 core could do up to 125 k/s",
@@ -229,7 +118,7 @@ mod tests {
             assert!(text.contains(part), "{text}");
         }
         assert_eq!(found[0].reach, [0, 1], "not what the server used");
-        assert!((found[0].finding.evidence["capacity"] - 125e3).abs() < 10.0);
+        assert!((found[0].finding.evidence()["capacity"] - 125e3).abs() < 10.0);
     }
 
     #[test]
@@ -240,7 +129,7 @@ mod tests {
             ("server-cpu", 16e-6),
             ("core-busy;cpu=0;role=server", 0.98),
         ];
-        let text = rulings(&one("connections=50", &figures)).remove(0).finding.text;
+        let text = rulings(&one("connections=50", &figures)).remove(0).finding.text();
         assert!(text.contains("up to 62.5 k/s; its cpu0 was 98 % busy too; add generators"), "{text}");
     }
 
@@ -250,7 +139,7 @@ mod tests {
         let found = rulings(&one("connections=50", &figures));
         let says = "lower bound: the generator on cpu0 works only 33 % of its time, on a core that it shares with the \
                     server (100 % busy); give it a core of its own, or generate from another machine";
-        assert_eq!((found[0].finding.state, found[0].finding.text.as_str()), (Validity::Doubtful, says));
+        assert_eq!((found[0].finding.state, found[0].finding.text().as_str()), (Validity::Doubtful, says));
     }
 
     #[test]
@@ -264,14 +153,14 @@ mod tests {
         let doubtful: Vec<&Ruling> =
             found.iter().filter(|one| one.finding.state == Validity::Doubtful).collect();
         assert_eq!(doubtful.len(), 1, "{found:?}");
-        let text = &doubtful[0].finding.text;
+        let text = &doubtful[0].finding.text();
         assert!(
             text.contains("lower bound: 3 generators reach 39 % more; the busiest core of the generator"),
             "{text}"
         );
         let settled = "3 generators reach no more than 2 (13.9 k/s): the generator is not what holds it back";
         assert!(
-            found.iter().any(|one| one.finding.text == settled && one.finding.state == Validity::Ok),
+            found.iter().any(|one| one.finding.text() == settled && one.finding.state == Validity::Ok),
             "{found:?}"
         );
     }

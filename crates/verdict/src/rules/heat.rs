@@ -5,12 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use model::{Finding, Unit, Validity};
+use model::finding::Heat;
 
-use super::{Look, Ruling, unknown};
-use crate::say;
+use super::{Look, Ruling};
 
-const KIND: &str = "heat";
 /// Smallest relative fall worth saying.
 const FALL: f64 = 0.03;
 /// Readings that make one level.
@@ -25,7 +23,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let mut points: Vec<(u64, f64)> = timed.collect();
     points.sort_by_key(|(at, _)| *at);
     if points.len() < 4 * LEVEL {
-        return unknown(KIND, "too few readings of the true clock to see it fall");
+        return vec![Ruling::of_run(Heat::Unread)];
     }
     let seconds: Vec<f64> = points.iter().map(|(at, _)| *at as f64 / 1e9).collect();
     let hertz: Vec<f64> = points.iter().map(|(_, hertz)| *hertz).collect();
@@ -34,31 +32,12 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let trend = stats::spearman(&seconds, &hertz).ok();
     let falling = trend.is_some_and(|trend| trend.rho < 0.0 && trend.p < P);
     if !(falling && end < start * (1.0 - FALL)) {
-        let text =
-            format!("no sustained fall of the clock in {}", say::quantity(span(&seconds), Unit::Second));
-        let finding = Finding::new(KIND, Validity::Ok, text).evidence("start", start).evidence("end", end);
-        return vec![Ruling { finding, reach: Vec::new() }];
+        return vec![Ruling::of_run(Heat::Steady { start, end, seconds: span(&seconds) })];
     }
     let reached = hertz.windows(LEVEL).position(|window| level(window) <= end * 1.01).unwrap_or(0);
-    let after = seconds[reached] - seconds[0];
-    let text = format!(
-        "clock fell {} -> {} within {:.0} s of load: figures taken before are not sustained ones",
-        bare(start),
-        say::quantity(end, Unit::Hertz),
-        after.max(1.0)
-    );
-    let finding = Finding::new(KIND, Validity::Doubtful, text)
-        .evidence("start", start)
-        .evidence("end", end)
-        .evidence("seconds", after);
-    vec![Ruling { finding, reach: Vec::new() }]
+    vec![Ruling::of_run(Heat::Fell { start, end, seconds: seconds[reached] - seconds[0] })]
 }
 
 fn span(seconds: &[f64]) -> f64 {
     seconds.last().unwrap_or(&0.0) - seconds.first().unwrap_or(&0.0)
-}
-
-/// GHz without the unit, which follows the second figure.
-fn bare(hertz: f64) -> String {
-    say::quantity(hertz, Unit::Hertz).split(' ').next().unwrap_or_default().to_owned()
 }

@@ -4,14 +4,12 @@
 //! Cores that the server has, medians over the takes. Setups differ in more than connections, generators and rate.
 
 use model::doc::Binding;
-use model::{Finding, Validity};
+use model::finding::IdleAtPeak;
 
-use super::{Look, Ruling, unknown};
+use super::{Look, Ruling};
 use crate::bottleneck;
 use crate::loads::Load;
-use crate::say;
 
-const KIND: &str = "idle-at-peak";
 const HALF: f64 = 0.5;
 /// Parameters that make no setup of their own.
 const LOAD: [&str; 5] = ["connections", "generators", "arrivals", "load", "rate"];
@@ -29,23 +27,18 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             continue;
         }
         let waiting = found.resources.iter().find(|one| one.kind == Binding::Waiting);
-        let text = match waiting.filter(|_| found.kind == Binding::Waiting) {
-            Some(waiting) => format!("{}; no resource at its ceiling", waiting.text),
-            None => format!("the server kept its cores {} busy: {}", say::percent(busy), found.sentence),
+        let cores = peak.server_cores().len();
+        let idle = match waiting.filter(|_| found.kind == Binding::Waiting) {
+            Some(waiting) => IdleAtPeak::Waiting { busy, cores, waiting: waiting.text.clone() },
+            None => IdleAtPeak::Bound { busy, cores, bottleneck: found.sentence.clone() },
         };
-        let finding = Finding::new(KIND, Validity::Ok, text)
-            .about(peak.title())
-            .evidence("busy", busy)
-            .evidence("cores", peak.server_cores().len() as f64);
-        all.push(Ruling { finding, reach: Vec::new() });
+        all.push(Ruling::about(peak.subject(), idle, Vec::new()));
     }
     if !looked && !peaks.is_empty() {
-        return unknown(KIND, "how busy the server's cores were is not known");
+        return vec![Ruling::of_run(IdleAtPeak::Unknown)];
     }
     if all.is_empty() && looked {
-        let text = format!("the server's cores were {} busy at the peak", say::percent(busiest));
-        let finding = Finding::new(KIND, Validity::Ok, text).evidence("busy", busiest);
-        all.push(Ruling { finding, reach: Vec::new() });
+        all.push(Ruling::of_run(IdleAtPeak::Busy { busy: busiest }));
     }
     all
 }
@@ -65,6 +58,8 @@ fn peaks<'l, 'a>(loads: &'l [Load<'a>]) -> Vec<&'l Load<'a>> {
 
 #[cfg(test)]
 mod tests {
+    use model::Validity;
+
     use super::*;
     use crate::loads::planted::{empty, load, one};
     use crate::run::RunContext;
@@ -89,17 +84,17 @@ mod tests {
         let found = of(&run);
         assert_eq!((found.len(), found[0].finding.state), (1, Validity::Ok));
         let text = "waiting for the server: 99 % of response time; no resource at its ceiling";
-        assert_eq!(found[0].finding.text, text);
-        assert_eq!(found[0].finding.subject, "web throughput connections=10");
+        assert_eq!(found[0].finding.text(), text);
+        assert_eq!(found[0].finding.subject.to_string(), "web throughput connections=10");
         load(&mut run, "connections=100", &figures(9000.0, 0.97));
-        assert_eq!(of(&run)[0].finding.text, "the server's cores were 97 % busy at the peak");
+        assert_eq!(of(&run)[0].finding.text(), "the server's cores were 97 % busy at the peak");
     }
 
     #[test]
     fn an_idle_server_that_something_else_binds_is_told_with_it() {
         let figures = [("throughput", 9.0), ("generator-share", 0.97), ("core-busy;cpu=0;role=server", 0.2)];
         let found = of(&one("connections=1", &figures));
-        let text = &found[0].finding.text;
+        let text = &found[0].finding.text();
         assert!(
             text.starts_with("the server kept its cores 20 % busy: bound by the load generator"),
             "{text}"

@@ -3,12 +3,10 @@
 //! At p99 of each take, median over the takes, in seconds. Doubtful over 1 ms, or over the longest gap that the run's
 //! `jitter` saw on an idle core (99 in 100 of its takes), but not below 0.1 ms, which is what the engine keeps to.
 
-use model::{Finding, Unit, Validity};
+use model::finding::Late;
 
-use super::{Look, Ruling, settle, unknown};
-use crate::say;
+use super::{Look, Ruling, settle};
 
-const KIND: &str = "late";
 const MOST_S: f64 = 1e-3;
 const LEAST_S: f64 = 1e-4;
 /// Rows that a late send is in.
@@ -20,36 +18,19 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let most = jitter.map_or(MOST_S, |gap| gap.clamp(LEAST_S, MOST_S));
     let (mut bad, mut good, mut worst) = (Vec::new(), Vec::new(), 0.0_f64);
     for load in &open {
-        let Some(late) = load.median("late-p99") else { continue };
-        if late <= most {
-            worst = worst.max(late);
+        let Some(p99) = load.median("late-p99") else { continue };
+        if p99 <= most {
+            worst = worst.max(p99);
             good.extend(load.rows(&TIMES));
             continue;
         }
-        let beside = match jitter.filter(|_| most < MOST_S) {
-            Some(gap) => {
-                format!("more than this machine's own gaps of {} explain", say::quantity(gap, Unit::Second))
-            }
-            None => format!("the most to be trusted is {}", say::quantity(MOST_S, Unit::Second)),
-        };
-        let text = format!(
-            "1 in 100 requests was sent {} late or more, {beside}: its response times hold the generator's delay; give \
-             the generator a core of its own, or less load",
-            say::quantity(late, Unit::Second)
-        );
-        let finding = Finding::new(KIND, Validity::Doubtful, text)
-            .about(load.title())
-            .evidence("late_p99", late)
-            .evidence("most", most);
-        bad.push(Ruling { finding, reach: load.rows(&TIMES) });
+        let late = Late::Late { p99, most, gap: jitter.filter(|_| most < MOST_S) };
+        bad.push(Ruling::about(load.subject(), late, load.rows(&TIMES)));
     }
     if bad.is_empty() && good.is_empty() && !open.is_empty() {
-        return unknown(KIND, "how late the requests were sent is not known");
+        return vec![Ruling::of_run(Late::Unknown)];
     }
-    settle(bad, good, |_| {
-        let text = format!("sends at most {} late (p99)", say::quantity(worst, Unit::Second));
-        Finding::new(KIND, Validity::Ok, text).evidence("late_p99", worst)
-    })
+    settle(bad, good, |_| Late::InTime { p99: worst })
 }
 
 /// The longest gap on an idle core, s.
@@ -61,7 +42,7 @@ fn jitter(look: &Look<'_>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use model::Value;
+    use model::{Validity, Value};
 
     use super::*;
     use crate::loads::planted::{empty, one, params, series};
@@ -77,7 +58,7 @@ mod tests {
         let found =
             rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
         assert_eq!((found.len(), found[0].reach.clone()), (1, vec![1]), "the times, not the rate");
-        (found[0].finding.state, found[0].finding.text.clone())
+        (found[0].finding.state, found[0].finding.text().clone())
     }
 
     #[test]

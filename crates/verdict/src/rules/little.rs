@@ -3,13 +3,11 @@
 //!
 //! Relative difference of each take, median over the takes.
 
-use model::{Finding, Validity};
+use model::finding::Little;
 
-use super::{Look, Ruling, settle, unknown};
+use super::{Look, Ruling, settle};
 use crate::loads::Load;
-use crate::say;
 
-const KIND: &str = "little";
 const APART: f64 = 0.05;
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
@@ -21,28 +19,15 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             good.extend(load.rows(&[]));
             continue;
         }
-        let seen = load.median("in-flight").unwrap_or(f64::NAN);
-        let must = load.median("in-flight-by-little").unwrap_or(f64::NAN);
-        let text = format!(
-            "{} requests were in flight, but by Little's law there must have been {}: an error of the load engine; \
-             please report it",
-            say::digits(seen),
-            say::digits(must)
-        );
-        let finding = Finding::new(KIND, Validity::Invalid, text)
-            .about(load.title())
-            .evidence("in_flight", seen)
-            .evidence("by_little", must)
-            .evidence("apart", apart);
-        bad.push(Ruling { finding, reach: load.rows(&[]) });
+        let in_flight = load.median("in-flight").unwrap_or(f64::NAN);
+        let by_little = load.median("in-flight-by-little").unwrap_or(f64::NAN);
+        let broken = Little::Broken { in_flight, by_little, apart };
+        bad.push(Ruling::about(load.subject(), broken, load.rows(&[])));
     }
     if bad.is_empty() && good.is_empty() && !look.loads().is_empty() {
-        return unknown(KIND, "requests in flight were not counted");
+        return vec![Ruling::of_run(Little::NotCounted)];
     }
-    settle(bad, good, |_| {
-        let text = format!("Little's law within {}", say::percent(most));
-        Finding::new(KIND, Validity::Ok, text).evidence("apart", most)
-    })
+    settle(bad, good, |_| Little::Holds { apart: most })
 }
 
 /// How far apart both are, as a share of the larger.
@@ -59,6 +44,8 @@ fn apart(load: &Load<'_>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use model::Validity;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -76,7 +63,7 @@ mod tests {
     fn five_percent_apart_is_invalid() {
         let found = of(50.0, 40.0);
         assert_eq!((found.finding.state, found.reach), (Validity::Invalid, vec![0, 3]));
-        assert!(found.finding.text.starts_with("50.0 requests were in flight"), "{}", found.finding.text);
+        assert!(found.finding.text().starts_with("50.0 requests were in flight"), "{}", found.finding.text());
         assert_eq!(of(50.0, 49.0).finding.state, Validity::Ok);
         let run = one("connections=50", &[("throughput", 1.0), ("in-flight", 3.0)]);
         let rule_of = |run: &_| {

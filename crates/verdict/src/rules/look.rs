@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::data::{Point, RunData, Series};
+use model::finding::{About, FigureName, Subject};
 use model::{Phase, Samples};
 
 use crate::loads::{self, Load};
@@ -40,9 +41,16 @@ impl<'a> Row<'a> {
         measured(self.series).map(|point| point.seq)
     }
 
-    /// `mem-bandwidth bandwidth op=read;threads=1`, with the arm where there are arms.
-    pub fn title(&self) -> String {
-        title(self.series)
+    /// What findings about it are about.
+    pub fn subject(&self) -> Subject {
+        let key = &self.series.key;
+        let figure = FigureName {
+            instrument: key.instrument.clone(),
+            metric: key.metric.clone(),
+            params: key.params.clone(),
+            arm: key.arm.clone(),
+        };
+        About::Figure(figure).into()
     }
 
     /// Threads at work; `None` where the series does not say.
@@ -53,11 +61,6 @@ impl<'a> Row<'a> {
             None => None,
         }
     }
-}
-
-pub fn title(series: &Series) -> String {
-    let arm = &series.key.arm;
-    if arm.is_empty() { series.key.title() } else { format!("{} [{arm}]", series.key.title()) }
 }
 
 fn measured(series: &Series) -> impl Iterator<Item = &Point> {

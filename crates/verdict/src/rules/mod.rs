@@ -7,6 +7,7 @@
 //! ([`model::Samples`]): there is nothing in it that they look at.
 
 mod above_ceiling;
+mod autocorrelation;
 mod background;
 pub mod clock;
 mod clock_step;
@@ -14,7 +15,7 @@ pub mod cut;
 mod drift;
 pub mod drops;
 pub mod environment;
-mod failed;
+mod errors;
 pub mod generator_bound;
 mod heat;
 mod idle_at_peak;
@@ -22,15 +23,14 @@ mod late;
 mod little;
 mod look;
 mod memory_ceiling;
-mod neighbour;
-pub mod own_cost;
+mod noisy_neighbour;
+mod own_cost;
 mod paging;
 mod recorded;
 mod redirects;
-mod resemblance;
 mod same_cores;
 mod samples;
-pub mod stalled;
+mod stall;
 mod steal;
 mod thermal;
 mod throttled;
@@ -39,7 +39,8 @@ mod timer;
 use std::collections::BTreeMap;
 
 use model::data::RunData;
-use model::{Finding, Validity};
+use model::finding;
+use model::{Finding, Subject, Validity};
 
 use crate::run::RunContext;
 pub use look::{Look, Row};
@@ -62,9 +63,9 @@ const ALL: [Rule; 27] = [
     throttled::rule,
     generator_bound::rule,
     same_cores::rule,
-    failed::rule,
+    errors::rule,
     redirects::rule,
-    stalled::rule,
+    stall::rule,
     late::rule,
     drops::rule,
     idle_at_peak::rule,
@@ -79,8 +80,8 @@ const ALL: [Rule; 27] = [
     timer::rule,
     samples::rule,
     drift::rule,
-    resemblance::rule,
-    neighbour::rule,
+    autocorrelation::rule,
+    noisy_neighbour::rule,
     own_cost::rule,
 ];
 
@@ -118,7 +119,7 @@ pub fn of_series(rulings: &[Ruling], series: usize) -> (Validity, Vec<String>) {
     let about = rulings.iter().filter(|ruling| ruling.reach.contains(&series));
     let mut states: BTreeMap<Validity, Vec<String>> = BTreeMap::new();
     for ruling in about {
-        states.entry(ruling.finding.state).or_default().push(ruling.finding.text.clone());
+        states.entry(ruling.finding.state).or_default().push(ruling.finding.text());
     }
     let grave = |state: Validity| states.get(&state).cloned().unwrap_or_default();
     let reasons: Vec<String> = [grave(Validity::Invalid), grave(Validity::Doubtful)].concat();
@@ -129,18 +130,28 @@ pub fn of_series(rulings: &[Ruling], series: usize) -> (Validity, Vec<String>) {
     (state, reasons)
 }
 
-/// Groups what one rule says of single series: one ruling for each that is not `ok`, and one for all that are.
-fn settle(bad: Vec<Ruling>, good: Vec<usize>, ok: impl FnOnce(usize) -> Finding) -> Vec<Ruling> {
-    let mut all = bad;
-    if !good.is_empty() {
-        all.push(Ruling { finding: ok(good.len()), reach: good });
+impl Ruling {
+    /// About the whole run, without a series that it reaches.
+    fn of_run(rule: impl Into<finding::Rule>) -> Ruling {
+        Ruling { finding: Finding::new(rule), reach: Vec::new() }
     }
-    all
+
+    fn about(subject: Subject, rule: impl Into<finding::Rule>, reach: Vec<usize>) -> Ruling {
+        Ruling { finding: Finding::new(rule).about(subject), reach }
+    }
 }
 
-/// The whole rule has nothing to go by.
-fn unknown(kind: &str, why: impl Into<String>) -> Vec<Ruling> {
-    vec![Ruling { finding: Finding::new(kind, Validity::Unknown, why), reach: Vec::new() }]
+/// Groups what one rule says of single series: one ruling for each that is not `ok`, and one for all that are.
+fn settle<R: Into<finding::Rule>>(
+    bad: Vec<Ruling>,
+    good: Vec<usize>,
+    ok: impl FnOnce(usize) -> R,
+) -> Vec<Ruling> {
+    let mut all = bad;
+    if !good.is_empty() {
+        all.push(Ruling { finding: Finding::new(ok(good.len())), reach: good });
+    }
+    all
 }
 
 #[cfg(test)]
@@ -153,7 +164,7 @@ mod tests {
         // One sample that drifts nowhere and is too few.
         let mut run = one("connections=1", &[("throughput", 1.0)]);
         run.series.iter_mut().for_each(|series| series.points.truncate(1));
-        assert!(findings(&run).iter().any(|finding| finding.kind == "samples"), "{:?}", findings(&run));
+        assert!(findings(&run).iter().any(|finding| finding.kind() == "samples"), "{:?}", findings(&run));
         let mut hours = run.series[0].clone();
         hours.key.instrument = "logs".into();
         run.series.push(hours);

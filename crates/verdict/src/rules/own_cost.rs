@@ -5,21 +5,20 @@
 //! work is not counted; nor is the controller while no take was under way, nor towards the limit where it may be on
 //! another machine (`--via`). Where it did not note its part, the share is a lower bound.
 
-use model::{Finding, NoteBody, Unit, Validity};
+use model::finding::OwnCost;
+use model::{NoteBody, Validity};
 
-use super::{Look, Ruling, unknown};
+use super::{Look, Ruling};
 use crate::run::noted_seconds;
-use crate::say;
 
-pub const KIND: &str = "own-cost";
 const MOST: f64 = 0.01;
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let Some(cost) = look.run.own_cost.filter(|cost| cost.seconds > 0.0) else {
-        return unknown(KIND, "the run did not end by itself, so its own cost is not known");
+        return vec![Ruling::of_run(OwnCost::NotEnded)];
     };
     if look.run.takes.is_empty() {
-        return unknown(KIND, "no take was made");
+        return vec![Ruling::of_run(OwnCost::NoTakes)];
     }
     let controller = noted_seconds(look.run, |note| match note {
         NoteBody::ControllerTakesCpu(seconds) => Some(*seconds),
@@ -33,30 +32,7 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
         None => Validity::Unknown,
         Some(_) => Validity::Ok,
     };
-    let seconds = |seconds: f64| say::quantity(seconds, Unit::Second);
-    let controller_text = controller.map_or_else(|| "unknown".to_owned(), seconds);
-    let each = format!(
-        "agent {}, telemetry {}, controller {controller_text} of CPU time in {}",
-        seconds(cost.agent_cpu_seconds),
-        seconds(cost.telemetry_cpu_seconds),
-        seconds(cost.seconds)
-    );
-    let shown = say::percent(share);
-    let text = match state {
-        Validity::Ok => format!("boxscore used {shown} of one core beside the takes: {each}"),
-        Validity::Unknown => format!("boxscore used {shown} of one core or more beside the takes: {each}"),
-        _ => format!(
-            "boxscore used {shown} of one core beside the takes, so figures that need every core are that much too \
-             low: {each}"
-        ),
-    };
-    let finding = Finding::new(KIND, state, text)
-        .evidence("share", share)
-        .evidence("agent_cpu_seconds", cost.agent_cpu_seconds)
-        .evidence("telemetry_cpu_seconds", cost.telemetry_cpu_seconds);
-    let finding = match controller {
-        Some(seconds) => finding.evidence("controller_cpu_seconds", seconds),
-        None => finding,
-    };
-    vec![Ruling { finding, reach: Vec::new() }]
+    let (agent, telemetry) = (cost.agent_cpu_seconds, cost.telemetry_cpu_seconds);
+    let seconds = cost.seconds;
+    vec![Ruling::of_run(OwnCost::Used { state, share, agent, telemetry, controller, seconds })]
 }

@@ -5,49 +5,28 @@
 
 use std::collections::BTreeMap;
 
-use model::{Finding, NoteBody, Validity};
+use model::NoteBody;
+use model::finding::Redirects;
 
 use super::{Look, Ruling};
 use crate::loads::Load;
-use crate::say;
-
-const KIND: &str = "redirects";
-/// The status of content that the client has already: it leads nowhere.
-const NOT_MODIFIED: &str = "304";
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let found = look.loads().iter().filter_map(|load| {
         let statuses = load.sums_by("redirects", "status");
-        (!statuses.is_empty()).then(|| told(look, load, &statuses))
+        let met = (!statuses.is_empty()).then(|| redirects(look, load, statuses))?;
+        Some(Ruling::about(load.subject(), met, Vec::new()))
     });
-    found.map(|finding| Ruling { finding, reach: Vec::new() }).collect()
+    found.collect()
 }
 
-fn told(look: &Look<'_>, load: &Load<'_>, statuses: &BTreeMap<String, f64>) -> Finding {
+fn redirects(look: &Look<'_>, load: &Load<'_>, statuses: BTreeMap<String, f64>) -> Redirects {
     let all: f64 = statuses.values().sum();
     let failed: f64 = load.sums_by("failed", "kind").values().sum();
     let good = load.requests().map(|requests| requests - failed).filter(|good| *good > 0.0);
     let share = good.map(|good| (all / good).min(1.0));
-    let count = share.map_or_else(|| format!("{all:.0}"), say::percent);
-    let names: Vec<&str> = statuses.keys().map(String::as_str).collect();
-    let names = names.join(", ");
-    let text = if statuses.keys().all(|status| status == NOT_MODIFIED) {
-        format!(
-            "{count} of the answers were 304 (not modified), without content: leave out the headers that ask so"
-        )
-    } else {
-        let to = redirect(look, load).map_or_else(String::new, |to| format!(", to {to}"));
-        let what = if to.is_empty() { "the page behind them" } else { "that" };
-        format!(
-            "{count} of the answers were redirects ({names}), which are not followed{to}: the figures are of the \
-             redirects; load {what} itself"
-        )
-    };
-    let mut finding = Finding::new(KIND, Validity::Doubtful, text).about(load.title());
-    for (status, count) in statuses {
-        finding = finding.evidence(status, *count);
-    }
-    finding
+    let to = redirect(look, load).map(str::to_owned);
+    Redirects { statuses, share, to }
 }
 
 /// Where the redirects of a load lead.
@@ -79,7 +58,7 @@ mod tests {
             ("redirects;status=302", 60.0),
         ];
         let mut run = one("connections=1", &figures);
-        assert!(of(&run)[0].finding.text.contains("(302), which are not followed: the figures"));
+        assert!(of(&run)[0].finding.text().contains("(302), which are not followed: the figures"));
         let redirect = |to: &str, at_ns| Note { body: NoteBody::Redirect { to: to.into() }, at_ns };
         run.notes.push(redirect("/login", Some(run.takes[1].start_ns)));
         // Of another load.
@@ -87,7 +66,7 @@ mod tests {
         let found = of(&run);
         let says = "75 % of the answers were redirects (302), which are not followed, to /login: the figures are of \
                     the redirects; load that itself";
-        assert_eq!((found.len(), found[0].finding.text.as_str()), (1, says));
+        assert_eq!((found.len(), found[0].finding.text().as_str()), (1, says));
         assert!(found[0].reach.is_empty());
     }
 
@@ -95,7 +74,7 @@ mod tests {
     fn what_the_client_has_already_is_no_redirect() {
         let run =
             one("connections=1", &[("throughput", 9.0), ("requests", 50.0), ("redirects;status=304", 50.0)]);
-        assert!(of(&run)[0].finding.text.starts_with("100 % of the answers were 304 (not modified)"));
+        assert!(of(&run)[0].finding.text().starts_with("100 % of the answers were 304 (not modified)"));
         assert!(of(&one("connections=1", &[("throughput", 9.0)])).is_empty() && of(&empty()).is_empty());
     }
 }

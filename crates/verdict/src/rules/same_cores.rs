@@ -2,12 +2,9 @@
 //!
 //! Doubtful where a core has both roles. Input: the cores' roles, which the instrument knows for a server of its own.
 
-use model::{Finding, Validity};
+use model::finding::SameCores;
 
-use super::{Look, Ruling, settle, unknown};
-use crate::say;
-
-const KIND: &str = "same-cores";
+use super::{Look, Ruling, settle};
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
@@ -21,28 +18,19 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             }
             continue;
         }
-        let named: Vec<String> =
-            both.iter().map(|core| format!("cpu{} ({} busy)", core.cpu, say::percent(core.busy))).collect();
-        let text = format!(
-            "generator and server share {}: each slows the other; generate from another machine, or give the server \
-             cores of its own",
-            say::list(&named)
-        );
-        let busiest = both.iter().map(|core| core.busy).fold(0.0, f64::max);
-        let finding = Finding::new(KIND, Validity::Doubtful, text)
-            .about(load.title())
-            .evidence("cores", both.len() as f64)
-            .evidence("busy", busiest);
-        bad.push(Ruling { finding, reach: load.rows(&[]) });
+        let shared = both.iter().map(|core| (format!("cpu{}", core.cpu), core.busy)).collect();
+        bad.push(Ruling::about(load.subject(), SameCores::Shared(shared), load.rows(&[])));
     }
     if bad.is_empty() && good.is_empty() && !look.loads().is_empty() {
-        return unknown(KIND, "which cores the server ran on is not known");
+        return vec![Ruling::of_run(SameCores::Unknown)];
     }
-    settle(bad, good, |_| Finding::new(KIND, Validity::Ok, "generator and server on cores of their own"))
+    settle(bad, good, |_| SameCores::Apart)
 }
 
 #[cfg(test)]
 mod tests {
+    use model::Validity;
+
     use super::*;
     use crate::loads::planted::{empty, one};
     use crate::run::RunContext;
@@ -55,7 +43,7 @@ mod tests {
         };
         let shared = of(&[("throughput", 1.0), ("server-cpu", 1e-5), ("core-busy;cpu=0;role=both", 0.98)]);
         assert_eq!((shared[0].finding.state, shared[0].reach.clone()), (Validity::Doubtful, vec![0, 1]));
-        assert!(shared[0].finding.text.contains("share cpu0 (98 % busy)"), "{shared:?}");
+        assert!(shared[0].finding.text().contains("share cpu0 (98 % busy)"), "{shared:?}");
         let apart = [
             ("throughput", 1.0),
             ("core-busy;cpu=0;role=server", 0.98),

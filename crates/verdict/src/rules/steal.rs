@@ -2,35 +2,27 @@
 //!
 //! Mean over a figure's measured takes; over 1 % is doubtful. On bare metal it is 0.
 
-use model::{Finding, Validity};
+use model::finding::Steal;
 
-use super::{Look, Ruling, settle, unknown};
-use crate::say;
+use super::{Look, Ruling, settle};
 
-const KIND: &str = "steal";
+/// The metric of `conditions`.
+const METRIC: &str = "steal";
 const MOST: f64 = 0.01;
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
-    if look.condition(KIND).is_none() {
-        return unknown(KIND, "steal time was not read during the takes");
+    if look.condition(METRIC).is_none() {
+        return vec![Ruling::of_run(Steal::Unread)];
     }
     let (mut bad, mut good, mut most) = (Vec::new(), Vec::new(), 0.0_f64);
     for row in look.rows() {
-        let Some(mean) = stats::mean(&look.during(row, KIND)) else { continue };
+        let Some(mean) = stats::mean(&look.during(row, METRIC)) else { continue };
         if mean > MOST {
-            let text = format!(
-                "the hypervisor took {} of the CPU time during its takes: a neighbour was busy; repeat it later",
-                say::percent(mean)
-            );
-            let finding =
-                Finding::new(KIND, Validity::Doubtful, text).about(row.title()).evidence("share", mean);
-            bad.push(Ruling { finding, reach: vec![row.index] });
+            bad.push(Ruling::about(row.subject(), Steal::Much { share: mean }, vec![row.index]));
         } else {
             most = most.max(mean);
             good.push(row.index);
         }
     }
-    settle(bad, good, |_| {
-        Finding::new(KIND, Validity::Ok, format!("steal {}", say::percent(most))).evidence("share", most)
-    })
+    settle(bad, good, |_| Steal::Little { share: most })
 }

@@ -6,14 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::Finding;
+use model::finding::{LogsCompared, Subject, TimeBlocks};
 pub use model::traffic::Bucket;
 use model::why::Blocks;
-use model::{Finding, Validity};
 use stats::{Margin, Part, Rng, Stratified, Stratum, Sums};
 
 use super::{Cell, CutSide, Draft, Group, Judgement, Pair, RESAMPLES, drawn, fair, finished, resamples};
 use crate::compare::why::no_interval;
-use crate::say;
 
 /// One side of the moment.
 #[derive(Clone, Copy, Debug)]
@@ -153,9 +153,9 @@ fn both<'a>(arm: Side<'a>, base: Side<'a>, rng: &mut Rng, findings: &mut Vec<Fin
         }
     };
     let (speed, time) = (compared(|cell| cell.bytes), compared(|cell| cell.requests as f64));
-    let pair = format!("{} beside {}", arm.group.label, base.group.label);
+    let pair = Subject::groups(&arm.group.label, &base.group.label);
     let all = unlike(arm, base, how, speed.as_ref().ok());
-    findings.extend(all.into_iter().map(|finding| finding.about(pair.clone())));
+    findings.extend(all.into_iter().map(|unlike| Finding::new(unlike).about(pair.clone())));
     let why = |unfit: stats::Unfit| no_interval(Some(Blocks::Seconds(how.block as f64)), &unfit);
     [
         Draft::speed(arm.group, base.group, speed.map_err(why)),
@@ -163,7 +163,7 @@ fn both<'a>(arm: Side<'a>, base: Side<'a>, rng: &mut Rng, findings: &mut Vec<Fin
     ]
 }
 
-fn unlike(arm: Side<'_>, base: Side<'_>, how: How, found: Option<&Stratified>) -> Vec<Finding> {
+fn unlike(arm: Side<'_>, base: Side<'_>, how: How, found: Option<&Stratified>) -> Vec<LogsCompared> {
     let (before, after) = if arm.cut.first < base.cut.first { (arm, base) } else { (base, arm) };
     let all = [
         Some(confounded(before.cut, after.cut)),
@@ -178,80 +178,37 @@ fn unlike(arm: Side<'_>, base: Side<'_>, how: How, found: Option<&Stratified>) -
     all.into_iter().flatten().collect()
 }
 
-/// What time brings along that no figure undoes.
-const CHANGES: &str =
-    "(load, content, clients, caches that warmed, other work on the machine) is in the difference too";
-
 /// Always true of before and after, however the figures came out.
-fn confounded(before: &CutSide, after: &CutSide) -> Finding {
-    let text = format!(
-        "before and after share no time: whatever else changed meanwhile {CHANGES}; two groups at the same time would \
-         tell"
-    );
-    let spans = [("before", before), ("after", after)];
-    let finding = Finding::new(CONFOUNDED, Validity::Doubtful, text);
-    spans.into_iter().fold(finding, |finding, (name, side)| finding.evidence(name, side.seconds()))
+fn confounded(before: &CutSide, after: &CutSide) -> LogsCompared {
+    LogsCompared::Confounded { before: before.seconds(), after: after.seconds() }
 }
 
-const CONFOUNDED: &str = "time-confounded";
-
 /// The same of one side by itself.
-pub(super) fn alone(cut: &CutSide) -> Finding {
-    let when = if cut.is_after { "from then on" } else { "before it" };
-    let text = format!(
-        "{} was cut at {}, and this is what was served {when}: beside the other side, whatever else changed meanwhile \
-         {CHANGES}",
-        cut.of, cut.given
-    );
-    Finding::new(CONFOUNDED, Validity::Doubtful, text).evidence("at", cut.at as f64)
+pub(super) fn alone(cut: &CutSide) -> LogsCompared {
+    let (of, given) = (cut.of.clone(), cut.given.clone());
+    LogsCompared::ConfoundedAlone { of, given, at: cut.at as f64, is_after: cut.is_after }
 }
 
 /// What was compared with what.
-fn compared(before: &CutSide, after: &CutSide, how: How) -> Finding {
-    let (block, spans) = (say::span(how.block as f64), [before, after].map(|side| say::span(side.seconds())));
-    let of = match how.of_day {
-        Some(HOUR) => "one class of size and one hour of the day are compared".to_owned(),
-        Some(part) => {
-            format!("one class of size and one part ({}) of the day are compared", say::span(part as f64))
-        }
-        None => "one class of size are compared, whatever the hour, since the two sides do not cover the same hours of \
-                 the day"
-            .to_owned(),
-    };
-    let drawn = match how.is_matched {
-        true => "parts of the day, each side's beside the other's: how days differ is not in it, since a side has \
-                 less than two days"
-            .to_owned(),
-        false => format!("blocks of {block} of each side"),
-    };
-    let text =
-        format!("{} before and {} after; requests of {of}; the interval draws {drawn}", spans[0], spans[1]);
-    let state = if how.of_day.is_some() && !how.is_matched { Validity::Ok } else { Validity::Doubtful };
-    let finding = Finding::new("cut", state, text).evidence("block", how.block as f64);
-    match how.of_day {
-        Some(part) => finding.evidence("part-of-day", part as f64),
-        None => finding,
-    }
+fn compared(before: &CutSide, after: &CutSide, how: How) -> LogsCompared {
+    let blocks = TimeBlocks { length: how.block, of_day: how.of_day, is_matched: how.is_matched };
+    LogsCompared::Cut { before: before.seconds(), after: after.seconds(), blocks }
 }
 
 /// Requests a second, since the sides are of unlike length.
-fn rates(before: Side<'_>, after: Side<'_>) -> Option<Finding> {
+fn rates(before: Side<'_>, after: Side<'_>) -> Option<LogsCompared> {
     let rate = |side: Side<'_>| side.group.requests as f64 / side.cut.seconds();
-    let (one, other) = (rate(before), rate(after));
-    let factor = other / one;
+    let (before, after) = (rate(before), rate(after));
+    let factor = after / before;
     if !factor.is_finite() || (1.0 / RATES..=RATES).contains(&factor) {
         return None;
     }
-    let text = format!(
-        "{} requests a second before, {} after: load differed, and with it waiting",
-        say::digits(one),
-        say::digits(other)
-    );
-    Some(Finding::new("request-rates", Validity::Ok, text).evidence("ratio", factor))
+    Some(LogsCompared::RequestRates { before, after })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::Validity;
     use model::doc::VerdictWord;
 
     use super::super::SPEED;
@@ -290,7 +247,7 @@ mod tests {
     }
 
     fn kinds(all: &Judgement) -> Vec<&str> {
-        all.findings.iter().map(|finding| finding.kind.as_str()).collect()
+        all.findings.iter().map(|finding| finding.kind()).collect()
     }
 
     #[test]
@@ -318,10 +275,11 @@ mod tests {
         assert_eq!(speed(&all).verdict, VerdictWord::Better, "{:?}", speed(&all));
         let cut = &all.findings[1];
         assert!(
-            cut.state == Validity::Doubtful && cut.text.contains("one class of size are compared, whatever"),
+            cut.state == Validity::Doubtful
+                && cut.text().contains("one class of size are compared, whatever"),
             "{cut:?}"
         );
-        assert!(cut.text.contains("blocks of 15 s"), "{cut:?}");
+        assert!(cut.text().contains("blocks of 15 s"), "{cut:?}");
     }
 
     #[test]
@@ -331,7 +289,7 @@ mod tests {
         assert_eq!(how(&before.1, &after.1), How { block: 900, of_day: Some(900), is_matched: true });
         let all = judged(&before, &after);
         assert_eq!(speed(&all).verdict, VerdictWord::Better, "{:?}", speed(&all));
-        assert!(all.findings[1].text.contains("how days differ is not in it"), "{:?}", all.findings[1]);
+        assert!(all.findings[1].text().contains("how days differ is not in it"), "{:?}", all.findings[1]);
     }
 
     #[test]
@@ -356,7 +314,7 @@ mod tests {
         assert_eq!((row.arm.as_str(), row.base.as_str(), row.verdict), ("b", "a", VerdictWord::Worse));
         assert!((0.45..0.55).contains(&row.ratio.unwrap()), "{row:?}");
         assert!(
-            turned.findings[1].text.starts_with("30 min before and 15 min after;"),
+            turned.findings[1].text().starts_with("30 min before and 15 min after;"),
             "{:?}",
             turned.findings
         );
@@ -366,11 +324,11 @@ mod tests {
     fn one_side_alone_is_said_to_be_one() {
         let (_, mut cut) = side("after", T, 4, 900, |_| 1e3);
         (cut.of, cut.given, cut.is_after) = ("log".into(), "2010-05-02 12:00".into(), true);
-        let finding = alone(&cut);
-        assert_eq!((finding.kind.as_str(), finding.state), ("time-confounded", Validity::Doubtful));
+        let finding = Finding::new(alone(&cut));
+        assert_eq!((finding.kind(), finding.state), ("time-confounded", Validity::Doubtful));
         assert!(
             finding
-                .text
+                .text()
                 .starts_with("log was cut at 2010-05-02 12:00, and this is what was served from then")
         );
     }

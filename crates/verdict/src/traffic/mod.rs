@@ -13,6 +13,7 @@ mod fair;
 use std::collections::BTreeMap;
 
 use model::doc::{LogsSideDoc, RowDoc};
+use model::finding::Subject;
 use model::params::Params;
 use model::traffic::Traffic;
 pub use model::traffic::{Cell, CutSide, Group, INSTRUMENT};
@@ -81,9 +82,11 @@ pub(crate) fn resamples(seed: u64, arm: &str, base: &str) -> Rng {
 /// What is to be known of the figures of one stored run.
 #[must_use]
 pub fn of_run(traffic: &Traffic) -> Vec<Finding> {
-    let all = fair::means(&traffic.group).into_iter().chain(traffic.cut.as_ref().map(cut::alone));
+    let all = fair::means(&traffic.group)
+        .into_iter()
+        .chain(traffic.cut.as_ref().map(|side| Finding::new(cut::alone(side))));
     let all = all.chain(traffic.beside.iter().flat_map(beside::of_one));
-    all.map(|finding| Finding { subject: String::new(), ..finding }).collect()
+    all.map(|finding| finding.about(Subject::RUN)).collect()
 }
 
 /// The side of a cut that a run is.

@@ -37,7 +37,7 @@ fn served(label: &str, speed: f64, share: f64, large: f64, seed: u64) -> Group {
 }
 
 fn kinds(all: &Judgement) -> Vec<&str> {
-    all.findings.iter().map(|finding| finding.kind.as_str()).collect()
+    all.findings.iter().map(|finding| finding.kind()).collect()
 }
 
 fn row<'a>(all: &'a Judgement, metric: &str) -> &'a RowDoc {
@@ -74,8 +74,8 @@ fn what_strata_do_not_undo_is_doubtful() {
     arm.statuses.insert(NOT_MODIFIED, moved);
     let all = judge(&[base, arm], Margin::MACHINES, 7);
     assert_eq!(kinds(&all), ["status-mix", "cacheability"]);
-    assert!(all.findings[0].text.contains("--where status="), "{}", all.findings[0].text);
-    assert_eq!(all.findings[0].subject, "b beside a");
+    assert!(all.findings[0].text().contains("--where status="), "{}", all.findings[0].text());
+    assert_eq!(all.findings[0].subject.to_string(), "b beside a");
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn groups_that_share_no_time_get_no_verdict() {
     assert_eq!(speed.verdict, VerdictWord::CannotTell);
     assert!(speed.why.to_string().contains("too few"), "{speed:?}");
     assert!(speed.arm_value.is_some() && speed.ratio.is_none());
-    let hours = all.findings.iter().find(|finding| finding.kind == "hours").unwrap();
-    assert!(hours.state == model::Validity::Doubtful && hours.text.contains("share no hour"));
+    let hours = all.findings.iter().find(|finding| finding.kind() == "hours").unwrap();
+    assert!(hours.state == model::Validity::Doubtful && hours.text().contains("share no hour"));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn the_studys_two_averages_are_told_apart() {
     };
     let all = judge(&[group], Margin::MACHINES, 1);
     assert_eq!(kinds(&all), ["means"]);
-    let text = &all.findings[0].text;
+    let text = &all.findings[0].text();
     assert!(text.contains("24.3 MB/s, 43.9 times") && text.contains("552 kB/s"), "{text}");
 }
 

@@ -3,7 +3,6 @@
 
 use model::data::{Published, RunData};
 use model::doc::{Method, RatioDoc, RatioOfRatiosDoc, RatioRowDoc, VerdictWord};
-use model::finding::IMMATURE;
 use model::{Better, SeriesKey, Unit, Value};
 use proptest::prelude::*;
 use stats::Rng;
@@ -70,7 +69,7 @@ fn shares(pairs: usize, mut doc: impl FnMut(&mut Rng) -> RatioDoc) -> (f64, f64)
         );
         let is_claimed = matches!(one.row.verdict, VerdictWord::Better | VerdictWord::Worse);
         wrong += usize::from(is_claimed);
-        assert_eq!(found.findings.iter().any(|finding| finding.kind == IMMATURE), is_claimed);
+        assert_eq!(found.findings.iter().any(|finding| finding.kind() == "immature"), is_claimed);
     }
     (covered as f64 / pairs as f64, wrong as f64 / pairs as f64)
 }
@@ -118,21 +117,22 @@ fn a_value_that_lags_is_named_with_its_machine_whatever_the_order() {
         of(&[a, b], "size=1/2")
     }] {
         let found: Vec<&model::Finding> =
-            doc.findings.iter().filter(|finding| finding.kind == IMMATURE).collect();
+            doc.findings.iter().filter(|finding| finding.kind() == "immature").collect();
         let [finding] = found.as_slice() else { panic!("{:?}", doc.findings) };
-        assert_eq!(finding.subject, "new: size=1");
+        assert_eq!(finding.subject.to_string(), "new: size=1");
         assert!(
-            finding.text.contains("size=1 on new") && finding.text.contains("1 of 1 figure"),
+            finding.text().contains("size=1 on new") && finding.text().contains("1 of 1 figure"),
             "{}",
-            finding.text
+            finding.text()
         );
-        let low = finding.evidence["ratio-of-ratios-low"].max(1.0 / finding.evidence["ratio-of-ratios-high"]);
+        let low =
+            finding.evidence()["ratio-of-ratios-low"].max(1.0 / finding.evidence()["ratio-of-ratios-high"]);
         assert!(low > 3.0, "{finding:?}");
     }
     // crc32c is no software of its own.
     let (a, b) = sides();
     let doc = of(&[a, b], "size=2/1");
-    assert!(doc.findings[0].text.starts_with("falls behind on this machine"), "{:?}", doc.findings);
+    assert!(doc.findings[0].text().starts_with("falls behind on this machine"), "{:?}", doc.findings);
     assert!(doc.paragraph.starts_with("2 over 1 is "), "{}", doc.paragraph);
 }
 
@@ -224,7 +224,7 @@ fn what_was_measured_once_stands_beside_every_arm() {
     let bounds =
         across.bounds.as_ref().map(|bounds| [bounds.low, bounds.high].map(|end| (end * 10.0).round()));
     assert_eq!(bounds, Some([4.0, 9.0]));
-    assert!(!doc.findings.iter().any(|finding| finding.kind == IMMATURE));
+    assert!(!doc.findings.iter().any(|finding| finding.kind() == "immature"));
     assert!(doc.footnotes.iter().any(|note| note.contains("on other clocks")), "{:?}", doc.footnotes);
 }
 
@@ -297,7 +297,7 @@ fn refused_figures_have_no_ratio() {
     let world = World::plain(2);
     let (a, mut b) = (run("a", "a", &world, 1.0, &mut rng), run("b", "b", &world, 1.0, &mut rng));
     for take in &mut b.takes {
-        take.refusals.push(model::Finding::new("page-cache", model::Validity::Invalid, "not the disk"));
+        take.refusals.push(model::Finding::told("page-cache", model::Validity::Invalid, "not the disk"));
     }
     let doc = of(&[side("a", vec![&a]), side("b", vec![&b])], "size=2/1");
     let refused = &doc.rows[1];
@@ -374,8 +374,8 @@ proptest! {
         prop_assert!(mirrored(one, other), "{:?}\n{:?}", one, other);
         // The same is found, whichever machine is named first and whichever value stands above.
         let found = |doc: &RatioDoc| {
-            let all = doc.findings.iter().filter(|finding| finding.kind == IMMATURE);
-            all.map(|finding| finding.subject.clone()).collect::<Vec<_>>()
+            let all = doc.findings.iter().filter(|finding| finding.kind() == "immature");
+            all.map(|finding| finding.subject.to_string()).collect::<Vec<_>>()
         };
         prop_assert_eq!(found(&there), found(&back));
         prop_assert_eq!(found(&there), found(&turned));

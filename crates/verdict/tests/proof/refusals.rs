@@ -13,7 +13,7 @@ fn quiet(rows: usize) -> RunData {
 }
 
 fn of_kind(run: &RunData, kind: &str) -> Vec<Finding> {
-    findings(run).into_iter().filter(|finding| finding.kind == kind).collect()
+    findings(run).into_iter().filter(|finding| finding.kind() == kind).collect()
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_falling_clock_is_told_with_its_figures() {
     watch(&mut run, "take-clock", "after", Unit::Hertz, |seq| if seq < 10 { 5.07e9 } else { 4.21e9 });
     let heat = of_kind(&run, "heat");
     assert!(
-        heat[0].state == Validity::Doubtful && heat[0].text.contains("clock fell 5.07 -> 4.21 GHz"),
+        heat[0].state == Validity::Doubtful && heat[0].text().contains("clock fell 5.07 -> 4.21 GHz"),
         "{heat:?}"
     );
     let mut steady = quiet(4);
@@ -188,7 +188,7 @@ fn memory(bytes_per_sec: f64) -> RunData {
 #[test]
 fn memory_is_held_against_its_channels() {
     let run = memory(61.8e9);
-    let texts: Vec<String> = findings(&run).into_iter().map(|finding| finding.text).collect();
+    let texts: Vec<String> = findings(&run).into_iter().map(|finding| finding.text()).collect();
     let want = "memory read reaches 69 % of the 89.6 GB/s that 2 x DDR5-5600 can deliver";
     assert!(texts.iter().any(|text| text == want), "{texts:?}");
     assert_eq!(of_kind(&run, "above-ceiling")[0].state, Validity::Ok);
@@ -230,7 +230,7 @@ fn a_clock_above_the_runs_own_is_no_heat() {
         });
         watch(&mut run, "conditions", "background", Unit::Count, |_| busy);
         let found = of_kind(&run, "clock");
-        found.into_iter().find(|one| one.state == Validity::Doubtful).expect("a moved clock").text
+        found.into_iter().find(|one| one.state == Validity::Doubtful).expect("a moved clock").text()
     };
     assert!(text(0.9, 0.0).contains("cooler machine"));
     assert!(text(1.1, 0.0).ends_with("the clock moved; repeat it with a fixed clock"));
@@ -272,12 +272,12 @@ fn an_open_point_stands_beside_one_row_only() {
 fn refusals_of_instruments_reach_their_series() {
     let mut run = quiet(2);
     for take in run.takes.iter_mut().filter(|take| take.cell == 1) {
-        take.refusals.push(Finding::new("page-cache", Validity::Invalid, "read from the page cache"));
+        take.refusals.push(Finding::told("page-cache", Validity::Invalid, "read from the page cache"));
     }
     let doc = run_doc(&run, &RunContext::default());
     let states: Vec<Validity> = doc.series.iter().map(|series| series.validity).collect();
     assert_eq!(states, [Validity::Ok, Validity::Invalid]);
-    assert_eq!(doc.findings[0].kind, "page-cache");
+    assert_eq!(doc.findings[0].kind(), "page-cache");
 }
 
 #[test]
@@ -384,7 +384,7 @@ fn what_boxscore_used_is_named_and_judged_together() {
     run.own_cost = Some(OwnCost { agent_cpu_seconds: 5.0, telemetry_cpu_seconds: 0.6, seconds: 100.0 });
     let found = own(&run);
     assert_eq!(found.state, Validity::Unknown, "an unknown controller is not none: {found:?}");
-    assert!(found.text.contains("agent 5") && found.text.contains("controller unknown"), "{found:?}");
+    assert!(found.text().contains("agent 5") && found.text().contains("controller unknown"), "{found:?}");
     // Two sittings, of which each is little.
     let note = model::Note::of_run(model::NoteBody::ControllerTakesCpu(0.3));
     run.notes.push(note.clone());
@@ -392,7 +392,7 @@ fn what_boxscore_used_is_named_and_judged_together() {
     run.notes.push(note);
     let found = own(&run);
     assert_eq!(found.state, Validity::Doubtful, "{found:?}");
-    assert!(found.text.contains("1.2 % of one core"), "{found:?}");
+    assert!(found.text().contains("1.2 % of one core"), "{found:?}");
     run.plan.machines[0].command = Some("ssh far ./boxscore".to_owned());
     assert_eq!(own(&run).state, Validity::Ok, "a controller elsewhere disturbs nothing here");
     run.notes.clear();

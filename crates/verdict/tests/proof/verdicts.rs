@@ -189,7 +189,7 @@ fn time(run: &mut RunData, step: f64) {
 
 fn refuse(run: &mut RunData) {
     for take in &mut run.takes {
-        take.refusals.push(Finding::new("page-cache", Validity::Invalid, "not the disk"));
+        take.refusals.push(Finding::told("page-cache", Validity::Invalid, "not the disk"));
     }
 }
 

@@ -6,6 +6,10 @@ use model::failure::Failure;
 use model::fault::FailedRequests;
 use model::traffic::Group;
 
+use std::collections::BTreeMap;
+
+use model::finding::Told;
+
 use super::*;
 
 fn traffic(label: &str) -> Traffic {
@@ -39,6 +43,16 @@ fn origin(text: &str) -> Origin {
     }
 }
 
+fn told(text: &str, x: f64) -> Finding {
+    let evidence = BTreeMap::from([("x".to_owned(), x)]);
+    Finding::new(Told {
+        kind: "clock".to_owned(),
+        state: Validity::Doubtful,
+        text: text.to_owned(),
+        evidence,
+    })
+}
+
 fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
     let plan = r#"{"version": 1, "seed": 18446744073709551615, "level": "named", "cells": [], "arms": [],
         "machines": [], "takes": {"Fixed": 3}, "warm_up": 1, "take_seconds": 0.1, "budget_seconds": null,
@@ -63,7 +77,7 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
         Fact::flag("c", true, ""),
         Fact::unknown("d", "", text),
     ];
-    let finding = Finding::new("clock", Validity::Doubtful, text).evidence("x", number(1));
+    let finding = told(text, number(1));
     RunData {
         head: RunHead {
             id: "0198".into(),

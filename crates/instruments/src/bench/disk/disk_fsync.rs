@@ -128,7 +128,7 @@ impl Probe for Syncs {
         let before = proof::before(&self.file.device);
         let (_, histogram) = self.run(count)?;
         if let Some(finding) = proof::syncs(&self.file.device, &before, count) {
-            record.refuse(finding.about(CARD.name));
+            record.refuse(finding.about(model::Subject::instrument(CARD.name)));
         }
         let median = histogram.quantile_ns(0.5).ok_or_else(|| Fault::new("no write was timed"))?;
         record.push(&LATENCY, Seconds::from_ns(median));

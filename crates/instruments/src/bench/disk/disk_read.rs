@@ -197,7 +197,7 @@ impl Probe for Reads {
         let before = proof::before(&self.file.device);
         let tally = self.read(count)?;
         if let Some(finding) = proof::reads(&self.file.device, &before, count * u64::from(self.block)) {
-            record.refuse(finding.about(CARD.name));
+            record.refuse(finding.about(model::Subject::instrument(CARD.name)));
         }
         record.push(&IOPS, Count(tally.done as f64) / tally.time());
         if let Some(median) = tally.histogram.quantile_ns(0.5) {

@@ -128,7 +128,7 @@ impl Probe for Transfers {
             false => proof::reads(&self.file.device, &before, bytes),
         };
         if let Some(finding) = finding {
-            record.refuse(finding.about(CARD.name));
+            record.refuse(finding.about(model::Subject::instrument(CARD.name)));
         }
         record.push(&BANDWIDTH, Bytes(bytes as f64) / time);
         if !self.noted {

@@ -2,7 +2,8 @@
 //!
 //! Other programs may use the device too, so a counter that is too high proves nothing; only a shortfall is evidence.
 
-use model::{Finding, Validity};
+use model::Finding;
+use model::finding::Recorded;
 
 use super::device::{Device, Stat, WriteCache};
 
@@ -53,55 +54,30 @@ pub fn syncs(device: &Known, before: &Before, syncs: u64) -> Option<Finding> {
 
 #[expect(clippy::cast_precision_loss, reason = "bytes of a take stay far below 2^53")]
 fn judge_reads(risen: Counted<u64>, bytes: u64) -> Option<Finding> {
-    let kind = "page-cache";
     match risen {
-        Err(why) => {
-            let text = format!("whether the device did the reads cannot be told: {why}");
-            Some(Finding::new(kind, Validity::Unknown, text))
-        }
+        Err(why) => Some(Finding::new(Recorded::ReadsUnknown(why))),
         Ok(risen) if (risen as f64) < SHARE * bytes as f64 => {
-            let text = format!(
-                "the device delivered {risen} of the {bytes} bytes that were read; a cache answered the rest"
-            );
-            let finding = Finding::new(kind, Validity::Invalid, text);
-            Some(finding.evidence("device_bytes", risen as f64).evidence("read_bytes", bytes as f64))
+            Some(Finding::new(Recorded::PageCache { device_bytes: risen, read_bytes: bytes }))
         }
         Ok(_) => None,
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of a take stay far below 2^53")]
 fn judge_syncs(cache: Counted<WriteCache>, risen: Counted<u64>, syncs: u64) -> Option<Finding> {
-    let kind = "flush";
-    let unknown = |why: String| {
-        let text = format!("whether synced data reached the medium cannot be told: {why}");
-        Some(Finding::new(kind, Validity::Unknown, text))
-    };
-    let risen = match (cache, risen) {
-        (Ok(WriteCache::Through), _) => return None,
-        (Err(why), _) | (_, Err(why)) => return unknown(why),
-        (Ok(WriteCache::Back), Ok(risen)) => risen,
-    };
-    let (state, text) = if risen == 0 {
-        let text = format!(
-            "the device has a volatile write cache, and its flush counter did not move in {syncs} syncs: \
-             they returned before the data was safe"
-        );
-        (Validity::Invalid, text)
-    } else if risen.saturating_mul(2) < syncs {
-        let text = format!(
-            "the device has a volatile write cache, and it was flushed {risen} times for {syncs} syncs"
-        );
-        (Validity::Doubtful, text)
-    } else {
-        return None;
-    };
-    let finding = Finding::new(kind, state, text);
-    Some(finding.evidence("flushes", risen as f64).evidence("syncs", syncs as f64))
+    match (cache, risen) {
+        (Ok(WriteCache::Through), _) => None,
+        (Err(why), _) | (_, Err(why)) => Some(Finding::new(Recorded::SyncsUnknown(why))),
+        (Ok(WriteCache::Back), Ok(flushes)) => {
+            let is_rare = flushes == 0 || flushes.saturating_mul(2) < syncs;
+            is_rare.then(|| Finding::new(Recorded::Flush { flushes, syncs }))
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use model::Validity;
+
     use super::*;
 
     fn state(finding: Option<Finding>) -> Option<Validity> {
@@ -133,10 +109,10 @@ mod tests {
     fn the_sentence_has_the_numbers() {
         let finding = judge_syncs(Ok(WriteCache::Back), Ok(0), 42).unwrap();
         assert_eq!(
-            finding.text,
+            finding.text(),
             "the device has a volatile write cache, and its flush counter did not move in 42 syncs: they \
              returned before the data was safe"
         );
-        assert_eq!(finding.evidence["syncs"], 42.0);
+        assert_eq!(finding.evidence()["syncs"], 42.0);
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use model::{
     Better, Cadence, Card, Family, Fault, Finding, Instrument, Metric, Probe, Ratio, Record, RecordExt,
-    Seconds, Setup, Shown, Size, Tier, Unfit, Validity, Variant,
+    Seconds, Setup, Shown, Size, Tier, Unfit, Variant,
 };
 use sys::clock;
 
@@ -89,11 +89,7 @@ fn cost() -> Option<Seconds> {
 }
 
 fn verdict(share: f64) -> Option<Finding> {
-    let text = format!(
-        "two clocks of this machine differ by {:.1} %: every time measured here may be off by that much",
-        share * 100.0
-    );
-    (share > MOST).then(|| Finding::new("timer", Validity::Invalid, text).evidence("share", share))
+    (share > MOST).then(|| Finding::new(model::finding::Timer::Broken { share }))
 }
 
 impl Probe for Clocks {
@@ -121,6 +117,8 @@ impl Probe for Clocks {
 
 #[cfg(test)]
 mod tests {
+    use model::Validity;
+
     use super::*;
 
     #[test]
@@ -128,7 +126,7 @@ mod tests {
         assert_eq!(verdict(0.000_5), None);
         let finding = verdict(0.2).unwrap();
         assert_eq!(finding.state, Validity::Invalid);
-        assert!(finding.text.contains("20.0 %"));
+        assert!(finding.text().contains("20 %"));
     }
 
     #[test]

@@ -333,7 +333,7 @@ mod tests {
                 assert_eq!(auto.doubt, None);
             }
             let tight = extent("op=copy", llc, 1);
-            assert_eq!((tight.bytes, tight.doubt.unwrap().kind.as_str()), (128 << 20, "cached"));
+            assert_eq!((tight.bytes, tight.doubt.unwrap().kind()), (128 << 20, "cached"));
             assert_eq!(extent("op=read;size=256MiB", llc, 24), Extent { bytes: 256 << 20, doubt: None });
         }
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use model::params::{parse_bytes, show_bytes};
 use model::{
     Better, By, Cadence, Card, Code, Family, Finding, Instrument, Label, Metric, ParamKind, ParamSpec, Probe,
-    RecordExt, Seconds, Setup, Shown, Size, Tell, Tier, Topic, Unfit, Validity, Variant,
+    RecordExt, Seconds, Setup, Shown, Size, Tell, Tier, Topic, Unfit, Variant,
 };
 
 use crate::bench::ram::caches;
@@ -180,18 +180,10 @@ fn working_set(setup: &Setup, cpu: u32) -> Result<place::Extent, Unfit> {
 }
 
 /// A long stride touches few lines: a chain over a wide range may still fit in the cache.
-#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
 fn few_lines(lines: u64, llc: Option<u64>) -> Option<Finding> {
     let (llc, bytes) = (llc?, lines.saturating_mul(LINE));
-    (bytes < llc.saturating_mul(2)).then(|| {
-        let text = format!(
-            "the chain touches {} of cache lines, and the machine reports a last-level cache of {}",
-            show_bytes(bytes),
-            show_bytes(llc)
-        );
-        let finding = Finding::new("cached", Validity::Doubtful, text);
-        finding.evidence("touched_bytes", bytes as f64).evidence("llc_bytes", llc as f64)
-    })
+    (bytes < llc.saturating_mul(2))
+        .then(|| Finding::new(model::finding::Recorded::FewLines { touched_bytes: bytes, llc_bytes: llc }))
 }
 
 fn walk(setup: &Setup) -> Result<Walk, Unfit> {
@@ -223,7 +215,7 @@ impl Instrument for MemLatency {
 
 #[cfg(test)]
 mod tests {
-    use model::Params;
+    use model::{Params, Validity};
 
     use super::*;
     use crate::telemetry::record::Values;
@@ -276,9 +268,9 @@ mod tests {
         let mut probe = INSTRUMENT.prepare(&Setup { cpus, ..here }).unwrap();
         let mut values = Values::default();
         probe.take(1, &mut values).unwrap();
-        let doubts: Vec<(&str, &str)> =
-            values.refusals.iter().map(|doubt| (doubt.kind.as_str(), doubt.subject.as_str())).collect();
-        assert_eq!(doubts, [("cached", "")]);
+        let doubts: Vec<(&str, bool)> =
+            values.refusals.iter().map(|doubt| (doubt.kind(), doubt.subject.is_run())).collect();
+        assert_eq!(doubts, [("cached", true)]);
         assert!(values.get("latency").is_some_and(|latency| latency > 0.0));
     }
 

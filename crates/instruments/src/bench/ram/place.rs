@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::Path;
 
+use model::finding::Recorded;
+pub use model::finding::TIMES_CACHE;
 use model::params::{ParamSpec, parse_bytes, parse_cpus, show_bytes, show_cpus};
-use model::{Finding, Node, ParamKind, Setup, Size, Unfit, Validity, format};
+use model::{Finding, Node, ParamKind, Setup, Size, Unfit, format};
 
-/// Arrays and chains are at least this many times the last-level cache.
-pub const TIMES_CACHE: u64 = 4;
 /// All arrays together are at most memory divided by this.
 const SHARE: u64 = 4;
 /// Assumed cache size of a machine that reports none, in bytes.
@@ -180,47 +180,21 @@ pub fn extent(setup: &Setup, key: &str, arrays: u64) -> Result<Extent, Unfit> {
 
 /// Why memory figures from `bytes` beside a last-level cache of `llc` are doubtful, if so.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
 pub fn doubt(bytes: u64, llc: Option<u64>) -> Option<Finding> {
     let Some(llc) = llc else {
-        let text = format!(
-            "the machine reports no last-level cache, so {} may be too small to leave it",
-            show_bytes(bytes)
-        );
-        return Some(Finding::new("cached", Validity::Unknown, text).evidence("array_bytes", bytes as f64));
+        return Some(Finding::new(Recorded::CacheUnknown { array_bytes: bytes }));
     };
-    if bytes >= llc.saturating_mul(TIMES_CACHE) {
-        return None;
-    }
-    let text = format!(
-        "{} is {:.1} times the last-level cache of {} that the machine reports; {TIMES_CACHE} times are \
-         needed to be sure of memory",
-        show_bytes(bytes),
-        bytes as f64 / llc as f64,
-        show_bytes(llc),
-    );
-    let finding = Finding::new("cached", Validity::Doubtful, text);
-    Some(finding.evidence("array_bytes", bytes as f64).evidence("llc_bytes", llc as f64))
+    let is_small = bytes < llc.saturating_mul(TIMES_CACHE);
+    is_small.then(|| Finding::new(Recorded::SmallArray { array_bytes: bytes, llc_bytes: llc }))
 }
 
 /// Huge pages are a wish: what is doubtful when the kernel gave few of them.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
 pub fn huge_doubt(got: Result<u64, String>, bytes: u64) -> Option<Finding> {
-    let kind = "huge-pages";
     match got {
-        Err(why) => {
-            let text = format!("how much lies in huge pages cannot be told: {why}");
-            Some(Finding::new(kind, Validity::Unknown, text))
-        }
+        Err(why) => Some(Finding::new(Recorded::HugePagesUnknown(why))),
         Ok(got) if got < bytes / 10 * 9 => {
-            let text = format!(
-                "the kernel put {} of {} MiB in huge pages; see /sys/kernel/mm/transparent_hugepage/enabled",
-                got >> 20,
-                bytes >> 20
-            );
-            let finding = Finding::new(kind, Validity::Doubtful, text);
-            Some(finding.evidence("huge_bytes", got as f64).evidence("array_bytes", bytes as f64))
+            Some(Finding::new(Recorded::HugePages { huge_bytes: got, array_bytes: bytes }))
         }
         Ok(_) => None,
     }
@@ -228,7 +202,7 @@ pub fn huge_doubt(got: Result<u64, String>, bytes: u64) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use model::Params;
+    use model::{Params, Validity};
 
     use super::*;
 
@@ -250,7 +224,7 @@ mod tests {
         let doubt = tight.doubt.unwrap();
         assert_eq!(doubt.state, Validity::Doubtful);
         assert_eq!(
-            doubt.text,
+            doubt.text(),
             "512MiB is 1.1 times the last-level cache of 480MiB that the machine reports; 4 times are \
              needed to be sure of memory"
         );

@@ -56,7 +56,7 @@ impl Cold {
     pub fn after(&self, content: &Content, outcome: &Outcome, record: &mut dyn Record) {
         let least = needed(content.set, &content.items, outcome.record.good).min(outcome.record.body_bytes);
         if let Some(finding) = proof::reads(&self.device, &self.before, least) {
-            record.refuse(finding.about("web"));
+            record.refuse(finding.about(model::Subject::instrument("web")));
         }
     }
 }

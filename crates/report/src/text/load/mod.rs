@@ -10,6 +10,7 @@ pub use requests::requests;
 use std::collections::BTreeMap;
 
 use model::doc::{BottleneckDoc, BucketDoc, LoadDoc, StatusDoc, TimesDoc};
+use model::finding::{Rule, Subject};
 use model::id::short;
 use model::{Finding, Unit, Validity};
 
@@ -56,9 +57,9 @@ pub fn screen(doc: &LoadDoc, tail: &Tail, look: Look) -> String {
         out.push_str(&notes::marked("-", Tone::Plain, text, look));
     }
     // One take has no interval: that is known before, and nothing to be warned of.
-    let told = doc.findings.iter().filter(|finding| finding.kind != "samples");
+    let told = doc.findings.iter().filter(|finding| !matches!(finding.rule, Rule::Samples(_)));
     // All of them are about this one load, whose parameters stand above.
-    let told: Vec<Finding> = told.map(|finding| finding.clone().about("")).collect();
+    let told: Vec<Finding> = told.map(|finding| finding.clone().about(Subject::RUN)).collect();
     for note in notes::doubts(&told, &super::fold::Headlines::default()) {
         out.push_str(&notes::line(note.state, &note.text, look));
     }

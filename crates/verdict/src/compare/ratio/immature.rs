@@ -6,8 +6,8 @@
 //! called immature; hardware falls behind.
 
 use model::doc::{RatioOfRatiosDoc, RowDoc, VerdictWord};
-use model::finding::IMMATURE;
-use model::{Better, Family, Finding, Validity};
+use model::finding::{Immature, Subject};
+use model::{Better, Family, Finding};
 
 use super::asked::Asked;
 use crate::say;
@@ -88,39 +88,23 @@ fn finding(behind: &Behind<'_>, rows: &[&RowDoc], all: usize, asked: &Asked) -> 
     let is_software = rows.iter().all(|row| {
         row.card.is_some_and(|card| matches!(card.family, Family::Runtime | Family::Web | Family::Kv))
     });
-    let lead =
-        if is_software { "this runtime is immature on this machine" } else { "falls behind on this machine" };
-    let text = format!(
-        "{lead}: {param}={value} on {machine}: {over} over {under} is {} there, {} on {other}; the ratio of ratios is {} \
-         with its whole interval beyond the margin of {} in {}",
-        span(&of(&here)),
-        span(&of(&there)),
-        span(&apart),
-        say::percent(margin),
-        figures(rows, all),
-        param = asked.param,
-        over = asked.over,
-        under = asked.under,
-    );
-    let mut finding =
-        Finding::new(IMMATURE, Validity::Ok, text).about(format!("{machine}: {}={value}", asked.param));
-    for (name, values) in [("ratio", of(&here)), ("ratio-elsewhere", of(&there)), ("ratio-of-ratios", apart)]
-    {
-        if let Some((low, high)) = ends(&values) {
-            finding = finding.evidence(&format!("{name}-low"), low).evidence(&format!("{name}-high"), high);
-        }
-    }
-    finding.evidence("figures", rows.len() as f64).evidence("figures-of", all as f64)
-}
-
-/// `5 of 5 figures`, and which where they are few of many.
-fn figures(rows: &[&RowDoc], all: usize) -> String {
-    let count = format!("{} of {}", rows.len(), say::count(all, "figure"));
-    if rows.len() == all {
-        return count;
-    }
-    let names: Vec<String> = rows.iter().map(|row| format!("{} {}", row.metric, row.params)).collect();
-    format!("{count} ({})", say::list(&names))
+    let names = rows.iter().map(|row| format!("{} {}", row.metric, row.params));
+    let immature = Immature {
+        param: asked.param.clone(),
+        value: (*value).to_owned(),
+        over: asked.over.clone(),
+        under: asked.under.clone(),
+        machine: (*machine).to_owned(),
+        other: (*other).to_owned(),
+        is_software,
+        ratio: ends(&of(&here)),
+        elsewhere: ends(&of(&there)),
+        apart: ends(&apart),
+        margin,
+        figures: names.collect(),
+        of: all,
+    };
+    Finding::new(immature).about(Subject::label(&format!("{}={value}", asked.param)).of_side(machine))
 }
 
 fn ends(values: &[f64]) -> Option<(f64, f64)> {

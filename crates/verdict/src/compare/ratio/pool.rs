@@ -97,7 +97,7 @@ impl<'a> Pool<'a> {
                     && !figures.iter().any(|figure| is_of(&figure.entry.series.key))
             };
             let reached = |ruling: &&Ruling| match ruling.reach.is_empty() {
-                true => !ruling.finding.subject.split(' ').next().is_some_and(is_other),
+                true => !ruling.finding.subject.of_instrument().is_some_and(is_other),
                 false => ruling.reach.iter().any(has),
             };
             let rulings: Vec<Ruling> = rulings.iter().filter(reached).cloned().collect();

@@ -5,14 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use model::{Finding, Validity};
+use model::finding::{Errors, Failed};
 
 use super::{Look, Ruling, settle};
 use crate::load::first_urls;
 use crate::loads::Load;
-use crate::say;
-
-const KIND: &str = "errors";
 
 pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
@@ -25,56 +22,22 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
             }
             continue;
         }
-        bad.push(failures(look, load, &kinds));
+        bad.push(failures(look, load, kinds));
     }
-    settle(bad, good, |_| Finding::new(KIND, Validity::Ok, "no request failed"))
+    settle(bad, good, |_| Errors::None)
 }
 
-/// The kinds, the most frequent first; answers of 4xx and 5xx by their status, with the first URL that met it.
-fn named(
-    kinds: &BTreeMap<String, f64>,
-    statuses: &BTreeMap<String, f64>,
-    urls: &BTreeMap<u16, &str>,
-) -> Vec<String> {
-    let first = |status: &str| {
-        let url = status.parse().ok().and_then(|status: u16| urls.get(&status));
-        url.map_or_else(String::new, |url| format!(" (first {url})"))
-    };
-    let by_status =
-        statuses.iter().map(|(status, count)| (*count, format!("status {status}{}", first(status))));
-    // Runs of before statuses were counted have the kinds alone.
-    let others = kinds.iter().filter(|(kind, _)| statuses.is_empty() || !kind.starts_with("status_"));
-    let mut all: Vec<(f64, String)> =
-        by_status.chain(others.map(|(kind, count)| (*count, kind.clone()))).collect();
-    all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    all.into_iter().map(|(count, what)| format!("{count:.0} {what}")).collect()
-}
-
-fn failures(look: &Look<'_>, load: &Load<'_>, kinds: &BTreeMap<String, f64>) -> Ruling {
+fn failures(look: &Look<'_>, load: &Load<'_>, kinds: BTreeMap<String, f64>) -> Ruling {
     let statuses = load.sums_by("failed-statuses", "status");
-    let named = named(kinds, &statuses, &first_urls(load.notes(look.run)));
+    let noted = first_urls(load.notes(look.run));
+    let known = |status: &String| Some((status.clone(), (*noted.get(&status.parse().ok()?)?).to_owned()));
+    let urls = statuses.keys().filter_map(known).collect();
     let all: f64 = kinds.values().sum();
     let share = load.requests().map(|requests| all / requests);
-    let of = share.map_or_else(String::new, |share| format!(" ({} of its requests)", say::percent(share)));
-    let late = |kind: &str| matches!(kind, "unsent" | "timeout" | "cut");
-    let overload = load.is_held() == Some(false) && kinds.keys().all(|kind| late(kind));
-    let what = if overload {
-        "more was offered than it could answer; throughput counts good answers alone"
-    } else {
-        "throughput counts good answers alone; look at the server's error log and limits"
-    };
-    let text = format!("failed: {}{of}: {what}", say::list(&named));
-    let mut finding = Finding::new(KIND, Validity::Doubtful, text).about(load.title());
-    for (kind, count) in kinds {
-        finding = finding.evidence(kind, *count);
-    }
-    for (status, count) in &statuses {
-        finding = finding.evidence(&format!("status {status}"), *count);
-    }
-    if let Some(share) = share {
-        finding = finding.evidence("share", share);
-    }
-    Ruling { finding, reach: load.set_by_generator() }
+    let late = |kind: &String| matches!(kind.as_str(), "unsent" | "timeout" | "cut");
+    let is_overload = load.is_held() == Some(false) && kinds.keys().all(late);
+    let failed = Errors::Failed(Failed { kinds, statuses, urls, share, is_overload });
+    Ruling::about(load.subject(), failed, load.set_by_generator())
 }
 
 #[cfg(test)]
@@ -97,7 +60,7 @@ mod tests {
         let found =
             rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
         assert_eq!((found.len(), found[0].reach.clone()), (1, vec![0]));
-        let text = &found[0].finding.text;
+        let text = &found[0].finding.text();
         assert!(text.starts_with("failed: 40 status_5xx and 16 reset (1.0 % of its requests): "), "{text}");
     }
 
@@ -107,7 +70,7 @@ mod tests {
         let run = one("arrivals=poisson;load=110%", &figures);
         let found =
             rule(&Look::new(&run, &RunContext { cards: instruments::cards(), ..RunContext::default() }));
-        assert!(found[0].finding.text.contains("more was offered"), "{found:?}");
+        assert!(found[0].finding.text().contains("more was offered"), "{found:?}");
     }
 
     #[test]
@@ -115,7 +78,7 @@ mod tests {
         let of = |run: &_| {
             rule(&Look::new(run, &RunContext { cards: instruments::cards(), ..RunContext::default() }))
         };
-        assert_eq!(of(&one("connections=1", &[("throughput", 9.0)]))[0].finding.state, Validity::Ok);
+        assert_eq!(of(&one("connections=1", &[("throughput", 9.0)]))[0].finding.state, model::Validity::Ok);
         assert!(of(&empty()).is_empty());
     }
 }

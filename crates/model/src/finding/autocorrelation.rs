@@ -1,0 +1,63 @@
+//! `autocorrelation`: successive takes resemble each other.
+
+use super::{Conclusion, Evidence, Several, Validity, evidence};
+use crate::format::count;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Autocorrelation {
+    TooFew,
+    ByChance {
+        figures: usize,
+    },
+    /// Beyond chance: the coefficient, and the number of independent takes that would tell as much.
+    Alike {
+        lag1: f64,
+        effective_n: f64,
+    },
+}
+
+impl Conclusion for Autocorrelation {
+    fn kind(&self) -> &str {
+        "autocorrelation"
+    }
+
+    fn state(&self) -> Validity {
+        match self {
+            Autocorrelation::TooFew => Validity::Unknown,
+            Autocorrelation::ByChance { .. } => Validity::Ok,
+            Autocorrelation::Alike { .. } => Validity::Doubtful,
+        }
+    }
+
+    fn one(&self) -> String {
+        match self {
+            Autocorrelation::TooFew => {
+                "no figure has enough takes to see whether they resemble each other".to_owned()
+            }
+            Autocorrelation::ByChance { figures } => format!(
+                "the takes of {} resemble each other no more than by chance",
+                count(*figures, "figure")
+            ),
+            Autocorrelation::Alike { lag1, effective_n } => format!(
+                "successive takes resemble each other (lag-1 autocorrelation {lag1:.2}): they count as {effective_n:.1} \
+                 independent takes"
+            ),
+        }
+    }
+
+    fn many(all: &Several<'_, Self>) -> Option<String> {
+        Some(format!(
+            "successive takes of {} resemble each other: they count as fewer, their intervals are wider",
+            all.figures
+        ))
+    }
+
+    fn evidence(&self) -> Evidence {
+        match self {
+            Autocorrelation::TooFew | Autocorrelation::ByChance { .. } => Evidence::new(),
+            Autocorrelation::Alike { lag1, effective_n } => {
+                evidence([("lag1", *lag1), ("effective_n", *effective_n)])
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `background`: CPUs kept busy by other processes during a figure's takes.
+
+use super::{Conclusion, Evidence, Several, Validity, evidence};
+use crate::format::number;
+
+/// Numbers are CPUs: 1 is one CPU all the time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Background {
+    Unread,
+    Quiet { cpus: f64 },
+    Busy { cpus: f64 },
+}
+
+impl Background {
+    const fn cpus(&self) -> Option<f64> {
+        match self {
+            Background::Unread => None,
+            Background::Quiet { cpus } | Background::Busy { cpus } => Some(*cpus),
+        }
+    }
+}
+
+impl Conclusion for Background {
+    fn kind(&self) -> &str {
+        "background"
+    }
+
+    fn state(&self) -> Validity {
+        match self {
+            Background::Unread => Validity::Unknown,
+            Background::Quiet { .. } => Validity::Ok,
+            Background::Busy { .. } => Validity::Doubtful,
+        }
+    }
+
+    fn one(&self) -> String {
+        match self {
+            Background::Unread => "the load of other processes was not read during the takes".to_owned(),
+            Background::Quiet { cpus } => format!("background load {} CPUs", number(*cpus)),
+            Background::Busy { cpus } => format!(
+                "other processes used {} CPUs during its takes: end them (`top` shows which) and repeat it",
+                number(*cpus)
+            ),
+        }
+    }
+
+    fn many(all: &Several<'_, Self>) -> Option<String> {
+        let (cpus, ..) = all.worst(Background::cpus)?;
+        Some(format!(
+            "other processes used up to {} CPUs during {}: end them (`top` shows which) and repeat",
+            number(cpus),
+            all.figures
+        ))
+    }
+
+    fn evidence(&self) -> Evidence {
+        self.cpus().map_or_else(Evidence::new, |cpus| evidence([("cpus", cpus)]))
+    }
+}

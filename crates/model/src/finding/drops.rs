@@ -1,0 +1,152 @@
+//! `drops`: what the kernel dropped or refused during the loads.
+
+use super::{Conclusion, Evidence, Validity, evidence};
+use crate::drops as names;
+use crate::format::{count, list};
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drops {
+    NotCounted,
+    Nothing,
+    Dropped {
+        counter: &'static DropCounter,
+        /// Of the load that met most of them.
+        most: f64,
+        /// Its connections.
+        connections: Option<f64>,
+        /// Loads that met some.
+        loads: usize,
+        /// The kernel's settings that limit it, as they are: `net.core.somaxconn`, `128`.
+        settings: Vec<(String, String)>,
+    },
+}
+
+/// A counter of the kernel: what it counts, what to try, and the settings that limit it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DropCounter {
+    pub name: &'static str,
+    pub says: &'static str,
+    pub advice: &'static str,
+    pub settings: &'static [&'static str],
+    /// Whether single ones are nothing to speak of.
+    pub usual: bool,
+}
+
+impl DropCounter {
+    /// `raise net.core.somaxconn (net.core.somaxconn is 128)`.
+    #[must_use]
+    pub fn advice(&self, settings: &[(String, String)]) -> String {
+        if settings.is_empty() {
+            return self.advice.to_owned();
+        }
+        let known = settings.iter().map(|(name, value)| format!("{name} is {value}"));
+        format!("{} ({})", self.advice, list(&known.collect::<Vec<_>>()))
+    }
+}
+
+const fn counter(
+    name: &'static str,
+    says: &'static str,
+    advice: &'static str,
+    settings: &'static [&'static str],
+) -> DropCounter {
+    DropCounter { name, says, advice, settings, usual: false }
+}
+
+pub static COUNTERS: [DropCounter; 8] = [
+    counter(
+        names::LISTEN_OVERFLOW,
+        "times the queue of connections to be accepted was full",
+        "raise net.core.somaxconn and the server's own backlog, or let more workers accept",
+        &["net.core.somaxconn"],
+    ),
+    counter(
+        names::LISTEN_DROP,
+        "connections dropped at a listening socket",
+        "raise net.core.somaxconn and net.ipv4.tcp_max_syn_backlog, and the server's own backlog",
+        &["net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"],
+    ),
+    counter(
+        names::SYN_COOKIES,
+        "connections answered with a cookie, since the queue of half-open ones was full",
+        "raise net.ipv4.tcp_max_syn_backlog and net.core.somaxconn",
+        &["net.ipv4.tcp_max_syn_backlog", "net.core.somaxconn"],
+    ),
+    counter(
+        names::BACKLOG_DROP,
+        "packets dropped since the queue of their socket was full",
+        "raise net.ipv4.tcp_rmem and net.core.rmem_max",
+        &["net.core.rmem_max"],
+    ),
+    counter(
+        names::SOFTNET_DROP,
+        "packets dropped since a core's receive queue was full",
+        "raise net.core.netdev_max_backlog, and spread the packets over cores (RPS, more NIC queues)",
+        &["net.core.netdev_max_backlog"],
+    ),
+    counter(
+        names::TIME_WAIT_OVERFLOW,
+        "closed connections that found no place to wait",
+        "raise net.ipv4.tcp_max_tw_buckets, widen net.ipv4.ip_local_port_range, or keep connections alive",
+        &["net.ipv4.tcp_max_tw_buckets", "net.ipv4.ip_local_port_range"],
+    ),
+    DropCounter {
+        usual: true,
+        ..counter(
+            names::RETRANSMITS,
+            "segments sent again",
+            "packets were lost, or acknowledged too late: look at the drops and errors of the interfaces on the way",
+            &[],
+        )
+    },
+    DropCounter {
+        usual: true,
+        ..counter(
+            names::RESETS,
+            "connections reset",
+            "look at the server's error log, its limits of connections and its timeouts",
+            &[],
+        )
+    },
+];
+
+impl Conclusion for Drops {
+    fn kind(&self) -> &str {
+        "drops"
+    }
+
+    fn state(&self) -> Validity {
+        match self {
+            Drops::NotCounted => Validity::Unknown,
+            Drops::Nothing => Validity::Ok,
+            Drops::Dropped { .. } => Validity::Doubtful,
+        }
+    }
+
+    fn one(&self) -> String {
+        match self {
+            Drops::NotCounted => "what the kernel drops was not counted".to_owned(),
+            Drops::Nothing => "the kernel dropped nothing".to_owned(),
+            Drops::Dropped { counter, most, connections, loads, settings } => {
+                let at = match connections {
+                    Some(connections) => format!(" at {}", count(*connections as usize, "connection")),
+                    None => String::new(),
+                };
+                let more = match loads {
+                    0 | 1 => String::new(),
+                    loads => format!(" (and in {} more loads)", loads - 1),
+                };
+                format!("{most:.0} {}{at}{more}: {}", counter.says, counter.advice(settings))
+            }
+        }
+    }
+
+    fn evidence(&self) -> Evidence {
+        match self {
+            Drops::NotCounted | Drops::Nothing => Evidence::new(),
+            Drops::Dropped { counter, most, loads, .. } => {
+                evidence([(counter.name, *most), ("loads", *loads as f64)])
+            }
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Whether groups of requests may be compared, by what was served, when, and on which machines: `means`,
+//! `request-counts`, `request-rates`, `size-mix`, `status-mix`, `cacheability`, `hours`, `unshared`, `mix`,
+//! `time-confounded`, `cut`, `clocks`, `telemetry`, `page-cache`.
+
+use super::{Conclusion, Evidence, Validity, evidence, known};
+use crate::format::{duration, number, percent, quantity};
+use crate::unit::Unit;
+
+/// A group of requests by its label, and its share of something, 0 to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Share {
+    pub label: String,
+    pub share: f64,
+}
+
+/// A machine by its label, its page cache in B, and what its disks read in B/s.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cache {
+    pub label: String,
+    pub bytes: f64,
+    pub disk_read: Option<f64>,
+}
+
+/// Speeds in B/s, times in s.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LogsCompared {
+    /// The mean of the requests' speeds and the speed of the totals are far apart.
+    Means {
+        mean: f64,
+        totals: f64,
+    },
+    /// One group served so many times the requests of the other.
+    RequestCounts {
+        arm: String,
+        base: String,
+        ratio: f64,
+    },
+    /// Requests a second of unlike sides of a moment.
+    RequestRates {
+        before: f64,
+        after: f64,
+    },
+    /// Kolmogorov-Smirnov distance of the sizes.
+    SizeMix {
+        distance: f64,
+    },
+    /// The share of requests that would have to change their status, and the status that differs most.
+    StatusMix {
+        distance: f64,
+        status: u16,
+        arm: Share,
+        base: Share,
+    },
+    /// Shares of requests that were not modified.
+    Cacheability {
+        arm: Share,
+        base: Share,
+    },
+    /// Shares of requests in hours that the other group did not serve.
+    Hours {
+        arm: Share,
+        base: Share,
+        is_doubtful: bool,
+    },
+    /// Share of the bytes that is compared.
+    Unshared {
+        shared: f64,
+    },
+    /// The totals' speeds, and like with like.
+    Mix {
+        crude: f64,
+        stratified: f64,
+    },
+    /// Lengths of the two sides of a moment.
+    Confounded {
+        before: f64,
+        after: f64,
+    },
+    /// One side alone of a cut at a moment (s since 1970).
+    ConfoundedAlone {
+        of: String,
+        given: String,
+        at: f64,
+        is_after: bool,
+    },
+    /// What was compared with what.
+    Cut {
+        before: f64,
+        after: f64,
+        blocks: TimeBlocks,
+    },
+    /// The clocks of logs and telemetry were not compared.
+    Clocks {
+        host: Option<String>,
+        step: f64,
+        drift: Option<f64>,
+        is_doubtful: bool,
+    },
+    /// Why a machine's samples cannot be set beside the log.
+    NoTelemetry(String),
+    /// Share of the log's time that was recorded.
+    PartOfTelemetry {
+        covered: f64,
+    },
+    PageCache {
+        arm: Cache,
+        base: Cache,
+    },
+}
+
+/// The blocks of time that an interval draws, in s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeBlocks {
+    pub length: i64,
+    /// Parts of the day that are compared with their like; `None`: by class of size alone.
+    pub of_day: Option<i64>,
+    /// The parts of the day are the blocks.
+    pub is_matched: bool,
+}
+
+/// What time brings along that no figure undoes.
+const CHANGES: &str =
+    "(load, content, clients, caches that warmed, other work on the machine) is in the difference too";
+const HOUR: i64 = 3600;
+
+impl TimeBlocks {
+    fn compared(self) -> String {
+        match self.of_day {
+            Some(HOUR) => "one class of size and one hour of the day are compared".to_owned(),
+            Some(part) => format!(
+                "one class of size and one part ({}) of the day are compared",
+                duration(part as f64)
+            ),
+            None => "one class of size are compared, whatever the hour, since the two sides do not cover the same hours \
+                     of the day"
+                .to_owned(),
+        }
+    }
+
+    fn drawn(self) -> String {
+        match self.is_matched {
+            true => "parts of the day, each side's beside the other's: how days differ is not in it, since a side has \
+                     less than two days"
+                .to_owned(),
+            false => format!("blocks of {} of each side", duration(self.length as f64)),
+        }
+    }
+}
+
+fn statuses(distance: f64, status: u16, arm: &Share, base: &Share) -> String {
+    format!(
+        "statuses differ in {} of the requests, {status} most: {} of {}, {} of {}; compare one status with --where \
+         status={status}",
+        percent(distance),
+        percent(arm.share),
+        arm.label,
+        percent(base.share),
+        base.label
+    )
+}
+
+fn hours(arm: &Share, base: &Share) -> String {
+    if shares_none(arm) {
+        return format!(
+            "{} and {} share no hour: whatever changed meanwhile is in the difference",
+            arm.label, base.label
+        );
+    }
+    format!(
+        "{} of {}'s requests and {} of {}'s came in hours that the other did not serve; they are not compared",
+        percent(arm.share),
+        arm.label,
+        percent(base.share),
+        base.label
+    )
+}
+
+fn shares_none(arm: &Share) -> bool {
+    arm.share >= 1.0
+}
+
+fn clocks(host: Option<&str>, step: f64, drift: Option<f64>) -> String {
+    let drift = drift.map_or_else(String::new, |drift| {
+        format!("; during the run its clock drifted by {drift:.3} s from the program's")
+    });
+    format!(
+        "requests are by the clock of the server that logged them, the machine's figures by that of {}: the two clocks \
+         were not compared, and rows of {} are off where they differ by more{drift}",
+        host.unwrap_or("the host that recorded them"),
+        duration(step)
+    )
+}
+
+fn page_cache(arm: &Cache, base: &Cache) -> String {
+    let memory = |bytes: f64| quantity(bytes, Unit::Byte);
+    let reads = |cache: &Cache| match cache.disk_read {
+        Some(rate) => quantity(rate, Unit::BytesPerSec),
+        None => "an unknown amount".to_owned(),
+    };
+    format!(
+        "{}'s page cache is {} than {}'s: {} beside {}; its disks read {}, the others {}",
+        arm.label,
+        if arm.bytes < base.bytes { "smaller" } else { "larger" },
+        base.label,
+        memory(arm.bytes),
+        memory(base.bytes),
+        reads(arm),
+        reads(base)
+    )
+}
+
+impl Conclusion for LogsCompared {
+    fn kind(&self) -> &str {
+        match self {
+            LogsCompared::Means { .. } => "means",
+            LogsCompared::RequestCounts { .. } => "request-counts",
+            LogsCompared::RequestRates { .. } => "request-rates",
+            LogsCompared::SizeMix { .. } => "size-mix",
+            LogsCompared::StatusMix { .. } => "status-mix",
+            LogsCompared::Cacheability { .. } => "cacheability",
+            LogsCompared::Hours { .. } => "hours",
+            LogsCompared::Unshared { .. } => "unshared",
+            LogsCompared::Mix { .. } => "mix",
+            LogsCompared::Confounded { .. } | LogsCompared::ConfoundedAlone { .. } => "time-confounded",
+            LogsCompared::Cut { .. } => "cut",
+            LogsCompared::Clocks { .. } => "clocks",
+            LogsCompared::NoTelemetry(_) | LogsCompared::PartOfTelemetry { .. } => "telemetry",
+            LogsCompared::PageCache { .. } => "page-cache",
+        }
+    }
+
+    fn state(&self) -> Validity {
+        let doubtful = |is_doubtful: bool| if is_doubtful { Validity::Doubtful } else { Validity::Ok };
+        match self {
+            LogsCompared::NoTelemetry(_) => Validity::Invalid,
+            LogsCompared::StatusMix { .. }
+            | LogsCompared::Cacheability { .. }
+            | LogsCompared::Unshared { .. }
+            | LogsCompared::Confounded { .. }
+            | LogsCompared::ConfoundedAlone { .. }
+            | LogsCompared::PageCache { .. } => Validity::Doubtful,
+            LogsCompared::Hours { is_doubtful, .. } | LogsCompared::Clocks { is_doubtful, .. } => {
+                doubtful(*is_doubtful)
+            }
+            LogsCompared::Cut { blocks, .. } => doubtful(blocks.of_day.is_none() || blocks.is_matched),
+            LogsCompared::Means { .. }
+            | LogsCompared::RequestCounts { .. }
+            | LogsCompared::RequestRates { .. }
+            | LogsCompared::SizeMix { .. }
+            | LogsCompared::Mix { .. }
+            | LogsCompared::PartOfTelemetry { .. } => Validity::Ok,
+        }
+    }
+
+    fn one(&self) -> String {
+        match self {
+            LogsCompared::Means { mean, totals } => format!(
+                "the mean of per-request speeds is {}, {} times the speed of the totals, {}: the first weighs every \
+                 request alike, small and fast ones above all; the second says how fast bytes were sent",
+                quantity(*mean, Unit::BytesPerSec),
+                number(mean / totals),
+                quantity(*totals, Unit::BytesPerSec)
+            ),
+            LogsCompared::RequestCounts { arm, base, ratio } => format!(
+                "{arm} served {} times the requests of {base}: load differed, and with it waiting",
+                number(*ratio)
+            ),
+            LogsCompared::RequestRates { before, after } => format!(
+                "{} requests a second before, {} after: load differed, and with it waiting",
+                number(*before),
+                number(*after)
+            ),
+            LogsCompared::SizeMix { distance } => format!(
+                "sizes differ (Kolmogorov-Smirnov distance {}): only requests of one class of size are compared",
+                number(*distance)
+            ),
+            LogsCompared::StatusMix { distance, status, arm, base } => {
+                statuses(*distance, *status, arm, base)
+            }
+            LogsCompared::Cacheability { arm, base } => format!(
+                "{} of {}'s requests and {} of {}'s were not modified (304): their clients' caches differ",
+                percent(arm.share),
+                arm.label,
+                percent(base.share),
+                base.label
+            ),
+            LogsCompared::Hours { arm, base, .. } => hours(arm, base),
+            LogsCompared::Unshared { shared } => format!(
+                "only {} of the bytes are of a size and time that both served; the rest is not compared",
+                percent(*shared)
+            ),
+            LogsCompared::Mix { crude, stratified } => format!(
+                "the totals' speeds stand {} to 1, like with like {} to 1: the rest is the mix of sizes and hours",
+                number(*crude),
+                number(*stratified)
+            ),
+            LogsCompared::Confounded { .. } => format!(
+                "before and after share no time: whatever else changed meanwhile {CHANGES}; two groups at the same time \
+                 would tell"
+            ),
+            LogsCompared::ConfoundedAlone { of, given, is_after, .. } => format!(
+                "{of} was cut at {given}, and this is what was served {}: beside the other side, whatever else changed \
+                 meanwhile {CHANGES}",
+                if *is_after { "from then on" } else { "before it" }
+            ),
+            LogsCompared::Cut { before, after, blocks } => format!(
+                "{} before and {} after; requests of {}; the interval draws {}",
+                duration(*before),
+                duration(*after),
+                blocks.compared(),
+                blocks.drawn()
+            ),
+            LogsCompared::Clocks { host, step, drift, .. } => clocks(host.as_deref(), *step, *drift),
+            LogsCompared::NoTelemetry(why) => why.clone(),
+            LogsCompared::PartOfTelemetry { covered } => format!(
+                "the machine was recorded during {} of the log's time; rows are of that alone",
+                percent(*covered)
+            ),
+            LogsCompared::PageCache { arm, base } => page_cache(arm, base),
+        }
+    }
+
+    fn names_subject(&self) -> bool {
+        match self {
+            LogsCompared::RequestCounts { .. } | LogsCompared::PageCache { .. } => true,
+            LogsCompared::Hours { arm, .. } => shares_none(arm),
+            _ => false,
+        }
+    }
+
+    fn evidence(&self) -> Evidence {
+        match self {
+            LogsCompared::Means { mean, totals } => {
+                evidence([("mean-of-ratios", *mean), ("ratio-of-totals", *totals)])
+            }
+            LogsCompared::RequestCounts { ratio, .. } => evidence([("ratio", *ratio)]),
+            LogsCompared::RequestRates { before, after } => evidence([("ratio", after / before)]),
+            LogsCompared::SizeMix { distance } => evidence([("ks", *distance)]),
+            LogsCompared::StatusMix { distance, .. } => evidence([("distance", *distance)]),
+            LogsCompared::Cacheability { arm, base } | LogsCompared::Hours { arm, base, .. } => {
+                evidence([("arm", arm.share), ("base", base.share)])
+            }
+            LogsCompared::Unshared { shared } => evidence([("shared", *shared)]),
+            LogsCompared::Mix { crude, stratified } => {
+                evidence([("crude", *crude), ("stratified", *stratified)])
+            }
+            LogsCompared::Confounded { before, after } => evidence([("before", *before), ("after", *after)]),
+            LogsCompared::ConfoundedAlone { at, .. } => evidence([("at", *at)]),
+            LogsCompared::Cut { blocks, .. } => known([
+                ("block", Some(blocks.length as f64)),
+                ("part-of-day", blocks.of_day.map(|part| part as f64)),
+            ]),
+            LogsCompared::Clocks { step, .. } => evidence([("step", *step)]),
+            LogsCompared::NoTelemetry(_) => Evidence::new(),
+            LogsCompared::PartOfTelemetry { covered } => evidence([("covered", *covered)]),
+            LogsCompared::PageCache { arm, base } => evidence([("ratio", arm.bytes / base.bytes)]),
+        }
+    }
+}

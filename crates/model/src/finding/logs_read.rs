@@ -1,0 +1,129 @@
+//! What is odd about logs themselves: `file-twice`, `format-short`, `zero-time`, `time-unit`, `time-limit`, `groups`,
+//! `span`.
+
+use std::fmt;
+
+use super::{Conclusion, Validity};
+use crate::format::count;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum LogsRead {
+    /// A file that was read before, under another name or the same.
+    FileTwice {
+        name: String,
+        before: Option<String>,
+    },
+    /// A format that `over` of `of` lines exceed.
+    FormatShort {
+        name: String,
+        over: usize,
+        of: usize,
+        format: String,
+    },
+    /// Why there are no times.
+    NoTimes(String),
+    /// Why there is no mean of ratios.
+    NoMean(String),
+    TimeUnit(TimeUnit),
+    /// Requests that took longer than is told apart.
+    TimeLimit {
+        requests: usize,
+        seconds: f64,
+    },
+    TooManyGroups,
+    TooLong,
+}
+
+/// Why the unit of a log's times is doubted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Half of the requests took less: milliseconds or seconds are written where a smaller unit is said.
+    TooFast { median_ns: u64 },
+    /// Half of the requests took longer: a smaller unit is written than is said.
+    TooSlow { median_ns: u64 },
+    /// Nearly all times are whole thousands: the clock is a thousand times coarser than the unit.
+    WholeThousands { percent: u64 },
+}
+
+fn shown(ns: u64) -> String {
+    let scaled = |unit: u64| ns as f64 / unit as f64;
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} us", scaled(1_000)),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", scaled(1_000_000)),
+        _ => format!("{:.1} s", scaled(1_000_000_000)),
+    }
+}
+
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TimeUnit::TooFast { median_ns } => write!(
+                to,
+                "half of the requests took less than {}: the times may be written in a larger unit than the format says",
+                shown(*median_ns)
+            ),
+            TimeUnit::TooSlow { median_ns } => write!(
+                to,
+                "half of the requests took more than {}: the times may be written in a smaller unit than the format says",
+                shown(*median_ns)
+            ),
+            TimeUnit::WholeThousands { percent } => write!(
+                to,
+                "{percent} % of the times are whole thousands of the unit: the clock that made them is that much coarser"
+            ),
+        }
+    }
+}
+
+impl Conclusion for LogsRead {
+    fn kind(&self) -> &str {
+        match self {
+            LogsRead::FileTwice { .. } => "file-twice",
+            LogsRead::FormatShort { .. } => "format-short",
+            LogsRead::NoTimes(_) | LogsRead::NoMean(_) => "zero-time",
+            LogsRead::TimeUnit(_) => "time-unit",
+            LogsRead::TimeLimit { .. } => "time-limit",
+            LogsRead::TooManyGroups => "groups",
+            LogsRead::TooLong => "span",
+        }
+    }
+
+    fn state(&self) -> Validity {
+        match self {
+            LogsRead::TooManyGroups | LogsRead::TooLong => Validity::Invalid,
+            LogsRead::FileTwice { .. }
+            | LogsRead::FormatShort { .. }
+            | LogsRead::NoTimes(_)
+            | LogsRead::NoMean(_)
+            | LogsRead::TimeUnit(_)
+            | LogsRead::TimeLimit { .. } => Validity::Doubtful,
+        }
+    }
+
+    fn one(&self) -> String {
+        match self {
+            LogsRead::FileTwice { name, before } => {
+                let same = before.as_ref().map_or_else(String::new, |before| format!(", as {before}"));
+                format!("{name} was given before{same}: its lines count twice")
+            }
+            LogsRead::FormatShort { name, over, of, format } => format!(
+                "{name}: {over} of the first {} would fit {format} without their last word too: the format has fewer \
+                 fields than the lines, and its last one takes the rest",
+                count(*of, "line")
+            ),
+            LogsRead::NoTimes(why) => format!("no times, no speed: {why}"),
+            LogsRead::NoMean(why) => format!("no mean of ratios: {why}"),
+            LogsRead::TimeUnit(unit) => unit.to_string(),
+            LogsRead::TimeLimit { requests, seconds } => format!(
+                "{} took longer than {seconds:.0} s, and how much longer is not told apart",
+                count(*requests, "request")
+            ),
+            LogsRead::TooManyGroups => "more groups than are kept: use a coarser --by, or --where".to_owned(),
+            LogsRead::TooLong => {
+                "the lines span more than a year: days and the comparison by time are left out; use --where"
+                    .to_owned()
+            }
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Findings: what the rules concluded, as data, and the sentences that say it.
+//!
+//! A [`Finding`] has a [`Subject`] (what it is about) and a [`Rule`] (what was concluded, with its numbers in base
+//! units). Each rule has a file of its own here, named as its kind. The sentence about one figure ([`Conclusion::one`])
+//! and the sentence about several ([`Conclusion::many`]) stand side by side in it. Nothing else makes a sentence of a
+//! rule, and nothing reads a number back out of one. `docs/adding.md` says what a new rule needs.
+
+mod above_ceiling;
+mod autocorrelation;
+mod background;
+mod clock;
+mod clock_step;
+mod counted;
+mod cut;
+mod drift;
+pub mod drops;
+mod errors;
+pub mod generator_bound;
+mod heat;
+mod idle_at_peak;
+mod immature;
+mod late;
+mod little;
+mod logs_compared;
+mod logs_read;
+mod memory_ceiling;
+mod noisy_neighbour;
+mod own_cost;
+mod recorded;
+mod redirects;
+mod same_cores;
+mod samples;
+pub mod stall;
+mod steal;
+mod subject;
+mod throttled;
+mod timer;
+mod told;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use above_ceiling::{AboveCeiling, Limit};
+pub use autocorrelation::Autocorrelation;
+pub use background::Background;
+pub use clock::Clock;
+pub use clock_step::ClockStep;
+pub use counted::{Counted, Counter};
+pub use cut::Cut;
+pub use drift::Drift;
+pub use drops::Drops;
+pub use errors::{Errors, Failed};
+pub use generator_bound::GeneratorBound;
+pub use heat::Heat;
+pub use idle_at_peak::IdleAtPeak;
+pub use immature::Immature;
+pub use late::Late;
+pub use little::Little;
+pub use logs_compared::{Cache, LogsCompared, Share, TimeBlocks};
+pub use logs_read::{LogsRead, TimeUnit};
+pub use memory_ceiling::{MemoryCeiling, MemoryPeak};
+pub use noisy_neighbour::NoisyNeighbour;
+pub use own_cost::OwnCost;
+pub use recorded::{InTakes, Recorded, TIMES_CACHE};
+pub use redirects::Redirects;
+pub use same_cores::SameCores;
+pub use samples::{MoreTakes, Samples};
+pub use stall::Stall;
+pub use steal::Steal;
+pub use subject::{About, FigureName, Subject};
+pub use throttled::Throttled;
+pub use timer::Timer;
+pub use told::Told;
+
+/// What a validity rule says of a number. A rule without inputs says `Unknown`, never `Ok`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Validity {
+    Ok,
+    Unknown,
+    Doubtful,
+    Invalid,
+}
+
+impl Validity {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Validity::Ok => "ok",
+            Validity::Unknown => "unknown",
+            Validity::Doubtful => "doubtful",
+            Validity::Invalid => "invalid",
+        }
+    }
+}
+
+/// The numbers behind a sentence by name, in base units.
+pub type Evidence = BTreeMap<String, f64>;
+
+/// What one rule concluded: its kind, how grave it is, and the sentences that say it.
+pub trait Conclusion {
+    /// The rule's name: `clock`, `throttled`, `page-cache`, `above-ceiling`.
+    fn kind(&self) -> &str;
+
+    fn state(&self) -> Validity;
+
+    /// The sentence about one subject, and what to do where something can be done.
+    fn one(&self) -> String;
+
+    fn evidence(&self) -> Evidence {
+        Evidence::new()
+    }
+
+    /// Whether [`Conclusion::one`] names its subject itself, so that it is not put in front.
+    fn names_subject(&self) -> bool {
+        false
+    }
+
+    /// The sentence about several figures. `None` where the rule has none: then the first figure's sentence stands for
+    /// all.
+    fn many(_all: &Several<'_, Self>) -> Option<String>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
+
+/// Conclusions of one rule about several figures.
+pub struct Several<'a, T> {
+    /// How many figures, and the names of some: `3 figures (integer, floating, …)`.
+    pub figures: &'a str,
+    /// Each conclusion with the name of its figure.
+    pub members: Vec<(&'a T, &'a str)>,
+}
+
+impl<'a, T> Several<'a, T> {
+    pub fn rules(&self) -> impl Iterator<Item = &'a T> + use<'_, 'a, T> {
+        self.members.iter().map(|(rule, _)| *rule)
+    }
+
+    /// The member with the largest absolute number, and that number; `None` where none has one.
+    pub fn worst(&self, number: impl Fn(&T) -> Option<f64>) -> Option<(f64, &'a T, &'a str)> {
+        let known = self.members.iter().filter_map(|(rule, name)| Some((number(rule)?, *rule, *name)));
+        known.max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))
+    }
+}
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $rule:ident,)+) => {
+        /// What was concluded. One variant for each rule or small family of rules.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Rule {
+            $($(#[$doc])* $rule($rule),)+
+        }
+
+        $(impl From<$rule> for Rule {
+            fn from(rule: $rule) -> Rule {
+                Rule::$rule(rule)
+            }
+        })+
+
+        impl Rule {
+            fn conclusion(&self) -> &dyn Conclusion {
+                match self {
+                    $(Rule::$rule(rule) => rule,)+
+                }
+            }
+
+            /// The rule's own sentence about several figures.
+            fn own_many(&self, members: &[(&Rule, &str)], figures: &str) -> Option<String> {
+                match self {
+                    $(Rule::$rule(_) => {
+                        let own = members.iter().map(|(rule, name)| match rule {
+                            Rule::$rule(rule) => Some((rule, *name)),
+                            _ => None,
+                        });
+                        $rule::many(&Several { figures, members: own.collect::<Option<Vec<_>>>()? })
+                    })+
+                }
+            }
+        }
+    };
+}
+
+rules! {
+    AboveCeiling,
+    Autocorrelation,
+    Background,
+    Clock,
+    ClockStep,
+    Counted,
+    /// The user ended a load early.
+    Cut,
+    Drift,
+    Drops,
+    Errors,
+    GeneratorBound,
+    Heat,
+    IdleAtPeak,
+    Immature,
+    /// Refused by an instrument in some takes.
+    InTakes,
+    Late,
+    Little,
+    LogsCompared,
+    LogsRead,
+    MemoryCeiling,
+    NoisyNeighbour,
+    OwnCost,
+    Recorded,
+    Redirects,
+    SameCores,
+    Samples,
+    Stall,
+    Steal,
+    Throttled,
+    Timer,
+    Told,
+}
+
+impl Rule {
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        self.conclusion().kind()
+    }
+
+    #[must_use]
+    pub fn state(&self) -> Validity {
+        self.conclusion().state()
+    }
+
+    /// The sentence about one subject.
+    #[must_use]
+    pub fn one(&self) -> String {
+        self.conclusion().one()
+    }
+
+    #[must_use]
+    pub fn evidence(&self) -> Evidence {
+        self.conclusion().evidence()
+    }
+
+    /// Whether [`Rule::one`] names its subject itself.
+    #[must_use]
+    pub fn names_subject(&self) -> bool {
+        self.conclusion().names_subject()
+    }
+
+    /// One sentence about several figures: each rule of one kind with the name of its figure. `figures` counts them.
+    #[must_use]
+    pub fn many(members: &[(&Rule, &str)], figures: &str) -> String {
+        let Some((first, name)) = members.first() else { return figures.to_owned() };
+        if let Some(own) = first.own_many(members, figures) {
+            return own;
+        }
+        let one = first.one();
+        match members.iter().all(|(rule, _)| rule.one() == one) {
+            true => format!("{figures}: {one}"),
+            false => format!("{figures}, such as {name}: {one}"),
+        }
+    }
+
+    /// The rule without what was added when takes were gathered.
+    #[must_use]
+    pub fn base(&self) -> &Rule {
+        match self {
+            Rule::InTakes(gathered) => gathered.rule.base(),
+            other => other,
+        }
+    }
+}
+
+/// One conclusion, and what it is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "FindingDoc", into = "FindingDoc")]
+pub struct Finding {
+    pub state: Validity,
+    pub subject: Subject,
+    pub rule: Rule,
+}
+
+impl Finding {
+    /// About the whole run, until [`Finding::about`] says otherwise.
+    #[must_use]
+    pub fn new(rule: impl Into<Rule>) -> Finding {
+        let rule = rule.into();
+        Finding { state: rule.state(), subject: Subject::RUN, rule }
+    }
+
+    /// A conclusion that another program made: it has a sentence already.
+    #[must_use]
+    pub fn told(kind: &str, state: Validity, text: impl Into<String>) -> Finding {
+        Finding::new(Told { kind: kind.to_owned(), state, text: text.into(), evidence: Evidence::new() })
+    }
+
+    #[must_use]
+    pub fn about(mut self, subject: impl Into<Subject>) -> Finding {
+        self.subject = subject.into();
+        self
+    }
+
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        self.rule.kind()
+    }
+
+    /// The sentence.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.rule.one()
+    }
+
+    #[must_use]
+    pub fn evidence(&self) -> Evidence {
+        self.rule.evidence()
+    }
+}
+
+impl JsonSchema for Finding {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        FindingDoc::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        FindingDoc::json_schema(generator)
+    }
+}
+
+/// One conclusion. `subject` is the series or machine part that it is about, empty for the whole run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Finding")]
+pub struct FindingDoc {
+    /// The rule, one word or hyphenated: `clock`, `throttled`, `page-cache`, `above-ceiling`.
+    pub kind: String,
+    pub state: Validity,
+    /// Instrument, or instrument plus params, or empty.
+    pub subject: String,
+    /// A sentence with numbers, and what to do where something can be done.
+    pub text: String,
+    /// The numbers behind the sentence, in base units.
+    pub evidence: BTreeMap<String, f64>,
+}
+
+impl From<Finding> for FindingDoc {
+    fn from(finding: Finding) -> FindingDoc {
+        FindingDoc {
+            kind: finding.kind().to_owned(),
+            state: finding.state,
+            subject: finding.subject.to_string(),
+            text: finding.text(),
+            evidence: finding.evidence(),
+        }
+    }
+}
+
+impl From<FindingDoc> for Finding {
+    /// What instruments record is typed again where kind and evidence make the same sentence; anything else keeps its
+    /// sentence as it is.
+    fn from(doc: FindingDoc) -> Finding {
+        let FindingDoc { kind, state, subject, text, evidence } = doc;
+        let rule = match Recorded::read(&kind, state, &text, &evidence) {
+            Some(recorded) => recorded.into(),
+            None => Told { kind, state, text, evidence }.into(),
+        };
+        Finding { state, subject: Subject::read(&subject), rule }
+    }
+}
+
+/// Evidence of these numbers.
+fn evidence<const N: usize>(numbers: [(&str, f64); N]) -> Evidence {
+    numbers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Evidence of those of these numbers that are known.
+fn known<const N: usize>(numbers: [(&str, Option<f64>); N]) -> Evidence {
+    numbers.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+#[cfg(test)]
+mod tests;

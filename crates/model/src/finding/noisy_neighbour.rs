@@ -1,0 +1,72 @@
+//! `noisy-neighbour`: runs of this very machine differ without any change of ours.
+
+use super::{Conclusion, Evidence, Several, Validity, evidence};
+use crate::format::percent;
+
+/// `floor` is the relative difference that two runs have by themselves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoisyNeighbour {
+    NoEarlierRun,
+    TooFewRuns,
+    Quiet { floor: f64 },
+    Noisy { floor: f64, dof: f64 },
+}
+
+impl NoisyNeighbour {
+    const fn floor(&self) -> Option<f64> {
+        match self {
+            NoisyNeighbour::NoEarlierRun | NoisyNeighbour::TooFewRuns => None,
+            NoisyNeighbour::Quiet { floor } | NoisyNeighbour::Noisy { floor, .. } => Some(*floor),
+        }
+    }
+}
+
+impl Conclusion for NoisyNeighbour {
+    fn kind(&self) -> &str {
+        "noisy-neighbour"
+    }
+
+    fn state(&self) -> Validity {
+        match self {
+            NoisyNeighbour::NoEarlierRun | NoisyNeighbour::TooFewRuns => Validity::Unknown,
+            NoisyNeighbour::Quiet { .. } => Validity::Ok,
+            NoisyNeighbour::Noisy { .. } => Validity::Doubtful,
+        }
+    }
+
+    fn one(&self) -> String {
+        match self {
+            NoisyNeighbour::NoEarlierRun => {
+                "no earlier run of this machine and configuration: the noise is assumed".to_owned()
+            }
+            NoisyNeighbour::TooFewRuns => {
+                "too few earlier runs of this machine and configuration to measure the noise".to_owned()
+            }
+            NoisyNeighbour::Quiet { floor } => {
+                format!("runs of this machine agree within {}", percent(*floor))
+            }
+            NoisyNeighbour::Noisy { floor, .. } => format!(
+                "runs of this machine differ by {} with nothing changed: something else is at work (a neighbour, heat, \
+                 placement); a smaller difference means nothing here",
+                percent(*floor)
+            ),
+        }
+    }
+
+    fn many(all: &Several<'_, Self>) -> Option<String> {
+        let (floor, ..) = all.worst(NoisyNeighbour::floor)?;
+        Some(format!(
+            "runs of this machine differ by up to {} with nothing changed, in {}: a smaller difference means nothing here",
+            percent(floor),
+            all.figures
+        ))
+    }
+
+    fn evidence(&self) -> Evidence {
+        match self {
+            NoisyNeighbour::NoEarlierRun | NoisyNeighbour::TooFewRuns => Evidence::new(),
+            NoisyNeighbour::Quiet { floor } => evidence([("floor", *floor)]),
+            NoisyNeighbour::Noisy { floor, dof } => evidence([("floor", *floor), ("dof", *dof)]),
+        }
+    }
+}

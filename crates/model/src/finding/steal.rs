@@ -1,0 +1,59 @@
+//! `steal`: CPU time that the hypervisor gave to others during the takes.
+
+use super::{Conclusion, Evidence, Several, Validity, evidence};
+use crate::format::percent;
+
+/// Shares of CPU time, 0 to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Steal {
+    Unread,
+    Little { share: f64 },
+    Much { share: f64 },
+}
+
+impl Steal {
+    const fn share(&self) -> Option<f64> {
+        match self {
+            Steal::Unread => None,
+            Steal::Little { share } | Steal::Much { share } => Some(*share),
+        }
+    }
+}
+
+impl Conclusion for Steal {
+    fn kind(&self) -> &str {
+        "steal"
+    }
+
+    fn state(&self) -> Validity {
+        match self {
+            Steal::Unread => Validity::Unknown,
+            Steal::Little { .. } => Validity::Ok,
+            Steal::Much { .. } => Validity::Doubtful,
+        }
+    }
+
+    fn one(&self) -> String {
+        match self {
+            Steal::Unread => "steal time was not read during the takes".to_owned(),
+            Steal::Little { share } => format!("steal {}", percent(*share)),
+            Steal::Much { share } => format!(
+                "the hypervisor took {} of the CPU time during its takes: a neighbour was busy; repeat it later",
+                percent(*share)
+            ),
+        }
+    }
+
+    fn many(all: &Several<'_, Self>) -> Option<String> {
+        let (share, ..) = all.worst(Steal::share)?;
+        Some(format!(
+            "the hypervisor took up to {} of the CPU time during {}: a neighbour was busy; repeat later",
+            percent(share),
+            all.figures
+        ))
+    }
+
+    fn evidence(&self) -> Evidence {
+        self.share().map_or_else(Evidence::new, |share| evidence([("share", share)]))
+    }
+}

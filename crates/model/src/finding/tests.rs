@@ -1,0 +1,454 @@
+//! Every rule, said of one and of several, and as a document.
+
+use super::*;
+use crate::doc::CutDoc;
+use crate::unit::Unit;
+
+/// One of each conclusion. A new one does not compile until [`place`] knows it, and fails until it is here.
+fn samples() -> Vec<Rule> {
+    [of_machines(), of_takes(), of_loads(), of_logs()].concat()
+}
+
+fn of_machines() -> Vec<Rule> {
+    let peak = MemoryPeak { channels: 2.0, transfers: 5.6e9, kind: Some("DDR5".into()) };
+    let beyond =
+        |limit| AboveCeiling::Beyond { value: 3e9, ceiling: 2e9, unit: Unit::BytesPerSec, limit }.into();
+    let rose = |counter| Counted::Rose { counter, events: 12.0, takes: 3, of: 8 }.into();
+    vec![
+        AboveCeiling::Unknown(vec!["no clock".into()]).into(),
+        AboveCeiling::Below { figures: 3 }.into(),
+        beyond(Limit::Memory(peak.clone())),
+        beyond(Limit::Cores { cores: 2, bytes_a_cycle: 128.0, clock: 4e9 }),
+        beyond(Limit::Load { cycles: 2.0, clock: 4e9 }),
+        beyond(Limit::Link { disk: "sda".into() }),
+        Background::Unread.into(),
+        Background::Quiet { cpus: 0.1 }.into(),
+        Background::Busy { cpus: 1.34 }.into(),
+        Clock::Unread.into(),
+        Clock::Steady { median: Some(4e9), apart: 0.01 }.into(),
+        Clock::Moved { median: 4e9, apart: -0.12, takes: 3, of: 8, busy: false }.into(),
+        Clock::AboveHighest { median: 4e9, max: 3e9 }.into(),
+        Clock::BelowBase { median: 4e9, base: 5e9 }.into(),
+        ClockStep::Unread.into(),
+        ClockStep::None.into(),
+        ClockStep::Stepped { seconds: -2.0 }.into(),
+        Counted::Unread(Counter::Swap).into(),
+        Counted::None(Counter::MajorFaults).into(),
+        rose(Counter::Swap),
+        rose(Counter::MajorFaults),
+        rose(Counter::ThermalThrottle),
+        Heat::Unread.into(),
+        Heat::Steady { start: 4e9, end: 3.9e9, seconds: 60.0 }.into(),
+        Heat::Fell { start: 4e9, end: 3e9, seconds: 38.0 }.into(),
+        MemoryCeiling::NotMeasured.into(),
+        MemoryCeiling::Unknown("memory.channels was not looked up".into()).into(),
+        MemoryCeiling::Reached { share: 0.69, peak, value: 60e9 }.into(),
+        Steal::Unread.into(),
+        Steal::Little { share: 0.001 }.into(),
+        Steal::Much { share: 0.05 }.into(),
+        Throttled::Unread.into(),
+        Throttled::Never { figures: 2 }.into(),
+        Throttled::Stopped { quota: Some(0.9), takes: 3, of: 8, periods: 40.0 }.into(),
+        Timer::Unread.into(),
+        Timer::Agree { share: 1e-5 }.into(),
+        Timer::Disagree { share: 0.002 }.into(),
+        Timer::Broken { share: 0.2 }.into(),
+    ]
+}
+
+fn of_takes() -> Vec<Rule> {
+    let used = |state| {
+        let (agent, telemetry, controller) = (0.3, 0.15, Some(0.1));
+        OwnCost::Used { state, share: 0.004, agent, telemetry, controller, seconds: 60.0 }.into()
+    };
+    let recorded = [
+        Recorded::ReadsUnknown("no such file".into()),
+        Recorded::PageCache { device_bytes: 4096, read_bytes: 8192 },
+        Recorded::SyncsUnknown("no such file".into()),
+        Recorded::Flush { flushes: 0, syncs: 42 },
+        Recorded::Flush { flushes: 10, syncs: 42 },
+        Recorded::CacheUnknown { array_bytes: 1 << 20 },
+        Recorded::SmallArray { array_bytes: 1 << 20, llc_bytes: 1 << 19 },
+        Recorded::FewLines { touched_bytes: 1 << 20, llc_bytes: 1 << 21 },
+        Recorded::HugePagesUnknown("no such file".into()),
+        Recorded::HugePages { huge_bytes: 1 << 20, array_bytes: 1 << 22 },
+        Recorded::CopiesApart { kernel: "fft".into(), copies: 2, overlap: 0.5 },
+        Recorded::Spinning { threads: 2.0, cpus: 0.5 },
+    ];
+    let few = |more| Samples::TooFew { takes: 3, least: 6, more }.into();
+    let in_takes = InTakes { rule: Box::new(recorded[1].clone().into()), takes: 3, of: 8 };
+    let mut all: Vec<Rule> = vec![
+        Autocorrelation::TooFew.into(),
+        Autocorrelation::ByChance { figures: 2 }.into(),
+        Autocorrelation::Alike { lag1: 0.5, effective_n: 4.0 }.into(),
+        Drift::TooFew.into(),
+        Drift::None { figures: 2, change: 0.001 }.into(),
+        Drift::Drifted { change: 0.05, rho: 0.9, p: 0.001 }.into(),
+        NoisyNeighbour::NoEarlierRun.into(),
+        NoisyNeighbour::TooFewRuns.into(),
+        NoisyNeighbour::Quiet { floor: 0.05 }.into(),
+        NoisyNeighbour::Noisy { floor: 0.15, dof: 8.0 }.into(),
+        OwnCost::NotEnded.into(),
+        OwnCost::NoTakes.into(),
+        used(Validity::Ok),
+        used(Validity::Unknown),
+        used(Validity::Doubtful),
+        Samples::Enough { figures: 2, least: 6 }.into(),
+        few(MoreTakes::Repeat),
+        few(MoreTakes::RunWeb),
+        few(MoreTakes::Clusterperf),
+        Samples::Broken { broken: 1, takes: 8 }.into(),
+        in_takes.into(),
+        Told {
+            kind: "new".into(),
+            state: Validity::Doubtful,
+            text: "told".into(),
+            evidence: evidence([("a", 1.0)]),
+        }
+        .into(),
+    ];
+    all.extend(recorded.into_iter().map(Rule::from));
+    all
+}
+
+fn of_loads() -> Vec<Rule> {
+    use generator_bound::{Capacity, Cause, Cores, LowerBound, Settled};
+    let bound = |cause, share| {
+        GeneratorBound::Bound(LowerBound {
+            cause,
+            cores: Cores(vec!["cpu1".into()]),
+            share: Some(share),
+            generator_cpu: Some(12e-6),
+            capacity: Some(Capacity { cpu: 8e-6, cores: 1, rate: 125e3 }),
+            full: Some(("cpu0".into(), 0.98)),
+        })
+        .into()
+    };
+    let failed =
+        Failed { kinds: [("reset".to_owned(), 16.0)].into(), share: Some(0.01), ..Failed::default() };
+    let redirects = Redirects { statuses: [("302".to_owned(), 4.0)].into(), share: Some(0.5), to: None };
+    let short = CutDoc { lasted: Some(2.0), asked: Some(10.0), requests: None, requests_asked: None };
+    let dropped = Drops::Dropped {
+        counter: &drops::COUNTERS[0],
+        most: 12.0,
+        connections: Some(400.0),
+        loads: 2,
+        settings: vec![("net.core.somaxconn".into(), "128".into())],
+    };
+    vec![
+        Cut { short, replay: None }.into(),
+        Drops::NotCounted.into(),
+        Drops::Nothing.into(),
+        dropped.into(),
+        Errors::None.into(),
+        Errors::Failed(failed).into(),
+        GeneratorBound::Unknown.into(),
+        GeneratorBound::Free { share: 0.2 }.into(),
+        GeneratorBound::Settled(Settled { tried: 3.0, own: 2.0, reached: Some(6e4) }).into(),
+        bound(Cause::Busy { share: 0.97 }, 0.97),
+        bound(Cause::Starved { share: 0.33, busy: 1.0, is_shared: false }, 0.33),
+        bound(Cause::More { generators: 3.0, ratio: 1.39 }, 0.25),
+        bound(Cause::Rising { own: 2.0, fewer: 1.0, ratio: 1.2 }, 0.25),
+        IdleAtPeak::Unknown.into(),
+        IdleAtPeak::Busy { busy: 0.9 }.into(),
+        IdleAtPeak::Waiting { busy: 0.1, cores: 2, waiting: "waiting for the server".into() }.into(),
+        IdleAtPeak::Bound { busy: 0.2, cores: 2, bottleneck: "bound by the load generator".into() }.into(),
+        Late::Unknown.into(),
+        Late::InTime { p99: 1e-4 }.into(),
+        Late::Late { p99: 2e-3, most: 1e-3, gap: None }.into(),
+        Little::NotCounted.into(),
+        Little::Holds { apart: 0.01 }.into(),
+        Little::Broken { in_flight: 50.0, by_little: 40.0, apart: 0.2 }.into(),
+        redirects.into(),
+        SameCores::Unknown.into(),
+        SameCores::Apart.into(),
+        SameCores::Shared(vec![("cpu0".into(), 1.0)]).into(),
+        Stall { at: 3.2, long: 0.98, in_flight: Some(50.0), due: None, takes: 8, of: 8 }.into(),
+    ]
+}
+
+fn of_logs() -> Vec<Rule> {
+    let share = |label: &str, share: f64| Share { label: label.into(), share };
+    let cache = |label: &str, bytes| Cache { label: label.into(), bytes, disk_read: Some(1e8) };
+    let hours = |arm| LogsCompared::Hours { arm: share("b", arm), base: share("a", arm), is_doubtful: true };
+    let blocks = TimeBlocks { length: 900, of_day: Some(900), is_matched: true };
+    let immature = Immature {
+        param: "lang".into(),
+        value: "java".into(),
+        over: "c".into(),
+        under: "java".into(),
+        machine: "new".into(),
+        other: "old".into(),
+        is_software: true,
+        ratio: Some((3.6, 8.9)),
+        elsewhere: Some((1.2, 1.4)),
+        apart: Some((3.0, 7.0)),
+        margin: 0.05,
+        figures: vec!["flops kernel=fft".into()],
+        of: 2,
+    };
+    vec![
+        immature.into(),
+        LogsRead::FileTwice { name: "a.log".into(), before: Some("b.log".into()) }.into(),
+        LogsRead::FormatShort { name: "a.log".into(), over: 3, of: 20, format: "%h %l".into() }.into(),
+        LogsRead::NoTimes("no requests".into()).into(),
+        LogsRead::NoMean("no requests".into()).into(),
+        LogsRead::TimeUnit(TimeUnit::TooFast { median_ns: 90 }).into(),
+        LogsRead::TimeUnit(TimeUnit::TooSlow { median_ns: 90_000_000_000 }).into(),
+        LogsRead::TimeUnit(TimeUnit::WholeThousands { percent: 99 }).into(),
+        LogsRead::TimeLimit { requests: 2, seconds: 4295.0 }.into(),
+        LogsRead::TooManyGroups.into(),
+        LogsRead::TooLong.into(),
+        LogsCompared::Means { mean: 9e6, totals: 3e6 }.into(),
+        LogsCompared::RequestCounts { arm: "b".into(), base: "a".into(), ratio: 2.0 }.into(),
+        LogsCompared::RequestRates { before: 10.0, after: 20.0 }.into(),
+        LogsCompared::SizeMix { distance: 0.1 }.into(),
+        LogsCompared::StatusMix { distance: 0.1, status: 404, arm: share("b", 0.2), base: share("a", 0.1) }
+            .into(),
+        LogsCompared::Cacheability { arm: share("b", 0.2), base: share("a", 0.1) }.into(),
+        hours(1.0).into(),
+        hours(0.3).into(),
+        LogsCompared::Unshared { shared: 0.5 }.into(),
+        LogsCompared::Mix { crude: 2.0, stratified: 1.1 }.into(),
+        LogsCompared::Confounded { before: 7200.0, after: 3600.0 }.into(),
+        LogsCompared::ConfoundedAlone { of: "web".into(), given: "12:00".into(), at: 1e9, is_after: true }
+            .into(),
+        LogsCompared::Cut { before: 7200.0, after: 3600.0, blocks }.into(),
+        LogsCompared::Clocks { host: None, step: 60.0, drift: Some(0.1), is_doubtful: false }.into(),
+        LogsCompared::NoTelemetry("no samples".into()).into(),
+        LogsCompared::PartOfTelemetry { covered: 0.5 }.into(),
+        LogsCompared::PageCache { arm: cache("ssd", 1e9), base: cache("hdd", 2e9) }.into(),
+    ]
+}
+
+/// How many [`place`]s there are.
+const PLACES: usize = 98;
+
+/// A number for each conclusion.
+fn place(rule: &Rule) -> usize {
+    match rule {
+        Rule::AboveCeiling(above) => of_ceiling(above),
+        Rule::Autocorrelation(Autocorrelation::TooFew) => 6,
+        Rule::Autocorrelation(Autocorrelation::ByChance { .. }) => 7,
+        Rule::Autocorrelation(Autocorrelation::Alike { .. }) => 8,
+        Rule::Background(Background::Unread) => 9,
+        Rule::Background(Background::Quiet { .. }) => 10,
+        Rule::Background(Background::Busy { .. }) => 11,
+        Rule::Clock(clock) => of_clock(clock),
+        Rule::ClockStep(ClockStep::Unread) => 17,
+        Rule::ClockStep(ClockStep::None) => 18,
+        Rule::ClockStep(ClockStep::Stepped { .. }) => 19,
+        Rule::Counted(Counted::Unread(_)) => 20,
+        Rule::Counted(Counted::None(_)) => 21,
+        Rule::Counted(Counted::Rose { counter, .. }) => match counter {
+            Counter::Swap => 22,
+            Counter::MajorFaults => 23,
+            Counter::ThermalThrottle => 24,
+        },
+        Rule::Cut(Cut { .. }) => 25,
+        Rule::Drift(Drift::TooFew) => 26,
+        Rule::Drift(Drift::None { .. }) => 27,
+        Rule::Drift(Drift::Drifted { .. }) => 28,
+        Rule::Drops(drops) => match drops {
+            Drops::NotCounted => 29,
+            Drops::Nothing => 30,
+            Drops::Dropped { .. } => 31,
+        },
+        Rule::Errors(Errors::None) => 32,
+        Rule::Errors(Errors::Failed(_)) => 33,
+        Rule::GeneratorBound(bound) => of_generator(bound),
+        Rule::Heat(Heat::Unread) => 41,
+        Rule::Heat(Heat::Steady { .. }) => 42,
+        Rule::Heat(Heat::Fell { .. }) => 43,
+        Rule::IdleAtPeak(idle) => of_idle(idle),
+        Rule::Immature(Immature { .. }) => 48,
+        Rule::InTakes(InTakes { .. }) => 49,
+        Rule::Late(Late::Unknown) => 50,
+        Rule::Late(Late::InTime { .. }) => 51,
+        Rule::Late(Late::Late { .. }) => 52,
+        Rule::Little(Little::NotCounted) => 53,
+        Rule::Little(Little::Holds { .. }) => 54,
+        Rule::Little(Little::Broken { .. }) => 55,
+        Rule::LogsCompared(compared) => of_compared(compared),
+        Rule::LogsRead(read) => of_read(read),
+        Rule::MemoryCeiling(MemoryCeiling::NotMeasured) => 56,
+        Rule::MemoryCeiling(MemoryCeiling::Unknown(_)) => 57,
+        Rule::MemoryCeiling(MemoryCeiling::Reached { .. }) => 58,
+        Rule::NoisyNeighbour(neighbour) => match neighbour {
+            NoisyNeighbour::NoEarlierRun | NoisyNeighbour::TooFewRuns => 59,
+            NoisyNeighbour::Quiet { .. } => 60,
+            NoisyNeighbour::Noisy { .. } => 61,
+        },
+        Rule::OwnCost(OwnCost::NotEnded | OwnCost::NoTakes) => 62,
+        Rule::OwnCost(OwnCost::Used { .. }) => 63,
+        Rule::Recorded(recorded) => of_recorded(recorded),
+        Rule::Redirects(Redirects { .. }) => 64,
+        Rule::SameCores(SameCores::Unknown) => 65,
+        Rule::SameCores(SameCores::Apart) => 66,
+        Rule::SameCores(SameCores::Shared(_)) => 67,
+        Rule::Samples(Samples::Enough { .. }) => 68,
+        Rule::Samples(Samples::TooFew { .. }) => 69,
+        Rule::Samples(Samples::Broken { .. }) => 70,
+        Rule::Stall(Stall { .. }) => 71,
+        Rule::Steal(Steal::Unread | Steal::Little { .. } | Steal::Much { .. }) => 72,
+        Rule::Throttled(Throttled::Unread | Throttled::Never { .. } | Throttled::Stopped { .. }) => 73,
+        Rule::Timer(Timer::Unread | Timer::Agree { .. }) => 74,
+        Rule::Timer(Timer::Disagree { .. } | Timer::Broken { .. }) => 75,
+        Rule::Told(Told { .. }) => 76,
+    }
+}
+
+fn of_ceiling(above: &AboveCeiling) -> usize {
+    match above {
+        AboveCeiling::Unknown(_) => 0,
+        AboveCeiling::Below { .. } => 1,
+        AboveCeiling::Beyond { limit, .. } => match limit {
+            Limit::Memory(_) => 2,
+            Limit::Cores { .. } => 3,
+            Limit::Load { .. } => 4,
+            Limit::Link { .. } => 5,
+        },
+    }
+}
+
+fn of_generator(bound: &GeneratorBound) -> usize {
+    match bound {
+        GeneratorBound::Unknown => 34,
+        GeneratorBound::Free { .. } => 35,
+        GeneratorBound::Settled(_) => 36,
+        GeneratorBound::Bound(bound) => match bound.cause {
+            generator_bound::Cause::Busy { .. } => 37,
+            generator_bound::Cause::Starved { .. } => 38,
+            generator_bound::Cause::More { .. } => 39,
+            generator_bound::Cause::Rising { .. } => 40,
+        },
+    }
+}
+
+fn of_clock(clock: &Clock) -> usize {
+    match clock {
+        Clock::Unread => 12,
+        Clock::Steady { .. } => 13,
+        Clock::Moved { .. } => 14,
+        Clock::AboveHighest { .. } => 15,
+        Clock::BelowBase { .. } => 16,
+    }
+}
+
+fn of_idle(idle: &IdleAtPeak) -> usize {
+    match idle {
+        IdleAtPeak::Unknown => 44,
+        IdleAtPeak::Busy { .. } => 45,
+        IdleAtPeak::Waiting { .. } => 46,
+        IdleAtPeak::Bound { .. } => 47,
+    }
+}
+
+fn of_recorded(recorded: &Recorded) -> usize {
+    match recorded {
+        Recorded::ReadsUnknown(_) | Recorded::SyncsUnknown(_) | Recorded::HugePagesUnknown(_) => 77,
+        Recorded::PageCache { .. } => 78,
+        Recorded::Flush { .. } => 79,
+        Recorded::CacheUnknown { .. } => 80,
+        Recorded::SmallArray { .. } | Recorded::FewLines { .. } => 81,
+        Recorded::HugePages { .. } => 82,
+        Recorded::CopiesApart { .. } | Recorded::Spinning { .. } => 83,
+    }
+}
+
+fn of_read(read: &LogsRead) -> usize {
+    match read {
+        LogsRead::FileTwice { .. } | LogsRead::FormatShort { .. } => 84,
+        LogsRead::NoTimes(_) | LogsRead::NoMean(_) => 85,
+        LogsRead::TimeUnit(
+            TimeUnit::TooFast { .. } | TimeUnit::TooSlow { .. } | TimeUnit::WholeThousands { .. },
+        ) => 86,
+        LogsRead::TimeLimit { .. } => 87,
+        LogsRead::TooManyGroups | LogsRead::TooLong => 88,
+    }
+}
+
+fn of_compared(compared: &LogsCompared) -> usize {
+    match compared {
+        LogsCompared::Means { .. } => 89,
+        LogsCompared::RequestCounts { .. } | LogsCompared::RequestRates { .. } => 90,
+        LogsCompared::SizeMix { .. } | LogsCompared::StatusMix { .. } => 91,
+        LogsCompared::Cacheability { .. } => 92,
+        LogsCompared::Hours { .. } => 93,
+        LogsCompared::Unshared { .. } | LogsCompared::Mix { .. } => 94,
+        LogsCompared::Confounded { .. } | LogsCompared::ConfoundedAlone { .. } => 95,
+        LogsCompared::Cut { .. } | LogsCompared::Clocks { .. } => 96,
+        LogsCompared::NoTelemetry(_)
+        | LogsCompared::PartOfTelemetry { .. }
+        | LogsCompared::PageCache { .. } => 97,
+    }
+}
+
+#[test]
+fn there_is_a_sample_of_every_rule() {
+    let known: std::collections::BTreeSet<usize> = samples().iter().map(place).collect();
+    assert_eq!(known, (0..PLACES).collect());
+}
+
+#[test]
+fn every_finding_is_the_same_document_when_it_is_read_back() {
+    for rule in samples() {
+        let finding = Finding::new(rule).about(Subject::instrument("web"));
+        let json = serde_json::to_string(&finding).unwrap();
+        let back: Finding = serde_json::from_str(&json).unwrap();
+        assert_eq!(serde_json::to_string(&back).unwrap(), json);
+        assert_eq!((back.state, back.kind()), (finding.state, finding.kind()), "{json}");
+        // What instruments record comes back as what it was, where its evidence says all of it.
+        let is_typed = !matches!(
+            finding.rule,
+            Rule::Recorded(
+                Recorded::ReadsUnknown(_)
+                    | Recorded::SyncsUnknown(_)
+                    | Recorded::HugePagesUnknown(_)
+                    | Recorded::CopiesApart { .. }
+            )
+        );
+        if matches!(finding.rule, Rule::Recorded(_)) && is_typed {
+            assert_eq!(back, finding);
+        }
+    }
+}
+
+/// The numbers of a sentence.
+fn numbers(text: &str) -> Vec<&str> {
+    text.split(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .map(|word| word.trim_matches('.'))
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+#[test]
+fn one_and_many_say_the_same_numbers() {
+    for rule in samples() {
+        let one = rule.one();
+        let many = Rule::many(&[(&rule, "crc32c"), (&rule, "copy")], "@ figures");
+        assert!(!one.is_empty() && !rule.kind().is_empty(), "{rule:?}");
+        assert!(many.contains("@ figures"), "{many}");
+        // Failures are added up; the others say of several what they do not say of one.
+        let differs = matches!(
+            rule,
+            Rule::Autocorrelation(_)
+                | Rule::Errors(_)
+                | Rule::Little(_)
+                | Rule::AboveCeiling(_)
+                | Rule::Samples(Samples::Broken { .. })
+        );
+        let known = numbers(&one);
+        let same = numbers(&many).into_iter().all(|number| known.contains(&number));
+        assert!(same || differs, "{one}\n{many}");
+    }
+}
+
+#[test]
+fn a_rule_without_a_sentence_for_many_says_that_of_the_first() {
+    let told = |text: &str| Finding::told("new", Validity::Doubtful, text).rule;
+    let (one, other) = (told("it is slow"), told("it is late"));
+    assert_eq!(Rule::many(&[(&one, "a"), (&one, "b")], "2 figures (a, b)"), "2 figures (a, b): it is slow");
+    let said = Rule::many(&[(&one, "a"), (&other, "b")], "2 figures (a, b)");
+    assert_eq!(said, "2 figures (a, b), such as a: it is slow");
+}
