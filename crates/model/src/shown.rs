@@ -65,7 +65,7 @@ impl Tell {
     /// Whether a value is said, where `default` is the parameter's.
     #[must_use]
     pub fn says(&self, value: &str, default: &str) -> bool {
-        !(self.unusual && value == default) && !self.unless.contains(&value)
+        !(self.unless.contains(&value) || self.unusual && value == default)
     }
 }
 

@@ -95,7 +95,7 @@ fn main() -> ExitCode {
         ["guard"] => guard::serve(std::io::stdin()),
         [builtin::ARGUMENT] => {
             if let Err(why) = builtin::serve(std::io::stdin(), std::io::stdout()) {
-                writeln!(std::io::stderr(), "{why}").unwrap();
+                let _ = writeln!(std::io::stderr(), "{why}");
                 return ExitCode::FAILURE;
             }
         }

@@ -362,7 +362,7 @@ impl From<FindingDoc> for Finding {
     fn from(doc: FindingDoc) -> Finding {
         let FindingDoc { kind, state, subject, text, evidence } = doc;
         let rule = match Recorded::read(&kind, state, &text, &evidence) {
-            Some(recorded) => recorded.into(),
+            Some(recorded) => recorded,
             None => Told { kind, state, text, evidence }.into(),
         };
         Finding { state, subject: Subject::read(&subject), rule }

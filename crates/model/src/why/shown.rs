@@ -454,7 +454,10 @@ mod tests {
         for (reason, sentence) in samples() {
             let why = Why::new(vec![reason, needed(4, Repeat::Runs)]);
             let want = format!("{sentence}; about 4 runs each would settle it");
-            assert_eq!((Why::many(&[why.clone()]), Why::many(&[why.clone(), why])), (want.clone(), want));
+            assert_eq!(
+                (Why::many(std::slice::from_ref(&why)), Why::many(&[why.clone(), why])),
+                (want.clone(), want)
+            );
         }
     }
 

@@ -13,9 +13,8 @@ pub fn rule(look: &Look<'_>) -> Vec<Ruling> {
     let (mut bad, mut good) = (Vec::new(), Vec::new());
     for row in look.rows() {
         let Ok(summary) = stats::summary(&row.series.measured()) else { continue };
-        let doubt = summary.doubts.iter().find_map(|doubt| match doubt {
-            Doubt::Autocorrelated { lag1, effective_n } => Some((*lag1, *effective_n)),
-        });
+        let doubt =
+            summary.doubts.first().map(|Doubt::Autocorrelated { lag1, effective_n }| (*lag1, *effective_n));
         match (doubt, summary.lag1) {
             (Some((lag1, effective_n)), _) => {
                 let alike = Autocorrelation::Alike { lag1, effective_n };

@@ -54,10 +54,7 @@ fn told(text: &str, x: f64) -> Finding {
 }
 
 fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
-    let plan = r#"{"version": 1, "seed": 18446744073709551615, "level": "named", "cells": [], "arms": [],
-        "machines": [], "takes": {"Fixed": 3}, "warm_up": 1, "take_seconds": 0.1, "budget_seconds": null,
-        "cpus": null, "dir": null, "command": null, "telemetry_only": false, "label": null, "fake": null}"#;
-    let plan: Plan = serde_json::from_str(plan).unwrap();
+    let plan = Plan { seed: u64::MAX, ..Plan::bare(Vec::new(), model::plan::Takes::Fixed(3)) };
     let number = |index: usize| f64::from_bits(values[index % values.len()]);
     let mut histogram = Histogram::default();
     recorded.iter().for_each(|ns| histogram.record(*ns));

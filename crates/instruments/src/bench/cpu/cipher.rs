@@ -40,7 +40,6 @@ static CARD: Card = Card {
         place: 2,
         topic: Topic::Compute,
         codes: &[Code::new("aes", "throughput", "algorithm=aes-128-gcm;size=16KiB;threads=1")],
-        ..Shown::PLAIN
     },
     cadence: Cadence::Repeat,
     definition: 1,

@@ -51,7 +51,6 @@ static CARD: Card = Card {
         place: 1,
         topic: Topic::Compute,
         codes: &[Code::new("zstd", "compress", "codec=zstd;level=3;threads=1")],
-        ..Shown::PLAIN
     },
     cadence: Cadence::Repeat,
     definition: 1,

@@ -40,7 +40,6 @@ static CARD: Card = Card {
         place: 2,
         topic: Topic::Disk("fsync"),
         codes: &[Code::new("fsync", "latency", "block=4KiB;sync=fdatasync")],
-        ..Shown::PLAIN
     },
     cadence: Cadence::Repeat,
     definition: 1,

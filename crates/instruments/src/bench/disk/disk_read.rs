@@ -46,7 +46,6 @@ static CARD: Card = Card {
         place: 0,
         topic: Topic::Disk("the disk"),
         codes: &[Code::new("iops", "iops", "block=4KiB;pattern=random;qd=1")],
-        ..Shown::PLAIN
     },
     cadence: Cadence::Repeat,
     definition: 1,

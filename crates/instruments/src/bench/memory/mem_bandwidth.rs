@@ -44,7 +44,6 @@ static CARD: Card = Card {
         place: 0,
         topic: Topic::Memory,
         codes: &[Code::new("rd", "bandwidth", "counting=bw_mem;op=read;threads=1")],
-        ..Shown::PLAIN
     },
     cadence: Cadence::Repeat,
     definition: 2,

@@ -46,7 +46,6 @@ static CARD: Card = Card {
         place: 1,
         topic: Topic::Memory,
         codes: &[Code::new("lat", "latency", "level=memory;mode=random")],
-        ..Shown::PLAIN
     },
     cadence: Cadence::Repeat,
     definition: 1,
