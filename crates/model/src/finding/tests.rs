@@ -257,9 +257,7 @@ fn place(rule: &Rule) -> usize {
         Rule::Errors(Errors::None) => 32,
         Rule::Errors(Errors::Failed(_)) => 33,
         Rule::GeneratorBound(bound) => of_generator(bound),
-        Rule::Heat(Heat::Unread) => 41,
-        Rule::Heat(Heat::Steady { .. }) => 42,
-        Rule::Heat(Heat::Fell { .. }) => 43,
+        Rule::Heat(heat) => of_heat(heat),
         Rule::IdleAtPeak(idle) => of_idle(idle),
         Rule::Immature(Immature { .. }) => 48,
         Rule::InTakes(InTakes { .. }) => 49,
@@ -341,6 +339,14 @@ fn of_idle(idle: &IdleAtPeak) -> usize {
         IdleAtPeak::Busy { .. } => 45,
         IdleAtPeak::Waiting { .. } => 46,
         IdleAtPeak::Bound { .. } => 47,
+    }
+}
+
+fn of_heat(heat: &Heat) -> usize {
+    match heat {
+        Heat::Unread => 41,
+        Heat::Steady { .. } => 42,
+        Heat::Fell { .. } => 43,
     }
 }
 

@@ -74,7 +74,6 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
         Fact::flag("c", true, ""),
         Fact::unknown("d", "", text),
     ];
-    let finding = told(text, number(1));
     RunData {
         head: RunHead {
             id: "0198".into(),
@@ -108,7 +107,7 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
             end_ns: 1,
             repeats: 1,
             fault: Some(fault(text)),
-            refusals: vec![finding],
+            refusals: vec![told(text, number(1))],
         }],
         notes: vec![Note { body: model::NoteBody::User(text.into()), at_ns: Some(u64::MAX) }],
         telemetry: vec![Segment {
