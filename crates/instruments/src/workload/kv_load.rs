@@ -29,8 +29,8 @@ static CARD: Card = Card {
     shown: Shown {
         label: "kv load",
         main: "throughput",
-        tells: super::web::params::TELLS,
-        sorted: super::web::params::SORTED,
+        tells: super::web::shown::TELLS,
+        sorted: super::web::shown::SORTED,
         place: 20,
         topic: Topic::Wait("requests to a store"),
         ..Shown::PLAIN

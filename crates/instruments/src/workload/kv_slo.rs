@@ -32,8 +32,8 @@ static CARD: Card = Card {
     shown: Shown {
         label: "kv load",
         main: "slo-throughput",
-        tells: super::web::params::TELLS,
-        sorted: super::web::params::SORTED,
+        tells: super::web::shown::TELLS,
+        sorted: super::web::shown::SORTED,
         place: 21,
         topic: Topic::Wait("requests to a store"),
         ..Shown::PLAIN

@@ -19,6 +19,7 @@ pub mod pool;
 pub mod probe;
 pub mod replay;
 pub mod served;
+pub mod shown;
 pub mod warm;
 pub mod watch;
 pub mod words;
@@ -37,8 +38,8 @@ static CARD: Card = Card {
     shown: Shown {
         label: "web",
         main: "throughput",
-        tells: params::TELLS,
-        sorted: params::SORTED,
+        tells: shown::TELLS,
+        sorted: shown::SORTED,
         place: 0,
         ..Shown::PLAIN
     },

@@ -91,8 +91,8 @@ static CARD: Card = Card {
     shown: Shown {
         label: "web",
         main: "slo-throughput",
-        tells: super::web::params::TELLS,
-        sorted: super::web::params::SORTED,
+        tells: super::web::shown::TELLS,
+        sorted: super::web::shown::SORTED,
         place: 1,
         ..Shown::PLAIN
     },

@@ -22,7 +22,8 @@ pub fn server(params: &Params) -> String {
     }
 }
 
-/// What is unusual about a load, as far as its instrument is known here; usual values too of the parameters in `always`, and nothing of those in `never`.
+/// Parameters of a load that differ from their usual value. Those in `always` are named with usual values too, those in
+/// `never` are not named.
 #[must_use]
 pub fn unusual(card: Option<&Card>, params: &Params, always: &[&str], never: &[&str]) -> Vec<String> {
     let mut out = Vec::new();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use model::doc::MixDoc;
 use model::params::parse_bytes;
 use model::url::Url;
-use model::{By, Label, NoteBody, ParamKind, ParamSpec, Params, Setup, Size, Tell, Unfit};
+use model::{Label, NoteBody, ParamKind, ParamSpec, Params, Setup, Size, Unfit};
 
 use super::cold;
 use super::cores::Cores;
@@ -180,56 +180,6 @@ const JOINED: [ParamSpec; COUNT] = {
 pub const PARAMS: &[ParamSpec] = &JOINED;
 /// How many of them, the first ones, are of the schedule.
 pub const OF_SCHEDULE: usize = 7;
-
-/// What names of loads say beside the server, on servers and on stores.
-pub const TELLS: &[Tell] = &[
-    Tell::unusual("content"),
-    Tell::always("percentile"),
-    Tell::always("limit"),
-    Tell::unusual("arrivals"),
-    Tell::unusual("load"),
-    Tell::unusual("rate"),
-    Tell::unusual("mix"),
-    Tell::unusual("speed"),
-    Tell::unusual("connections"),
-    Tell::unusual("generators"),
-    Tell::unusual("keepalive"),
-    Tell::unusual("duration"),
-    Tell::unusual("requests"),
-    Tell::unusual("method"),
-    Tell::unusual("headers"),
-    Tell::unusual("body"),
-    Tell::unusual("keys"),
-    Tell::unusual("key-size"),
-    Tell::unusual("value-size"),
-    Tell::unusual("popularity"),
-    Tell::unusual("ratio"),
-    Tell::unusual("replicas"),
-    Tell::unusual("persistence"),
-    Tell::unusual("threads"),
-    Tell::unusual("timeout"),
-    Tell::unusual("certificate"),
-    Tell::unusual("cache"),
-    Tell::unusual("memory"),
-    Tell::unusual("listen"),
-    Tell::unusual("workers"),
-    Tell::unusual("sendfile"),
-    Tell::unusual("access-log"),
-    Tell::unusual("open-file-cache"),
-    Tell::unusual("nice"),
-    Tell::unusual("limit-rate"),
-    Tell::unusual("binary"),
-];
-
-/// Closed loops first, then by content, metric, and load.
-pub const SORTED: &[By] = &[
-    By::Param("arrivals"),
-    By::Param("content"),
-    By::Metric,
-    By::Param("load"),
-    By::Param("connections"),
-    By::Param("generators"),
-];
 
 /// How much an open loop asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
