@@ -8,7 +8,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use model::login::{Login, REMEDY};
-use model::{Fault, Record, Setup, Unfit};
+use model::{Fault, NoteBody, Record, Setup, Unfit};
 
 use super::client::Client;
 use super::connection::Connection;
@@ -310,7 +310,7 @@ impl Target {
             record.remark("kv-store", &note);
         }
         if let Some(holds) = self.holds.take() {
-            record.remark("store-holds", &holds);
+            record.note(NoteBody::StoreHolds(holds));
         }
     }
 
