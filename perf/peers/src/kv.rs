@@ -9,13 +9,13 @@ use instruments::kv::client::Client;
 use instruments::kv::connection::Connection;
 use instruments::kv::hot::{self, Hot};
 use instruments::kv::keys::{HOT, value};
-use instruments::kv::resp::Resp;
 use instruments::kv::times::Times;
-use instruments::load::kv::keys::{Popularity, Sizes};
 use instruments::load::kv::Spec;
 use instruments::load::kv::data::{At, Work};
+use instruments::load::kv::keys::{Popularity, Sizes};
 use instruments::load::{Control, Load, run};
 use instruments::net::frame::Wait;
+use instruments::store_protocol::resp::Resp;
 
 /// Bytes of each value.
 const SIZE: u32 = 100;
@@ -66,7 +66,8 @@ pub fn closed(url: &str, connections: &str, seconds: &str, cpu: &str) -> Result<
     load.cpus = vec![cpu.parse()?];
     let spec = spec();
     let url = &load.targets[0].url;
-    let (scheme, address) = (url.scheme, *url.addresses()?.first().ok_or("no address")?);
+    let (scheme, address) =
+        (url.scheme, *instruments::load::target::addresses(url)?.first().ok_or("no address")?);
     load.store = Some(spec.clone());
     let at = At { address, scheme, login: None };
     at.each(Work::Write, &spec, &mut |_| Ok(()))?;

@@ -26,7 +26,7 @@ impl Record for Values {
         eprintln!("{}: {}", note.kind(), note.text());
     }
     fn refuse(&mut self, finding: Finding) {
-        eprintln!("doubtful: {}", finding.text);
+        eprintln!("doubtful: {}", finding.text());
     }
 }
 
